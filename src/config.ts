@@ -1,0 +1,177 @@
+import { createPrivateKey } from "node:crypto";
+import { isAbsolute, join } from "node:path";
+import { z } from "zod";
+
+interface Listening {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly logLevel: string;
+}
+
+/** No credentials are configured: the database and the forge come with the service. */
+export interface SandboxConfig extends Listening {
+  readonly mode: "sandbox";
+  readonly dataDir: string;
+  readonly forgePort: number;
+  /** A PostgreSQL of one's own in place of the embedded one. */
+  readonly databaseUrl: string | null;
+}
+
+/** A GitHub App and a PostgreSQL of one's own. */
+export interface RealConfig extends Listening {
+  readonly mode: "real";
+  readonly databaseUrl: string;
+  readonly app: {
+    readonly id: string;
+    /** The PEM itself, or the file it is in. */
+    readonly privateKey: { readonly pem: string } | { readonly path: string };
+  };
+  /** The one in force, then the one before it while it is being changed. */
+  readonly webhookSecrets: readonly string[];
+  /** Where GitHub's REST API is. */
+  readonly apiUrl: string;
+}
+
+export type Config = SandboxConfig | RealConfig;
+
+/** Everything that is missing or wrong, each with what to do about it. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not complete:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    this.problems = problems;
+  }
+}
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/)
+  .transform(Number)
+  .pipe(z.int().max(65_535));
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+/**
+ * Reads the environment as one checked value. Nothing of an App configured means the sandbox, except in production, where all is
+ * required. Throws `ConfigError` naming every setting that is missing or wrong.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
+  const problems: string[] = [];
+  const set = (name: string): string | undefined => (env[name] === "" ? undefined : env[name]);
+  const portOf = (name: string, fallback: number): number => {
+    const parsed = port.safeParse(set(name) ?? String(fallback));
+    if (!parsed.success) problems.push(`${name} is a port number, from 0 to 65535.`);
+    return parsed.data ?? fallback;
+  };
+  const logLevel = set("LOG_LEVEL") ?? "info";
+  if (!LOG_LEVELS.includes(logLevel)) problems.push(`LOG_LEVEL is one of ${LOG_LEVELS.join(", ")}.`);
+  const listening: Listening = { host: set("HOST") ?? "127.0.0.1", port: portOf("PORT", 3000), logLevel };
+  const forgePort = portOf("SANDBOX_FORGE_PORT", 3001);
+  const isSandbox =
+    set("NODE_ENV") !== "production" &&
+    !["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"].some((name) => set(name));
+  const config = isSandbox
+    ? sandboxConfig(set, cwd, listening, forgePort)
+    : realConfig(set, listening, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+type Setting = (name: string) => string | undefined;
+
+/** Where the sandbox keeps its state. */
+export function dataDirOf(env: Readonly<Record<string, string | undefined>>, cwd: string): string {
+  const dir = env["TRUNKLINE_DATA_DIR"] || ".trunkline";
+  return isAbsolute(dir) ? dir : join(cwd, dir);
+}
+
+const sandboxConfig = (
+  set: Setting,
+  cwd: string,
+  listening: Listening,
+  forgePort: number,
+): SandboxConfig => ({
+  mode: "sandbox",
+  ...listening,
+  forgePort,
+  dataDir: dataDirOf({ TRUNKLINE_DATA_DIR: set("TRUNKLINE_DATA_DIR") }, cwd),
+  databaseUrl: set("DATABASE_URL") ?? null,
+});
+
+function realConfig(set: Setting, listening: Listening, problems: string[]): RealConfig {
+  const required = (name: string, advice: string): string => {
+    const value = set(name);
+    if (value === undefined) problems.push(`${name} is not set. ${advice}`);
+    return value ?? "";
+  };
+  const webhookSecret = required("WEBHOOK_SECRET", "Take it from the App's settings, under Webhook.");
+  const previous = set("WEBHOOK_SECRET_PREVIOUS");
+  for (const [name, secret] of Object.entries({
+    WEBHOOK_SECRET: webhookSecret,
+    WEBHOOK_SECRET_PREVIOUS: previous,
+  })) {
+    // What probot falls back to when none is set.
+    if (secret !== "development") continue;
+    problems.push(`${name} is \`development\`, which everybody knows. Set a random one in the App too.`);
+  }
+  const like = "It looks like postgres://user:password@host:5432/trunkline.";
+  const databaseUrl = required("DATABASE_URL", like);
+  if (databaseUrl !== "" && !/^(postgres(ql)?|socket):/.test(databaseUrl)) {
+    problems.push(`DATABASE_URL is not the address of a PostgreSQL. ${like}`);
+  }
+  return {
+    mode: "real",
+    ...listening,
+    databaseUrl,
+    app: {
+      id: required("APP_ID", "Take it from the App's settings, under About."),
+      privateKey: privateKeyOf(set, problems),
+    },
+    webhookSecrets: previous === undefined ? [webhookSecret] : [webhookSecret, previous],
+    apiUrl: apiUrlOf(set, problems),
+  };
+}
+
+function apiUrlOf(set: Setting, problems: string[]): string {
+  const host = set("GHE_HOST");
+  if (host === undefined) return "https://api.github.com";
+  const protocol = set("GHE_PROTOCOL") ?? "https";
+  if (!/^[\w.-]+(:\d{1,5})?$/.test(host)) {
+    problems.push("GHE_HOST is a host name such as github.example.com, without https:// and without a path.");
+  }
+  if (protocol !== "https" && protocol !== "http") problems.push("GHE_PROTOCOL is https or http.");
+  return `${protocol}://${host}/api/v3`;
+}
+
+function privateKeyOf(set: Setting, problems: string[]): RealConfig["app"]["privateKey"] {
+  const path = set("PRIVATE_KEY_PATH");
+  const key = set("PRIVATE_KEY");
+  if (key === undefined && path !== undefined) return { path };
+  if (key === undefined) {
+    problems.push(
+      "PRIVATE_KEY or PRIVATE_KEY_PATH is not set. Make a key in the App's settings, under Private keys.",
+    );
+    return { pem: "" };
+  }
+  // As probot takes it: the PEM, with its line breaks written out or not, or the whole of it in base64.
+  const pem = key.includes("-----BEGIN")
+    ? key.replaceAll("\\n", "\n")
+    : Buffer.from(key, "base64").toString("utf8");
+  if (!isPrivateKey(pem)) {
+    problems.push(
+      "PRIVATE_KEY is not a private key: give the whole PEM file's text, its line breaks as they are or as \\n, or all of it in base64.",
+    );
+  }
+  return { pem };
+}
+
+/** Both kinds GitHub's keys come in, PKCS#1 as downloaded and PKCS#8 as converted, are read. */
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "rsa";
+  } catch {
+    return false;
+  }
+}

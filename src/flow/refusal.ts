@@ -1,0 +1,27 @@
+/** Why a card may not move, in the vocabulary of the API (`blocked.reason`). */
+export const REFUSAL_REASONS = [
+  "conflicts",
+  "checks_failing",
+  "checks_pending",
+  "nothing_to_merge",
+  "review_required",
+  "changes_requested",
+  "behind_base",
+  "protected",
+  "not_permitted",
+  "pull_request_closed",
+  "branch_missing",
+  "head_moved",
+  "queue_rejected",
+  "unknown",
+] as const;
+
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** One refusal. `message` is the forge's wording, verbatim, where it gave one. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly message: string;
+  /** What can be counted or named: check names, numbers of reviews. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
