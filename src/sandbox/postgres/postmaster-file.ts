@@ -1,0 +1,63 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { incarnation } from "../process-incarnation.ts";
+import { type Account, ownUid, runShell } from "./account.ts";
+import { removeStaleSocketDir } from "./listeners.ts";
+
+/** What a running server says about itself in its cluster's postmaster.pid. */
+export interface PostmasterFile {
+  readonly pid: number;
+  readonly port: number;
+  /** Empty when it listens on TCP only. */
+  readonly socketDir: string;
+  readonly isReady: boolean;
+}
+
+/** Lines of the file: pid, data directory, start time, port, socket directory, address, shared memory, state. */
+export async function readPostmasterFile(clusterDir: string): Promise<PostmasterFile | undefined> {
+  const text = await readFile(join(clusterDir, "postmaster.pid"), "utf8").catch(() => undefined);
+  const [pid, , , port, socketDir, , , state] = text?.split("\n") ?? [];
+  if (!Number(pid)) return undefined;
+  return {
+    pid: Number(pid),
+    port: Number(port),
+    socketDir: socketDir?.trim() ?? "",
+    isReady: state?.trim() === "ready",
+  };
+}
+
+/** Whether `pid` really serves this cluster, and is no other process that was given the id of one long dead. */
+export async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
+  const folder = await realpath(clusterDir);
+  const owner = await ownerOf(folder);
+  // PostgreSQL works inside its data directory. Root may lack the capability to look into others' processes (in a container
+  // it does), so it is the cluster's owner who looks; a process that the owner may not look into is not the server.
+  const proc = await runShell(owner, 'readlink "/proc/$1/cwd" || readlink /proc/self', [String(pid)]);
+  if (proc.ok) return proc.output.trim() === folder;
+  const listed = await runShell(owner, 'ps -o command= -p "$1"', [String(pid)]);
+  return listed.output.includes("postgres") && listed.output.includes(folder);
+}
+
+async function ownerOf(folder: string): Promise<Account> {
+  const { uid, gid } = await stat(folder);
+  return ownUid() === 0 && uid !== 0 ? { uid, gid } : undefined;
+}
+
+/**
+ * Ends a server that outlived its service (its watcher was killed too), or waits for one that is just shutting down.
+ * Only for the holder of the data directory's lock: otherwise the server is somebody's.
+ */
+export async function endOrphan(clusterDir: string): Promise<void> {
+  for (let tenths = 0; tenths < 200; tenths++) {
+    const file = await readPostmasterFile(clusterDir);
+    if (file === undefined || (await incarnation(file.pid)) === undefined) return;
+    if (!(await servesCluster(file.pid, clusterDir))) return;
+    const owner = await ownerOf(clusterDir);
+    if (tenths === 0) await runShell(owner, 'kill -INT "$1"', [String(file.pid)]);
+    if (tenths === 100) await runShell(owner, 'kill -QUIT "$1"', [String(file.pid)]);
+    await removeStaleSocketDir(file.socketDir);
+    await sleep(100);
+  }
+  throw new Error(`A PostgreSQL server that was left behind in ${clusterDir} does not stop; end it by hand.`);
+}

@@ -1,0 +1,55 @@
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
+
+describe("the lock on a data directory", () => {
+  let dir: string;
+
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "trunkline-lock-test-"));
+  });
+
+  afterEach(async () => {
+    await chmod(dir, 0o700);
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  test("is had by one at a time, and by the next once it is released", async () => {
+    const first = await lockDataDir(dir, process.pid);
+    await expect(lockDataDir(dir, process.pid)).rejects.toThrow(`is in use by process ${process.pid}`);
+    await first.release();
+
+    const next = await lockDataDir(dir, process.pid);
+    expect(next.path).toBe(first.path);
+    await next.release();
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  test("is never had by two, however many try at the same moment", async () => {
+    const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataDir(dir, process.pid)));
+    expect(tries.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(1);
+  });
+
+  test("makes the folder, for its owner alone", async () => {
+    const { path } = await lockDataDir(join(dir, "state", ".trunkline"), process.pid);
+    expect(path.endsWith("/state/.trunkline")).toBe(true);
+  });
+
+  test("is not held by the dead, nor by another process that was given their id", async () => {
+    await writeFile(join(dir, "lock.999999999.0123456789ab.00"), "");
+    await writeFile(join(dir, `lock.${process.pid}.0123456789ab.00`), "");
+
+    const lock = await lockDataDir(dir, process.pid);
+    expect(await readdir(dir)).toEqual([expect.stringMatching(`^lock\\.${process.pid}\\.(?!0123456789ab)`)]);
+    await lock.release();
+  });
+
+  test("tells what to do about a folder that cannot be written to", async () => {
+    await writeFile(join(dir, "file"), "");
+    await expect(lockDataDir(join(dir, "file", "below"), process.pid)).rejects.toThrow(
+      /State cannot be kept in .*ENOTDIR.*TRUNKLINE_DATA_DIR/,
+    );
+  });
+});
