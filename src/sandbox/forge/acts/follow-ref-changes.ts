@@ -1,0 +1,84 @@
+import type { ForgeContext } from "../context.ts";
+import { readRef, updateRefs, type RefUpdate, type RefUpdateResult } from "../git/refs.ts";
+import { presentPush, type RefChange } from "../present/push.ts";
+import type { AccountRow, RepositoryRow } from "../rows.ts";
+import { emit } from "../webhooks/emit.ts";
+import { followBase, followHead } from "./follow-branch.ts";
+
+/** GitHub tells nothing of tags when more than this many change at once. */
+const TAGS_TOLD = 3;
+/** Nor of branches past this many. */
+const BRANCHES_TOLD = 5_000;
+
+/**
+ * Moves refs and lets everything follow: webhooks, and the pull requests of the branches. Call it within `exclusively`.
+ */
+export async function changeRefs(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  by: AccountRow,
+  updates: readonly RefUpdate[],
+): Promise<RefUpdateResult> {
+  const repo = forge.git.repository(repository.id);
+  const changes = await Promise.all(
+    updates.map(async ({ name, after }) => ({ name, before: await readRef(repo, name), after })),
+  );
+  const pinned = updates.map((update, index) => ({
+    ...update,
+    before: update.before === undefined ? (changes[index]?.before ?? null) : update.before,
+  }));
+  const result = await updateRefs(repo, pinned);
+  if (result === "done") await followRefChanges(forge, repository.id, by, changes);
+  return result;
+}
+
+/** Lets webhooks and pull requests follow refs that have changed. Call it within `exclusively`. */
+export async function followRefChanges(
+  forge: ForgeContext,
+  repositoryId: number,
+  by: AccountRow,
+  all: readonly RefChange[],
+): Promise<void> {
+  const changes = all.filter(
+    (each) => each.before !== each.after && /^refs\/(?:heads|tags)\//.test(each.name),
+  );
+  if (changes.length === 0) return;
+  const repository = forge.state.repositories.update(repositoryId, {
+    pushedAt: forge.now(),
+    updatedAt: forge.now(),
+  });
+  const tags = changes.filter((each) => each.name.startsWith("refs/tags/"));
+  const branches = changes.filter((each) => each.name.startsWith("refs/heads/"));
+  if (tags.length <= TAGS_TOLD) for (const tag of tags) await emitRefChange(forge, repository, by, tag);
+  for (const branch of branches) {
+    if (branches.length <= BRANCHES_TOLD) await emitRefChange(forge, repository, by, branch);
+    await followHead(forge, repository, by, branch);
+  }
+  for (const branch of branches) await followBase(forge, repository, by, branch);
+}
+
+async function emitRefChange(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  sender: AccountRow,
+  change: RefChange,
+): Promise<void> {
+  const kind = change.name.startsWith("refs/tags/") ? "tag" : "branch";
+  const ref = {
+    ref: change.name.replace(/^refs\/(?:heads|tags)\//, ""),
+    ref_type: kind,
+    pusher_type: "user",
+  };
+  if (change.before === null) {
+    const payload = () => ({
+      ...ref,
+      master_branch: repository.defaultBranch,
+      description: repository.description,
+    });
+    await emit(forge, { event: "create", action: null, repository, sender, payload });
+  }
+  if (change.after === null)
+    await emit(forge, { event: "delete", action: null, repository, sender, payload: () => ref });
+  const payload = () => presentPush(forge, repository, change, sender);
+  await emit(forge, { event: "push", action: null, repository, sender, payload });
+}

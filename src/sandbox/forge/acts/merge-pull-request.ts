@@ -1,0 +1,148 @@
+import type { ForgeContext } from "../context.ts";
+import { commitTree, rebase } from "../git/merge.ts";
+import { readRef, updateRef } from "../git/refs.ts";
+import type { AccountRow, MergeMethod, PullRequestRow, RepositoryRow } from "../rows.ts";
+import { ApiError } from "../server/api-error.ts";
+import { signatureOf } from "../world.ts";
+import { deleteHeadAfterMerge } from "./after-merge.ts";
+import { markMerged } from "./close-pull-request.ts";
+import { followRefChanges } from "./follow-ref-changes.ts";
+import { mergeMessage, squashMessage } from "./merge-message.ts";
+import { triedMerge, webFlow } from "./mergeability.ts";
+import { brokenRule, isBehind, protectionOf } from "./protection.ts";
+
+export interface MergeOrder {
+  readonly by: AccountRow;
+  readonly method: MergeMethod;
+  /** The only head that may be merged; null takes what is there. */
+  readonly headSha: string | null;
+  readonly title: string | null;
+  readonly message: string | null;
+  /** The merge queue itself merges: it may, where others must go through it. */
+  readonly isFromQueue?: boolean;
+}
+
+const notAllowed = (message: string) => new ApiError(405, message);
+export const HEAD_MODIFIED = "Head branch was modified. Review and try the merge again.";
+export const NOT_MERGEABLE = "Pull Request is not mergeable";
+export const THROUGH_QUEUE = "Changes must be made through the merge queue";
+
+const METHOD_REFUSALS = {
+  merge: "Merge commits are not allowed on this repository.",
+  squash: "Squash merges are not allowed on this repository.",
+  rebase: "Rebase merges are not allowed on this repository.",
+} as const;
+
+/** Merges a pull request with git and answers the merge's commit. Throws GitHub's refusals. */
+export function mergePullRequest(
+  forge: ForgeContext,
+  pullId: number,
+  order: MergeOrder,
+): Promise<{ readonly sha: string }> {
+  const { repositoryId } = forge.state.pullRequests.need(pullId);
+  return forge.exclusively(repositoryId, async () => {
+    const pull = forge.state.pullRequests.need(pullId);
+    const repository = forge.state.repositories.need(repositoryId);
+    const baseTip = await assertMergeable(forge, repository, pull, order);
+    const sha = await makeMerge(forge, repository, pull, order, baseTip);
+    await land(forge, repository, pull, order.by, baseTip, sha);
+    return { sha };
+  });
+}
+
+/** Checks everything that stands in the way of a merge in GitHub's order; answers the base branch's tip. */
+async function assertMergeable(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  order: MergeOrder,
+): Promise<string> {
+  if (pull.state === "closed") throw notAllowed(NOT_MERGEABLE);
+  if (pull.draft) throw notAllowed("Pull Request is still a draft");
+  if (order.headSha !== null && order.headSha !== pull.headSha) throw new ApiError(409, HEAD_MODIFIED);
+  const refusal = methodRefusal(forge, repository, pull, order.method);
+  if (refusal !== null) throw notAllowed(refusal);
+  const repo = forge.git.repository(repository.id);
+  const baseTip = await readRef(repo, `refs/heads/${pull.baseRef}`);
+  if (baseTip === null) throw notAllowed(NOT_MERGEABLE);
+  if (protectionOf(forge, repository, pull.baseRef)?.mergeQueue === true && order.isFromQueue !== true)
+    throw notAllowed(THROUGH_QUEUE);
+  if ("conflicts" in (await triedMerge(repo, baseTip, pull.headSha))) throw notAllowed(NOT_MERGEABLE);
+  const rule = await brokenRule(forge, repository, pull, order.isFromQueue === true ? null : order.by);
+  if (rule !== null) throw notAllowed(rule);
+  if (await isBehind(forge, repository, pull, baseTip))
+    throw notAllowed("Head branch is out of date. Review and try the merge again.");
+  return baseTip;
+}
+
+/** Why a way of merging is not allowed, null where it is. */
+export function methodRefusal(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  method: MergeMethod,
+): string | null {
+  const isLinear = protectionOf(forge, repository, pull.baseRef)?.requiredLinearHistory === true;
+  const allowed = {
+    merge: repository.allowMergeCommit && !isLinear,
+    squash: repository.allowSquashMerge,
+    rebase: repository.allowRebaseMerge,
+  };
+  return allowed[method] ? null : METHOD_REFUSALS[method];
+}
+
+/** Writes the merge's commits, on no branch yet. */
+async function makeMerge(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  order: MergeOrder,
+  baseTip: string,
+): Promise<string> {
+  const repo = forge.git.repository(repository.id);
+  const now = forge.now();
+  const committer = webFlow(now);
+  if (order.method === "rebase") {
+    const rebased = await rebase(repo, baseTip, pull.headSha, signatureOf(order.by, now));
+    if ("conflicts" in rebased) throw notAllowed("This branch can't be rebased");
+    return rebased.sha;
+  }
+  const merged = await triedMerge(repo, baseTip, pull.headSha);
+  if ("conflicts" in merged) throw notAllowed(NOT_MERGEABLE);
+  if (order.method === "squash") {
+    const author = signatureOf(forge.state.accounts.need(pull.userId), now);
+    const message = await squashMessage(forge, repository, pull, order, baseTip);
+    return commitTree(repo, { tree: merged.tree, parents: [baseTip], message, author, committer });
+  }
+  const message = mergeMessage(forge, repository, pull, order);
+  const parents = [baseTip, pull.headSha];
+  return commitTree(repo, {
+    tree: merged.tree,
+    parents,
+    message,
+    author: signatureOf(order.by, now),
+    committer,
+  });
+}
+
+/** Moves the base branch to the merge and lets everything follow. */
+async function land(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  by: AccountRow,
+  baseTip: string,
+  sha: string,
+): Promise<void> {
+  const repo = forge.git.repository(repository.id);
+  const name = `refs/heads/${pull.baseRef}`;
+  forge.state.pullRequests.update(pull.id, { merging: { sha, byId: by.id, baseSha: baseTip } });
+  const moved = await updateRef(repo, name, sha, baseTip);
+  if (moved !== "done") {
+    forge.state.pullRequests.update(pull.id, { merging: null });
+    throw notAllowed("Base branch was modified. Review and try the merge again.");
+  }
+  const merged = await markMerged(forge, pull, { by, sha, baseSha: baseTip });
+  await followRefChanges(forge, repository.id, by, [{ name, before: baseTip, after: sha }]);
+  await deleteHeadAfterMerge(forge, repository, merged, by);
+}

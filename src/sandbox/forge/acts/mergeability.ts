@@ -1,0 +1,97 @@
+import type { ForgeContext } from "../context.ts";
+import { needCommit, type Signature } from "../git/commits.ts";
+import type { GitRepository } from "../git/git.ts";
+import { commitTree, mergeTree } from "../git/merge.ts";
+import { remembering } from "../git/remember.ts";
+import { readRef, updateRef } from "../git/refs.ts";
+import type { PullRequestRow, RepositoryRow } from "../rows.ts";
+import { outcomesOf } from "../queries/commit-outcomes.ts";
+import { brokenRule, isBehind } from "./protection.ts";
+
+export type MergeableState = "clean" | "unstable" | "dirty" | "blocked" | "behind" | "draft" | "unknown";
+
+export interface Mergeability {
+  /** Null while it is being worked out. */
+  readonly mergeable: boolean | null;
+  readonly state: MergeableState;
+  /** The test merge's commit, also fetchable as `refs/pull/<number>/merge`. */
+  readonly sha: string | null;
+  readonly conflicts: readonly string[];
+}
+
+const UNKNOWN: Mergeability = { mergeable: null, state: "unknown", sha: null, conflicts: [] };
+/** Author of test merges. */
+const WEB_FLOW_EMAIL = "noreply@github.com";
+export const webFlow = (date: string): Signature => ({ name: "GitHub", email: WEB_FLOW_EMAIL, date });
+
+/** What git makes of merging two commits. */
+export const triedMerge = remembering(mergeTree);
+
+/** How often a pull request's mergeability was asked for since its commits last changed. */
+const asked = new WeakMap<ForgeContext, Map<string, number>>();
+
+/**
+ * Whether an open pull request can be merged now, and if not, why. With `mergeabilityDelay` set, the first questions after
+ * each change are answered "unknown", as on GitHub.
+ */
+export async function mergeabilityOf(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+): Promise<Mergeability> {
+  if (pull.state === "closed") return { ...UNKNOWN, sha: pull.mergeCommitSha };
+  const repo = forge.git.repository(repository.id);
+  const baseTip = await readRef(repo, `refs/heads/${pull.baseRef}`);
+  if (baseTip === null || isTooEarly(forge, `${pull.id}:${baseTip}:${pull.headSha}`)) return UNKNOWN;
+  const tried = await triedMerge(repo, baseTip, pull.headSha);
+  if ("conflicts" in tried)
+    return { mergeable: false, state: "dirty", sha: null, conflicts: tried.conflicts };
+  const sha = await testMerge(forge, repo, pull, baseTip, tried.tree);
+  const state = await stateOf(forge, repository, pull, baseTip);
+  return { mergeable: true, state, sha, conflicts: [] };
+}
+
+function isTooEarly(forge: ForgeContext, key: string): boolean {
+  const delay = forge.settings.mergeabilityDelay;
+  if (delay <= 0) return false;
+  const counts = asked.get(forge) ?? new Map<string, number>();
+  asked.set(forge, counts);
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count <= delay;
+}
+
+async function stateOf(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  baseTip: string,
+): Promise<MergeableState> {
+  if (pull.draft) return "draft";
+  if ((await brokenRule(forge, repository, pull, null)) !== null) return "blocked";
+  if (await isBehind(forge, repository, pull, baseTip)) return "behind";
+  const isUneasy = outcomesOf(forge, repository.id, pull.headSha).some(
+    ({ outcome }) => outcome === "failing" || outcome === "pending",
+  );
+  return isUneasy ? "unstable" : "clean";
+}
+
+/** The test merge's commit, which is also what `refs/pull/<number>/merge` points at. */
+async function testMerge(
+  forge: ForgeContext,
+  repo: GitRepository,
+  pull: PullRequestRow,
+  baseTip: string,
+  tree: string,
+): Promise<string> {
+  const name = `refs/pull/${pull.number}/merge`;
+  const known = await readRef(repo, name);
+  const parents = known === null ? [] : (await needCommit(repo, known)).parents;
+  if (known !== null && parents[0] === baseTip && parents[1] === pull.headSha) return known;
+  const by = webFlow(forge.now());
+  const message = `Merge ${pull.headSha} into ${baseTip}`;
+  const commit = { tree, parents: [baseTip, pull.headSha], message, author: by, committer: by };
+  const sha = await commitTree(repo, commit);
+  await updateRef(repo, name, sha);
+  return sha;
+}

@@ -1,0 +1,126 @@
+import { outcomesOf } from "../queries/commit-outcomes.ts";
+import { isAncestor } from "../git/history.ts";
+import type { ForgeContext } from "../context.ts";
+import type { AccountRow, ProtectionRow, PullRequestRow, RepositoryRow } from "../rows.ts";
+import { roleOfPerson } from "../server/access.ts";
+
+/** The protection of a branch; patterns are not offered, names are exact. */
+export const protectionOf = (
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  branch: string,
+): ProtectionRow | undefined =>
+  forge.state.protections.in(repository.id).find((each) => each.branch === branch);
+
+/** Whether somebody may put commits on a branch at all. */
+export function mayPush(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  branch: string,
+  by: AccountRow,
+): boolean {
+  const protection = protectionOf(forge, repository, branch);
+  if (protection === undefined || protection.restrictions === null) return true;
+  const { userIds, appSlugs } = protection.restrictions;
+  if (by.type === "Bot" && appSlugs.includes(by.login.replace(/\[bot\]$/, ""))) return true;
+  if (userIds.includes(by.id)) return true;
+  return !protection.enforceAdmins && roleOfPerson(forge, by, repository) === "admin";
+}
+
+/** Whether a branch may be deleted, or moved to a commit that does not contain it. */
+export function mayRewrite(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  branch: string,
+  how: "delete" | "force",
+): boolean {
+  const protection = protectionOf(forge, repository, branch);
+  if (protection === undefined) return true;
+  return how === "delete" ? protection.allowDeletions : protection.allowForcePushes;
+}
+
+export interface ReviewVerdict {
+  readonly approvals: number;
+  readonly changesRequested: boolean;
+}
+
+/** The reviews that count: of each person the last that is more than a comment. */
+export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): ReviewVerdict {
+  const last = new Map<number, string>();
+  for (const review of forge.state.reviews.in(pull.id))
+    if (review.state !== "COMMENTED" && review.state !== "PENDING") last.set(review.userId, review.state);
+  const states = [...last.entries()].filter(([userId]) => userId !== pull.userId).map(([, state]) => state);
+  return {
+    approvals: states.filter((state) => state === "APPROVED").length,
+    changesRequested: states.includes("CHANGES_REQUESTED"),
+  };
+}
+
+/**
+ * Why the base branch's protection does not let a pull request in, in GitHub's words; null when it does. GitHub names the
+ * first broken rule only.
+ */
+export async function brokenRule(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  by: AccountRow | null,
+): Promise<string | null> {
+  const protection = protectionOf(forge, repository, pull.baseRef);
+  if (protection === undefined) return null;
+  if (by !== null && !mayPush(forge, repository, pull.baseRef, by))
+    return "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.";
+  return reviewRule(forge, protection, pull) ?? checkRule(forge, protection, pull);
+}
+
+function reviewRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
+  if (protection.requiredReviews === null) return null;
+  const { approvals, changesRequested } = reviewVerdict(forge, pull);
+  if (changesRequested) return "Changes have been requested.";
+  const { count } = protection.requiredReviews;
+  if (approvals >= count) return null;
+  return count === 1
+    ? "At least 1 approving review is required by reviewers with write access."
+    : `At least ${count} approving reviews are required by reviewers with write access.`;
+}
+
+function checkRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
+  const required = protection.requiredStatusChecks?.checks ?? [];
+  const outcomes = outcomesOf(forge, pull.repositoryId, pull.headSha);
+  const states = required.map(({ context, appId }) => {
+    const found = outcomes.filter(
+      (each) => each.name === context && (appId === null || each.appId === appId),
+    );
+    if (found.length === 0) return { context, state: "expected" as const };
+    if (found.some((each) => each.outcome === "failing")) return { context, state: "failing" as const };
+    return {
+      context,
+      state: found.some((each) => each.outcome === "pending") ? ("pending" as const) : ("fine" as const),
+    };
+  });
+  const broken = states.filter((each) => each.state !== "fine");
+  const [only] = broken;
+  if (only === undefined) return null;
+  if (broken.length === 1) {
+    const words = { expected: "is expected", failing: "is failing", pending: "is in progress" };
+    return `Required status check "${only.context}" ${words[only.state as keyof typeof words]}.`;
+  }
+  const count = (state: string) => broken.filter((each) => each.state === state).length;
+  const parts = (["expected", "failing", "pending"] as const).filter((state) => count(state) > 0);
+  const text = parts.map((state) => `${count(state)} ${state}`).join(" and ");
+  if (broken.length === required.length && parts.length === 1)
+    return `${required.length} of ${required.length} required status checks are ${parts[0]}.`;
+  return `${broken.length} of ${required.length} required status checks have not succeeded: ${text}.`;
+}
+
+/** Whether the head lacks commits of a base that wants heads up to date. */
+export async function isBehind(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  baseTip: string,
+): Promise<boolean> {
+  const protection = protectionOf(forge, repository, pull.baseRef);
+  if (protection?.requiredStatusChecks?.strict !== true) return false;
+  return !(await isAncestor(forge.git.repository(repository.id), baseTip, pull.headSha));
+}

@@ -1,0 +1,151 @@
+import type { Answer, ApiCall, Outcome } from "../hooks.ts";
+import { garbled, withoutMergeability, type RateLimit } from "./answers.ts";
+import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
+
+/** Whether what was asked for is done before the call goes wrong. */
+export type Effect = "before" | "after";
+
+export type Fault =
+  /** Nothing: lets a call pass that a later rule would hit. */
+  | { readonly kind: "none" }
+  /** Answers this instead; with `effect: "after"`, what was asked for has happened all the same. */
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly effect?: Effect;
+    }
+  /** Cuts the connection without an answer. */
+  | { readonly kind: "reset"; readonly effect?: Effect }
+  /** Sends no byte and keeps the connection open. */
+  | { readonly kind: "hang"; readonly effect?: Effect }
+  /** Waits, then goes on to the next fault or the true answer; `effect: "after"` waits once the call has had its effect. */
+  | { readonly kind: "delay"; readonly ms: number; readonly effect?: Effect }
+  /** The true status with a body in the wrong shape: a page of HTML, JSON cut in the middle, nothing, or lacking fields. */
+  | { readonly kind: "garble"; readonly as: "html" | "truncated" | "empty" }
+  | { readonly kind: "garble"; readonly as: "without"; readonly fields: readonly string[] }
+  /** Pull requests whose mergeability is still being worked out. */
+  | { readonly kind: "mergeability-unknown" }
+  /** Over one of GitHub's limits; meant for a rule with an `installationId`. */
+  | ({ readonly kind: "rate-limit" } & RateLimit);
+
+export interface FaultRule {
+  readonly match?: CallMatch;
+  readonly fault: Fault;
+  /** How many matching calls pass unharmed first; 0 when left out. */
+  readonly skip?: number;
+  /** How many calls are hit before the rule is spent; no end when left out. */
+  readonly times?: number;
+}
+
+/** A rule that is in force. */
+export interface ActiveFault {
+  readonly id: number;
+  readonly rule: FaultRule;
+  /** How many calls it has hit. */
+  readonly hits: number;
+}
+
+interface Counting {
+  readonly id: number;
+  readonly rule: FaultRule;
+  seen: number;
+  hits: number;
+}
+
+/** The rules in force; each call is held against them in the order they were added. */
+export class Faults {
+  #rules: Counting[] = [];
+  #lastId = 0;
+  readonly #installationOf: InstallationOf;
+
+  constructor(installationOf: InstallationOf) {
+    this.#installationOf = installationOf;
+  }
+
+  add(rule: FaultRule): number {
+    this.#lastId += 1;
+    this.#rules.push({ id: this.#lastId, rule, seen: 0, hits: 0 });
+    return this.#lastId;
+  }
+
+  remove(id: number): boolean {
+    const before = this.#rules.length;
+    this.#rules = this.#rules.filter((each) => each.id !== id);
+    return this.#rules.length < before;
+  }
+
+  clear(): void {
+    this.#rules = [];
+  }
+
+  list(): ActiveFault[] {
+    return this.#rules.map(({ id, rule, hits }) => ({ id, rule, hits }));
+  }
+
+  /** The faults this call meets: any number of delays, then at most one other. Counts them as used. */
+  take(call: ApiCall): Fault[] {
+    const taken: Fault[] = [];
+    for (const each of this.#rules) {
+      if (!matches(each.rule.match ?? {}, call, this.#installationOf)) continue;
+      if (each.rule.fault.kind === "mergeability-unknown" && !readsPullRequest(call)) continue;
+      each.seen += 1;
+      if (each.seen <= (each.rule.skip ?? 0) || each.hits >= (each.rule.times ?? Infinity)) continue;
+      each.hits += 1;
+      taken.push(each.rule.fault);
+      if (each.rule.fault.kind !== "delay") break;
+    }
+    return taken;
+  }
+}
+
+const readsPullRequest = (call: ApiCall): boolean =>
+  isGraphql(call) ? call.body.includes("merge") : call.method === "GET" && /\/pulls\/\d+$/.test(call.path);
+
+/** Lets faults happen to one call. */
+export async function misbehave(
+  faults: readonly Fault[],
+  proceed: () => Promise<Outcome>,
+  refuse: (limit: RateLimit) => Answer,
+): Promise<Outcome> {
+  const late = faults.flatMap((fault) =>
+    fault.kind === "delay" && fault.effect === "after" ? [fault.ms] : [],
+  );
+  const early = faults.flatMap((fault) =>
+    fault.kind === "delay" && fault.effect !== "after" ? [fault.ms] : [],
+  );
+  for (const ms of early) await sleep(ms);
+  const outcome = await happen(
+    faults.find((fault) => fault.kind !== "delay"),
+    proceed,
+    refuse,
+  );
+  for (const ms of late) await sleep(ms);
+  return outcome;
+}
+
+async function happen(
+  fault: Fault | undefined,
+  proceed: () => Promise<Outcome>,
+  refuse: (limit: RateLimit) => Answer,
+): Promise<Outcome> {
+  if (fault === undefined || fault.kind === "delay" || fault.kind === "none") return proceed();
+  if (fault.kind === "rate-limit") return refuse(fault);
+  if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
+    const answer = await proceed();
+    if (typeof answer === "string") return answer;
+    return fault.kind === "garble" ? garbled(answer, fault) : withoutMergeability(answer);
+  }
+  if (fault.effect === "after") await proceed();
+  if (fault.kind === "answer") {
+    return {
+      status: fault.status,
+      body: fault.body ?? null,
+      ...(fault.headers && { headers: fault.headers }),
+    };
+  }
+  return fault.kind;
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,82 @@
+import { Kind, OperationTypeNode, parse } from "graphql";
+import type { ApiCall } from "../hooks.ts";
+
+/** Which calls are meant. What is left out matches everything. */
+export interface CallMatch {
+  readonly method?: string | undefined;
+  /**
+   * The path below the API's root. `*` or a name in braces stands for one segment, `**` for any number of them:
+   * `/repos/acme/web/git/refs/**`, `/repos/{owner}/{repo}/pulls/{number}/merge`. GraphQL is `/graphql`.
+   */
+  readonly path?: string | undefined;
+  /** The name of a GraphQL operation, or of a field at its top such as `createRef`. */
+  readonly operation?: string | undefined;
+  /** Calls made with a token of this installation. */
+  readonly installationId?: number | undefined;
+}
+
+/** Tells which installation a call acts for, null for people and for the App itself. */
+export type InstallationOf = (call: ApiCall) => number | null;
+
+export function matches(match: CallMatch, call: ApiCall, installationOf: InstallationOf): boolean {
+  if (match.method !== undefined && match.method.toUpperCase() !== call.method) return false;
+  if (match.path !== undefined && !pathPattern(match.path).test(isGraphql(call) ? "/graphql" : call.path))
+    return false;
+  if (match.operation !== undefined && !graphqlRequest(call).names.includes(match.operation)) return false;
+  return match.installationId === undefined || match.installationId === installationOf(call);
+}
+
+export const isGraphql = (call: ApiCall): boolean => call.route === "POST /graphql";
+
+const patterns = new Map<string, RegExp>();
+
+function pathPattern(path: string): RegExp {
+  const known = patterns.get(path);
+  if (known !== undefined) return known;
+  const source = path
+    .split(/(\*\*|\*|\{\w+\})/)
+    .map((part) => {
+      if (part === "**") return ".*";
+      return part === "*" || /^\{\w+\}$/.test(part) ? "[^/]+" : part.replaceAll(/[$()+.?[\\\]^{|}]/g, "\\$&");
+    })
+    .join("");
+  const pattern = new RegExp(`^${source}$`);
+  patterns.set(path, pattern);
+  return pattern;
+}
+
+interface GraphqlRequest {
+  /** The operation's name and its top-level fields. */
+  readonly names: readonly string[];
+  readonly isMutation: boolean;
+}
+
+const NO_GRAPHQL: GraphqlRequest = { names: [], isMutation: false };
+const read = new WeakMap<ApiCall, GraphqlRequest>();
+
+/** What a GraphQL call asks for; nothing for any other call, or one that cannot be read. */
+export function graphqlRequest(call: ApiCall): GraphqlRequest {
+  const known = read.get(call);
+  if (known !== undefined) return known;
+  const request = isGraphql(call) ? readGraphql(call.body) : NO_GRAPHQL;
+  read.set(call, request);
+  return request;
+}
+
+function readGraphql(body: Buffer): GraphqlRequest {
+  try {
+    const { query }: { query: string } = JSON.parse(body.toString("utf8"));
+    const operations = parse(query, { noLocation: true }).definitions.filter(
+      (definition) => definition.kind === Kind.OPERATION_DEFINITION,
+    );
+    const names = operations.flatMap(({ name, selectionSet }) => {
+      const fields = selectionSet.selections.flatMap((each) =>
+        each.kind === Kind.FIELD ? [each.name.value] : [],
+      );
+      return name === undefined ? fields : [name.value, ...fields];
+    });
+    return { names, isMutation: operations.some((each) => each.operation === OperationTypeNode.MUTATION) };
+  } catch {
+    return NO_GRAPHQL;
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ForgeContext } from "../context.ts";
+import { openRepository, type GitRepository } from "../git/git.ts";
+import { listRefs } from "../git/refs.ts";
+
+/** The forge as it was at one moment, to answer reads from. */
+export interface OlderView {
+  readonly forge: ForgeContext;
+  close(): void;
+}
+
+/**
+ * Keeps what repositories hold now: the rows that belong to them and their refs. Who may call, and with which token, is not
+ * kept: that is always current. Git's objects are shared, not copied.
+ */
+export async function keepView(forge: ForgeContext): Promise<OlderView> {
+  const folder = mkdtempSync(join(tmpdir(), "forge-view-"));
+  const kept = new Map<number, GitRepository>();
+  for (const { id } of forge.state.repositories.all()) {
+    kept.set(id, await keepRefs(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));
+  }
+  const git = { ...forge.git, repository: (id: number) => kept.get(id) ?? forge.git.repository(id) };
+  return {
+    forge: { ...forge, git, state: keepRows(forge) },
+    close() {
+      for (const repository of kept.values()) repository.objects.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function keepRows({ state }: ForgeContext): ForgeContext["state"] {
+  return {
+    ...state,
+    repositories: state.repositories.copy(),
+    pullRequests: state.pullRequests.copy(),
+    reviews: state.reviews.copy(),
+    comments: state.comments.copy(),
+    statuses: state.statuses.copy(),
+    checkSuites: state.checkSuites.copy(),
+    checkRuns: state.checkRuns.copy(),
+    releases: state.releases.copy(),
+    protections: state.protections.copy(),
+    mergeRequests: state.mergeRequests.copy(),
+  };
+}
+
+/** A bare repository with today's refs that borrows its objects. */
+async function keepRefs(
+  from: GitRepository,
+  path: string,
+  env: Readonly<Record<string, string>>,
+): Promise<GitRepository> {
+  mkdirSync(join(path, "objects", "info"), { recursive: true });
+  mkdirSync(join(path, "refs"));
+  const head = await from.text(["symbolic-ref", "HEAD"]);
+  const refs = await listRefs(from, "");
+  writeFileSync(join(path, "HEAD"), `ref: ${head}\n`);
+  writeFileSync(join(path, "objects", "info", "alternates"), `${join(from.path, "objects")}\n`);
+  writeFileSync(join(path, "packed-refs"), refs.map((ref) => `${ref.sha} ${ref.name}\n`).join(""));
+  return openRepository(path, env);
+}

@@ -1,0 +1,17 @@
+import { readCommit } from "./commits.ts";
+import type { GitRepository } from "./git.ts";
+import { readRef } from "./refs.ts";
+
+/** The commit that a name stands for, as GitHub reads its `{ref}`: a branch, a tag, `heads/…`, or a hash; null when none. */
+export async function resolveCommit(repo: GitRepository, name: string): Promise<string | null> {
+  const candidates = name.startsWith("refs/")
+    ? [name]
+    : [`refs/heads/${name}`, `refs/tags/${name}`, ...(name.includes("/") ? [`refs/${name}`] : [])];
+  for (const candidate of candidates) {
+    const sha = await readRef(repo, candidate);
+    const commit = sha === null ? null : await readCommit(repo, sha);
+    if (commit !== null) return commit.sha;
+  }
+  if (!/^[0-9a-f]{7,40}$/.test(name)) return null;
+  return (await readCommit(repo, name))?.sha ?? null;
+}

@@ -1,0 +1,119 @@
+import { disableAutoMerge, enableAutoMerge } from "../../acts/auto-merge.ts";
+import { mergeBranch as mergeBranchNow } from "../../acts/merge-branch.ts";
+import { mergePullRequest as mergeNow } from "../../acts/merge-pull-request.ts";
+import { dequeuePullRequest as dequeue, enqueuePullRequest as enqueue } from "../../acts/merge-queue.ts";
+import { protectionOf } from "../../acts/protection.ts";
+import { revertPullRequest as revert } from "../../acts/revert-pull-request.ts";
+import type { MergeMethod } from "../../rows.ts";
+import { needRepository } from "../find-node.ts";
+import { mergeQueueEntryObject } from "../nodes/merge-queue.ts";
+import { assertMayWrite, pullRequestToWrite } from "../permission.ts";
+import { unprocessable } from "../refusal.ts";
+import type { Mutation } from "./mutation.ts";
+
+interface MergeInput {
+  readonly pullRequestId: string;
+  readonly mergeMethod?: "MERGE" | "SQUASH" | "REBASE" | null;
+  readonly expectedHeadOid?: string | null;
+  readonly commitHeadline?: string | null;
+  readonly commitBody?: string | null;
+}
+
+const METHODS: Readonly<Record<string, MergeMethod>> = { MERGE: "merge", SQUASH: "squash", REBASE: "rebase" };
+const methodOf = (input: MergeInput): MergeMethod => METHODS[input.mergeMethod ?? "MERGE"] ?? "merge";
+
+export const mergePullRequest: Mutation<MergeInput> = async ({ input }, scope) => {
+  const { pull, by } = pullRequestToWrite(scope, input.pullRequestId, "contents:write");
+  await mergeNow(scope.forge, pull.id, {
+    by,
+    method: methodOf(input),
+    headSha: input.expectedHeadOid ?? null,
+    title: input.commitHeadline ?? null,
+    message: input.commitBody ?? null,
+  });
+  return {
+    actor: scope.accountOf(by),
+    pullRequest: scope.pullRequest(scope.forge.state.pullRequests.need(pull.id)),
+  };
+};
+
+export const enablePullRequestAutoMerge: Mutation<MergeInput> = async ({ input }, scope) => {
+  const { pull, by } = pullRequestToWrite(
+    scope,
+    input.pullRequestId,
+    "contents:write",
+    "pull_requests:write",
+  );
+  const row = await enableAutoMerge(scope.forge, pull.id, {
+    enabledById: by.id,
+    mergeMethod: methodOf(input),
+    headSha: input.expectedHeadOid ?? null,
+    commitTitle: input.commitHeadline ?? null,
+    commitMessage: input.commitBody ?? null,
+  });
+  return { actor: scope.accountOf(by), pullRequest: scope.pullRequest(row) };
+};
+
+export const disablePullRequestAutoMerge: Mutation<{ pullRequestId: string }> = async ({ input }, scope) => {
+  const { pull, by } = pullRequestToWrite(scope, input.pullRequestId, "pull_requests:write");
+  const row = await disableAutoMerge(scope.forge, pull.id, by);
+  return { actor: scope.accountOf(by), pullRequest: scope.pullRequest(row) };
+};
+
+export const enqueuePullRequest: Mutation<{
+  pullRequestId: string;
+  expectedHeadOid?: string | null;
+}> = async ({ input }, scope) => {
+  const { pull, repository, by } = pullRequestToWrite(scope, input.pullRequestId, "contents:write");
+  if (protectionOf(scope.forge, repository, pull.baseRef)?.mergeQueue !== true)
+    throw unprocessable("The base branch does not have a merge queue.");
+  const row = await enqueue(scope.forge, pull.id, by, input.expectedHeadOid ?? null);
+  return { mergeQueueEntry: mergeQueueEntryObject(scope, row) };
+};
+
+export const dequeuePullRequest: Mutation<{ id: string }> = async ({ input }, scope) => {
+  const { pull, by } = pullRequestToWrite(scope, input.id, "contents:write");
+  const mergeQueueEntry = mergeQueueEntryObject(scope, pull);
+  await dequeue(scope.forge, pull.id, by, "MANUAL");
+  return { mergeQueueEntry };
+};
+
+interface BranchInput {
+  readonly repositoryId: string;
+  readonly base: string;
+  readonly head: string;
+  readonly commitMessage?: string | null;
+}
+
+/** `mergeCommit` is null where the base had everything. */
+export const mergeBranch: Mutation<BranchInput> = async ({ input }, scope) => {
+  const repository = needRepository(scope, input.repositoryId);
+  const by = assertMayWrite(scope, repository, "contents:write");
+  const { base, head, commitMessage } = input;
+  const sha = await mergeBranchNow(scope.forge, repository.id, {
+    by,
+    base,
+    head,
+    message: commitMessage ?? null,
+  });
+  return { mergeCommit: () => scope.commit(repository, sha) };
+};
+
+interface RevertInput {
+  readonly pullRequestId: string;
+  readonly title?: string | null;
+  readonly body?: string | null;
+  readonly draft?: boolean | null;
+}
+
+export const revertPullRequest: Mutation<RevertInput> = async ({ input }, scope) => {
+  const { pull, by } = pullRequestToWrite(
+    scope,
+    input.pullRequestId,
+    "contents:write",
+    "pull_requests:write",
+  );
+  const { title = null, body = null, draft } = input;
+  const opened = await revert(scope.forge, pull, { by, title, body, draft: draft ?? false });
+  return { pullRequest: scope.pullRequest(pull), revertPullRequest: scope.pullRequest(opened) };
+};

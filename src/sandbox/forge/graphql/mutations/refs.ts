@@ -1,0 +1,113 @@
+import { changeRefs } from "../../acts/follow-ref-changes.ts";
+import { mayPush, mayRewrite } from "../../acts/protection.ts";
+import { readCommit } from "../../git/commits.ts";
+import { isAncestor } from "../../git/history.ts";
+import { isRefName, readRef, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";
+import type { AccountRow, RepositoryRow } from "../../rows.ts";
+import { needRefId, needRepository } from "../find-node.ts";
+import { assertMayWrite } from "../permission.ts";
+import { notFound, unprocessable } from "../refusal.ts";
+import { shortRefName, type Scope } from "../scope.ts";
+import type { Mutation } from "./mutation.ts";
+
+/** One ref to change, as `updateRefs` takes it: zeros stand for "is not there". */
+interface WantedUpdate {
+  readonly name: string;
+  readonly beforeOid?: string | null;
+  readonly afterOid: string;
+  readonly force?: boolean | null;
+}
+
+export const createRef: Mutation<{ repositoryId: string; name: string; oid: string }> = async (
+  { input },
+  scope,
+) => {
+  const repository = needRepository(scope, input.repositoryId);
+  await change(scope, repository, [{ name: input.name, beforeOid: ZERO_SHA, afterOid: input.oid }], () =>
+    unprocessable(`A ref named "${input.name}" already exists in the repository.`),
+  );
+  return { ref: () => scope.ref(repository, input.name, input.oid) };
+};
+
+export const updateRef: Mutation<{ refId: string; oid: string; force?: boolean | null }> = async (
+  { input },
+  scope,
+) => {
+  const { repository, name } = needRefId(scope, input.refId);
+  await needRef(scope, repository, name, input.refId);
+  await change(scope, repository, [{ name, afterOid: input.oid, force: input.force ?? false }]);
+  return { ref: () => scope.ref(repository, name, input.oid) };
+};
+
+export const deleteRef: Mutation<{ refId: string }> = async ({ input }, scope) => {
+  const { repository, name } = needRefId(scope, input.refId);
+  await needRef(scope, repository, name, input.refId);
+  await change(scope, repository, [{ name, afterOid: ZERO_SHA }]);
+  return {};
+};
+
+/** All or none. */
+export const updateRefs: Mutation<{ repositoryId: string; refUpdates: readonly WantedUpdate[] }> = async (
+  { input },
+  scope,
+) => {
+  await change(scope, needRepository(scope, input.repositoryId), input.refUpdates);
+  return {};
+};
+
+async function needRef(scope: Scope, repository: RepositoryRow, name: string, id: string): Promise<void> {
+  if ((await readRef(scope.forge.git.repository(repository.id), name)) === null) throw notFound(id);
+}
+
+async function change(
+  scope: Scope,
+  repository: RepositoryRow,
+  wanted: readonly WantedUpdate[],
+  moved = () => unprocessable("Reference update failed: a ref is not where it was expected to be."),
+): Promise<void> {
+  const by = assertMayWrite(scope, repository, "contents:write");
+  await scope.forge.exclusively(repository.id, async () => {
+    const updates: RefUpdate[] = [];
+    for (const each of wanted) updates.push(await checked(scope, repository, by, each));
+    const result = await changeRefs(scope.forge, repository, by, updates);
+    if (result === "moved") throw moved();
+    if (result === "clash") throw unprocessable("Reference update failed: another ref's name is in the way.");
+  });
+}
+
+/** The update as git takes it, once nothing speaks against it. */
+async function checked(
+  { forge }: Scope,
+  repository: RepositoryRow,
+  by: AccountRow,
+  wanted: WantedUpdate,
+): Promise<RefUpdate> {
+  const { name } = wanted;
+  if (!isRefName(name) || name.split("/").length < 3) throw unprocessable(`${name} is not a valid ref name`);
+  const repo = forge.git.repository(repository.id);
+  const branch = shortRefName(name);
+  const current = await readRef(repo, name);
+  const before = wanted.beforeOid === ZERO_SHA ? null : (wanted.beforeOid ?? undefined);
+  const after = wanted.afterOid === ZERO_SHA ? null : wanted.afterOid;
+  if (after === null) {
+    if (branch === repository.defaultBranch) throw unprocessable("Cannot delete the default branch");
+    if (!mayRewrite(forge, repository, branch, "delete"))
+      throw unprocessable("Cannot delete this protected ref.");
+    return { name, before, after };
+  }
+  if ((await repo.objects.read(after)) === null) throw unprocessable("Object does not exist");
+  if (name.startsWith("refs/heads/")) {
+    if ((await readCommit(repo, after)) === null) throw unprocessable("Object is not a commit");
+    if (!mayPush(forge, repository, branch, by))
+      throw unprocessable("You're not authorized to push to this branch.");
+    if (
+      current !== null &&
+      (before === undefined || before === current) &&
+      !(await isAncestor(repo, current, after))
+    ) {
+      const isAllowed = wanted.force === true && mayRewrite(forge, repository, branch, "force");
+      if (!isAllowed) throw unprocessable("Update is not a fast forward");
+    }
+  }
+  return { name, before, after };
+}

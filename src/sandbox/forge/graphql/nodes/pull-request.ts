@@ -1,0 +1,165 @@
+import { mergeabilityOf, type Mergeability } from "../../acts/mergeability.ts";
+import { protectionOf, reviewVerdict } from "../../acts/protection.ts";
+import { changeCounts, type ChangeCounts } from "../../git/diff.ts";
+import { commitsBetween } from "../../git/history.ts";
+import { readRef } from "../../git/refs.ts";
+import { namedNodeId, NODE_PREFIXES, nodeId } from "../../node-id.ts";
+import type { PullRequestRow, RepositoryRow } from "../../rows.ts";
+import { connection, type PageArgs } from "../connection.ts";
+import { mergeQueueEntryObject, mergeQueueObject } from "./merge-queue.ts";
+import { pullRequestState } from "./pull-request-list.ts";
+import { pullRequestPath, reviewFields } from "./reviews.ts";
+import type { GraphqlObject, Scope } from "../scope.ts";
+
+export function pullRequestObject(scope: Scope, row: PullRequestRow): GraphqlObject {
+  const repository = scope.forge.state.repositories.need(row.repositoryId);
+  return {
+    __typename: "PullRequest",
+    ...plainFields(scope, row),
+    ...branchFields(scope, repository, row),
+    ...mergeFields(scope, repository, row),
+    ...sizeFields(scope, repository, row),
+    ...reviewFields(scope, row),
+    author: () => scope.account(row.userId),
+    autoMergeRequest: () => autoMergeRequest(scope, row),
+    reviewDecision: () => reviewDecision(scope, repository, row),
+    statusCheckRollup: () => scope.rollup(repository, row.headSha),
+    commits: (args: PageArgs) => commits(scope, repository, row, args),
+    comments: (args: PageArgs) =>
+      connection("comments", scope.forge.state.comments.in(row.id), args, (comment) =>
+        scope.comment(comment),
+      ),
+    repository: () => scope.repository(repository),
+  };
+}
+
+function plainFields(scope: Scope, row: PullRequestRow) {
+  const resourcePath = pullRequestPath(scope, row);
+  const url = `${scope.forge.urls.root}${resourcePath}`;
+  return {
+    id: nodeId(NODE_PREFIXES.pullRequest, row.id),
+    databaseId: row.id,
+    fullDatabaseId: String(row.id),
+    number: row.number,
+    title: row.title,
+    body: row.body ?? "",
+    url,
+    permalink: url,
+    resourcePath,
+    state: pullRequestState(row),
+    closed: row.state === "closed",
+    closedAt: row.closedAt,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    isDraft: row.draft,
+    maintainerCanModify: row.maintainerCanModify,
+  };
+}
+
+function branchFields(scope: Scope, repository: RepositoryRow, row: PullRequestRow) {
+  const readable = scope.forge.git.repository(repository.id);
+  const branch = async (name: string) => {
+    const sha = await readRef(readable, `refs/heads/${name}`);
+    return sha === null ? null : scope.ref(repository, `refs/heads/${name}`, sha);
+  };
+  return {
+    baseRef: () => branch(row.baseRef),
+    baseRefName: row.baseRef,
+    baseRefOid: row.baseSha,
+    baseRepository: () => scope.repository(repository),
+    headRef: () => branch(row.headRef),
+    headRefName: row.headRef,
+    headRefOid: row.headSha,
+    headRepository: () => scope.repository(repository),
+    headRepositoryOwner: () => scope.account(repository.ownerId),
+    isCrossRepository: false,
+  };
+}
+
+function mergeFields(scope: Scope, repository: RepositoryRow, row: PullRequestRow) {
+  // Worked out once for each object: asking counts as a reading of the pull request.
+  let asked: Promise<Mergeability> | undefined;
+  const mergeability = () => (asked ??= mergeabilityOf(scope.forge, repository, row));
+  return {
+    merged: row.mergedAt !== null,
+    mergedAt: row.mergedAt,
+    mergedBy: () => scope.account(row.mergedById),
+    mergeCommit: () => (row.mergedAt === null ? null : scope.commit(repository, row.mergeCommitSha)),
+    potentialMergeCommit: async () =>
+      row.state === "open" ? scope.commit(repository, (await mergeability()).sha) : null,
+    mergeable: async () => {
+      const { mergeable } = await mergeability();
+      return mergeable === null ? "UNKNOWN" : mergeable ? "MERGEABLE" : "CONFLICTING";
+    },
+    mergeStateStatus: async () => (await mergeability()).state.toUpperCase(),
+    isInMergeQueue: row.queuedAt !== null,
+    isMergeQueueEnabled: protectionOf(scope.forge, repository, row.baseRef)?.mergeQueue ?? false,
+    mergeQueue: () => mergeQueueObject(scope, repository, row.baseRef),
+    mergeQueueEntry: () => mergeQueueEntryObject(scope, row),
+  };
+}
+
+/** Where the pull request's own commits begin: the base's tip while it is open. */
+async function baseOf(scope: Scope, repository: RepositoryRow, row: PullRequestRow): Promise<string> {
+  if (row.state === "closed") return row.baseSha;
+  return (
+    (await readRef(scope.forge.git.repository(repository.id), `refs/heads/${row.baseRef}`)) ?? row.baseSha
+  );
+}
+
+function sizeFields(scope: Scope, repository: RepositoryRow, row: PullRequestRow) {
+  const count = (field: keyof ChangeCounts) => async () => {
+    const base = await baseOf(scope, repository, row);
+    return (await changeCounts(scope.forge.git.repository(repository.id), base, row.headSha))[field];
+  };
+  return {
+    additions: count("additions"),
+    deletions: count("deletions"),
+    changedFiles: count("changedFiles"),
+  };
+}
+
+async function commits(
+  scope: Scope,
+  repository: RepositoryRow,
+  row: PullRequestRow,
+  args: PageArgs,
+): Promise<object> {
+  const base = await baseOf(scope, repository, row);
+  const found = await commitsBetween(scope.forge.git.repository(repository.id), base, row.headSha);
+  return connection("commits", found, args, (commit) => {
+    const resourcePath = `${pullRequestPath(scope, row)}/commits/${commit.sha}`;
+    return {
+      __typename: "PullRequestCommit",
+      id: namedNodeId("PRC", repository.id, `${row.number}:${commit.sha}`),
+      commit: () => scope.commit(repository, commit.sha),
+      pullRequest: () => scope.pullRequest(row),
+      url: `${scope.forge.urls.root}${resourcePath}`,
+      resourcePath,
+    };
+  });
+}
+
+/** Null where nobody has to review and nobody did. */
+function reviewDecision({ forge }: Scope, repository: RepositoryRow, row: PullRequestRow): string | null {
+  const { approvals, changesRequested } = reviewVerdict(forge, row);
+  if (changesRequested) return "CHANGES_REQUESTED";
+  const required = protectionOf(forge, repository, row.baseRef)?.requiredReviews?.count ?? 0;
+  if (approvals < required) return "REVIEW_REQUIRED";
+  return approvals > 0 ? "APPROVED" : null;
+}
+
+function autoMergeRequest(scope: Scope, row: PullRequestRow): GraphqlObject | null {
+  if (row.autoMerge === null) return null;
+  const { enabledById, mergeMethod, commitTitle, commitMessage } = row.autoMerge;
+  return {
+    __typename: "AutoMergeRequest",
+    authorEmail: null,
+    commitBody: commitMessage,
+    commitHeadline: commitTitle,
+    enabledAt: row.updatedAt,
+    enabledBy: () => scope.account(enabledById),
+    mergeMethod: mergeMethod.toUpperCase(),
+    pullRequest: () => scope.pullRequest(row),
+  };
+}

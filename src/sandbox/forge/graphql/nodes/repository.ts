@@ -1,0 +1,162 @@
+import { aheadBehind, commitsBetween } from "../../git/history.ts";
+import { listRefs, readRef } from "../../git/refs.ts";
+import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
+import type { RepositoryRow } from "../../rows.ts";
+import { connection, isGiven, type PageArgs } from "../connection.ts";
+import { mergeQueueObject } from "./merge-queue.ts";
+import { chosenPullRequests, type PullRequestArgs } from "./pull-request-list.ts";
+import { GraphqlRefusal } from "../refusal.ts";
+import { shortRefName, type GraphqlObject, type Scope } from "../scope.ts";
+
+/** `/owner/name`, the address below the forge's root. */
+export function repositoryPath({ forge }: Scope, row: RepositoryRow): string {
+  return `/${forge.state.accounts.need(row.ownerId).login}/${row.name}`;
+}
+
+export function repositoryObject(scope: Scope, row: RepositoryRow): GraphqlObject {
+  const path = repositoryPath(scope, row);
+  const readable = scope.forge.git.repository(row.id);
+  return {
+    __typename: "Repository",
+    id: nodeId(NODE_PREFIXES.repository, row.id),
+    databaseId: row.id,
+    name: row.name,
+    nameWithOwner: path.slice(1),
+    owner: () => scope.account(row.ownerId),
+    url: `${scope.forge.urls.root}${path}`,
+    description: row.description,
+    ...settingFields(row),
+    isEmpty: async () => (await listRefs(readable, "refs/heads/")).length === 0,
+    defaultBranchRef: () => refNamed(scope, row, `refs/heads/${row.defaultBranch}`),
+    ref: ({ qualifiedName }: { qualifiedName: string }) => findRef(scope, row, qualifiedName),
+    refs: (args: RefsArgs) => refs(scope, row, args),
+    object: (args: ObjectArgs) => namedObject(scope, row, args),
+    pullRequest: ({ number }: { number: number }) => pullRequest(scope, row, number),
+    pullRequests: (args: PullRequestArgs) =>
+      connection(
+        "pullRequests",
+        chosenPullRequests(scope.forge.state.pullRequests.in(row.id), args),
+        args,
+        (pull) => scope.pullRequest(pull),
+      ),
+    mergeQueue: ({ branch }: { branch?: string | null }) =>
+      mergeQueueObject(scope, row, branch ?? row.defaultBranch),
+  };
+}
+
+const settingFields = (row: RepositoryRow) => ({
+  isArchived: row.archived,
+  isDisabled: false,
+  isFork: false,
+  isPrivate: row.private,
+  visibility: row.private ? "PRIVATE" : "PUBLIC",
+  autoMergeAllowed: row.allowAutoMerge,
+  deleteBranchOnMerge: row.deleteBranchOnMerge,
+  mergeCommitAllowed: row.allowMergeCommit,
+  rebaseMergeAllowed: row.allowRebaseMerge,
+  squashMergeAllowed: row.allowSquashMerge,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+  pushedAt: row.pushedAt,
+});
+
+async function refNamed(scope: Scope, row: RepositoryRow, name: string): Promise<GraphqlObject | null> {
+  const sha = await readRef(scope.forge.git.repository(row.id), name);
+  return sha === null ? null : scope.ref(row, name, sha);
+}
+
+/** A ref by its whole name, or a branch or tag by its short one. */
+async function findRef(scope: Scope, row: RepositoryRow, name: string): Promise<GraphqlObject | null> {
+  if (name.startsWith("refs/")) return refNamed(scope, row, name);
+  return (
+    (await refNamed(scope, row, `refs/heads/${name}`)) ?? (await refNamed(scope, row, `refs/tags/${name}`))
+  );
+}
+
+interface RefsArgs extends PageArgs {
+  readonly refPrefix: string;
+  readonly query?: string | null;
+  readonly direction?: "ASC" | "DESC" | null;
+}
+
+async function refs(scope: Scope, row: RepositoryRow, args: RefsArgs): Promise<object> {
+  const found = await listRefs(scope.forge.git.repository(row.id), args.refPrefix);
+  const wanted = found.filter((ref) => ref.name.includes(args.query ?? ""));
+  if (args.direction === "DESC") wanted.reverse();
+  return connection("refs", wanted, args, (ref) => scope.ref(row, ref.name, ref.sha));
+}
+
+interface ObjectArgs {
+  readonly expression?: string | null;
+  readonly oid?: string | null;
+}
+
+/** What `main`, `main:README.md` or a hash stands for. */
+async function namedObject(
+  scope: Scope,
+  row: RepositoryRow,
+  args: ObjectArgs,
+): Promise<GraphqlObject | null> {
+  const expression = args.oid ?? args.expression;
+  if (!isGiven(expression) || expression.startsWith("-") || expression.includes("\n")) return null;
+  const { code, stdout } = await scope.forge.git
+    .repository(row.id)
+    .run(["rev-parse", "--verify", "--quiet", "--end-of-options", expression], { codes: [1, 128] });
+  const sha = /^[0-9a-f]{40}/.exec(stdout.toString("utf8"))?.[0];
+  return code === 0 && sha !== undefined ? scope.gitObject(row, sha) : null;
+}
+
+function pullRequest(scope: Scope, row: RepositoryRow, number: number): GraphqlObject {
+  const pull = scope.forge.state.pullRequests.in(row.id).find((each) => each.number === number);
+  if (pull !== undefined) return scope.pullRequest(pull);
+  throw new GraphqlRefusal("NOT_FOUND", `Could not resolve to a PullRequest with the number of ${number}.`);
+}
+
+export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: string): GraphqlObject {
+  const short = shortRefName(name);
+  const prefix = name.slice(0, name.length - short.length);
+  return {
+    __typename: "Ref",
+    id: namedNodeId(NODE_PREFIXES.ref, row.id, name),
+    name: prefix === "" ? name.replace(/^refs\/[^/]+\//, "") : short,
+    prefix: prefix === "" ? (/^refs\/[^/]+\//.exec(name)?.[0] ?? "refs/") : prefix,
+    repository: () => scope.repository(row),
+    target: () => scope.gitObject(row, sha),
+    compare: ({ headRef }: { headRef: string }) => compare(scope, row, { name, sha }, headRef),
+    associatedPullRequests: (args: PullRequestArgs) => {
+      const mine = scope.forge.state.pullRequests.in(row.id).filter((pull) => pull.headRef === short);
+      return connection("associatedPullRequests", chosenPullRequests(mine, args), args, (pull) =>
+        scope.pullRequest(pull),
+      );
+    },
+  };
+}
+
+/** How `headRef` stands to this ref. */
+async function compare(
+  scope: Scope,
+  row: RepositoryRow,
+  base: { name: string; sha: string },
+  headRef: string,
+) {
+  const git = scope.forge.git.repository(row.id);
+  const head = await namedObject(scope, row, { expression: `${headRef}^{commit}` });
+  if (head === null) return null;
+  const headSha = String(head["oid"]);
+  const { aheadBy, behindBy } = await aheadBehind(git, base.sha, headSha);
+  const status = aheadBy > 0 ? (behindBy > 0 ? "DIVERGED" : "AHEAD") : behindBy > 0 ? "BEHIND" : "IDENTICAL";
+  return {
+    __typename: "Comparison",
+    id: namedNodeId(NODE_PREFIXES.comparison, row.id, `${base.sha}...${headSha}`),
+    aheadBy,
+    behindBy,
+    status,
+    baseTarget: () => scope.gitObject(row, base.sha),
+    headTarget: head,
+    commits: async (args: PageArgs) => {
+      const commits = await commitsBetween(git, base.sha, headSha);
+      const authorCount = new Set(commits.map((commit) => commit.author.email)).size;
+      return connection("commits", commits, args, (commit) => scope.commit(row, commit.sha), { authorCount });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
+import { permits, roleIn } from "../server/access.ts";
+import type { Permission } from "../server/route.ts";
+import { needPullRequest } from "./find-node.ts";
+import { forbidden, GraphqlRefusal } from "./refusal.ts";
+import type { Scope } from "./scope.ts";
+
+/** Who acts; throws unless the caller may write to the repository, an installation with all of these permissions. */
+export function assertMayWrite(
+  scope: Scope,
+  repository: RepositoryRow,
+  ...wanted: readonly Permission[]
+): AccountRow {
+  const { caller, forge } = scope;
+  if (!("account" in caller)) throw forbidden();
+  if (caller.kind === "installation" && !wanted.every((each) => permits(caller.permissions, each)))
+    throw forbidden();
+  const role = roleIn(forge, caller, repository);
+  if (role !== "write" && role !== "admin") {
+    const { login } = caller.account;
+    throw new GraphqlRefusal("FORBIDDEN", `${login} does not have the correct permissions to execute this.`);
+  }
+  if (repository.archived)
+    throw new GraphqlRefusal("UNPROCESSABLE", "Repository was archived so is read-only.");
+  return caller.account;
+}
+
+/** The pull request a mutation changes, its repository, and who acts. */
+export function pullRequestToWrite(
+  scope: Scope,
+  id: string,
+  ...wanted: readonly Permission[]
+): { readonly pull: PullRequestRow; readonly repository: RepositoryRow; readonly by: AccountRow } {
+  const pull = needPullRequest(scope, id);
+  const repository = scope.forge.state.repositories.need(pull.repositoryId);
+  return { pull, repository, by: assertMayWrite(scope, repository, ...wanted) };
+}

@@ -1,0 +1,85 @@
+import {
+  acceptPermissions,
+  install,
+  setGranted,
+  setSuspended,
+  uninstall,
+} from "./acts/change-installation.ts";
+import { dequeuePullRequest, landQueued, type DequeueReason } from "./acts/merge-queue.ts";
+import { protectionOf } from "./acts/protection.ts";
+import type { ForgeContext } from "./context.ts";
+import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
+import { accountByLogin, repositoryByName } from "./world.ts";
+
+/** What people do on GitHub's pages, for which it has no API; the App is told as GitHub tells it. `by` is a login. */
+export interface Pages {
+  installApp(account: string, repositories: readonly string[] | "all", by?: string): InstallationRow;
+  uninstallApp(account: string, by?: string): void;
+  setSuspended(account: string, suspended: boolean, by?: string): InstallationRow;
+  acceptPermissions(account: string, permissions: Permissions, by?: string): InstallationRow;
+  /** Grants or takes back repositories, by their full names. */
+  setGranted(
+    account: string,
+    repositories: readonly string[],
+    granted: boolean,
+    by?: string,
+  ): InstallationRow;
+  /** Switches the merge queue of a branch on or off. */
+  setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
+  /** The queue's turn has come for a pull request. */
+  landQueued(fullName: string, number: number): Promise<PullRequestRow>;
+  dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
+}
+
+export function makePages(forge: ForgeContext): Pages {
+  const person = (login = "ada"): AccountRow => accountByLogin(forge, login);
+  const installationOn = (account: string): InstallationRow => {
+    const [installation] = forge.state.installations.in(accountByLogin(forge, account).id);
+    if (installation === undefined) throw new Error(`the App is not installed on ${account}`);
+    return installation;
+  };
+  return {
+    installApp: (account, repositories, by) =>
+      install(forge, accountByLogin(forge, account), repositories, person(by)),
+    uninstallApp: (account, by) => uninstall(forge, installationOn(account), person(by)),
+    setSuspended: (account, suspended, by) =>
+      setSuspended(forge, installationOn(account), person(by), suspended),
+    acceptPermissions: (account, permissions, by) =>
+      acceptPermissions(forge, installationOn(account), person(by), permissions),
+    setGranted(account, fullNames, granted, by) {
+      const repositories = fullNames.map((fullName) => repositoryByName(forge, fullName));
+      return setGranted(forge, installationOn(account), person(by), repositories, granted);
+    },
+    setMergeQueue: (fullName, branch, isOn) => setMergeQueue(forge, fullName, branch, isOn),
+    landQueued: (fullName, number) => landQueued(forge, pullOf(forge, fullName, number).id),
+    dequeue: (fullName, number, reason, by) =>
+      dequeuePullRequest(forge, pullOf(forge, fullName, number).id, person(by), reason),
+  };
+}
+
+function setMergeQueue(forge: ForgeContext, fullName: string, branch: string, mergeQueue: boolean): void {
+  const repository = repositoryByName(forge, fullName);
+  const known = protectionOf(forge, repository, branch);
+  if (known === undefined) {
+    const ids = { id: forge.state.newId(), repositoryId: repository.id };
+    forge.state.protections.save({ ...UNPROTECTED, ...ids, branch, mergeQueue });
+  } else forge.state.protections.update(known.id, { mergeQueue });
+}
+
+/** A protection that asks for nothing. */
+const UNPROTECTED: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mergeQueue"> = {
+  requiredStatusChecks: null,
+  requiredReviews: null,
+  restrictions: null,
+  enforceAdmins: false,
+  requiredLinearHistory: false,
+  allowForcePushes: true,
+  allowDeletions: true,
+};
+
+function pullOf(forge: ForgeContext, fullName: string, number: number): PullRequestRow {
+  const { id } = repositoryByName(forge, fullName);
+  const pull = forge.state.pullRequests.in(id).find((each) => each.number === number);
+  if (pull === undefined) throw new Error(`no pull request ${number} in ${fullName}`);
+  return pull;
+}

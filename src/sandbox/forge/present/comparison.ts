@@ -1,0 +1,74 @@
+import type { Commit } from "../git/commits.ts";
+import type { DiffFile } from "../git/diff.ts";
+import type { ForgeContext } from "../context.ts";
+import type { RepositoryRow } from "../rows.ts";
+import { presentCommit } from "./commit.ts";
+import { repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
+
+const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+
+/** A changed file of a commit, comparison or pull request; `at` is the commit whose version is shown. */
+export function presentDiffFile(forge: ForgeContext, repository: RepositoryRow, file: DiffFile, at: string) {
+  const path = encodePath(file.path);
+  return {
+    sha: file.sha,
+    filename: file.path,
+    status: file.status,
+    additions: file.additions,
+    deletions: file.deletions,
+    changes: file.additions + file.deletions,
+    blob_url: repositoryHtmlUrl(forge, repository, "blob", at, path),
+    raw_url: repositoryHtmlUrl(forge, repository, "raw", at, path),
+    contents_url: `${repositoryUrl(forge, repository, "contents", path)}?ref=${at}`,
+    ...(file.patch === null ? {} : { patch: file.patch }),
+    ...(file.previousPath === null ? {} : { previous_filename: file.previousPath }),
+  };
+}
+
+export interface Comparison {
+  readonly base: Commit;
+  readonly head: Commit;
+  readonly mergeBase: Commit;
+  readonly aheadBy: number;
+  readonly behindBy: number;
+  /** Oldest first. */
+  readonly commits: readonly Commit[];
+  readonly files: readonly DiffFile[] | null;
+}
+
+/** GitHub lists at most this many commits and files. */
+const COMMITS_SHOWN = 250;
+const FILES_SHOWN = 300;
+
+export function presentComparison(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  name: string,
+  comparison: Comparison,
+) {
+  const { aheadBy, behindBy, base, head, mergeBase, commits, files } = comparison;
+  const html = repositoryHtmlUrl(forge, repository, "compare", name);
+  const permanent = `${base.sha.slice(0, 12)}...${head.sha.slice(0, 12)}`;
+  const side = behindBy > 0 ? "behind" : "identical";
+  return {
+    url: repositoryUrl(forge, repository, "compare", name),
+    html_url: html,
+    permalink_url: repositoryHtmlUrl(forge, repository, "compare", permanent),
+    diff_url: `${html}.diff`,
+    patch_url: `${html}.patch`,
+    base_commit: presentCommit(forge, repository, base),
+    merge_base_commit: presentCommit(forge, repository, mergeBase),
+    status: aheadBy > 0 ? (behindBy > 0 ? "diverged" : "ahead") : side,
+    ahead_by: aheadBy,
+    behind_by: behindBy,
+    total_commits: aheadBy,
+    commits: commits.slice(0, COMMITS_SHOWN).map((commit) => presentCommit(forge, repository, commit)),
+    ...(files === null
+      ? {}
+      : {
+          files: files
+            .slice(0, FILES_SHOWN)
+            .map((file) => presentDiffFile(forge, repository, file, head.sha)),
+        }),
+  };
+}

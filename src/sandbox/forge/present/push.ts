@@ -1,0 +1,62 @@
+import type { ForgeContext } from "../context.ts";
+import { readCommit } from "../git/commits.ts";
+import { isAncestor, pushedCommits } from "../git/history.ts";
+import { ZERO_SHA } from "../git/refs.ts";
+import type { AccountRow, RepositoryRow } from "../rows.ts";
+import { presentPushedCommit } from "./commit.ts";
+import { presentPushRepository, repositoryHtmlUrl } from "./repository.ts";
+
+/** A ref that has changed: null before it was made, null after it was deleted. */
+export interface RefChange {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  /** Whole name of another branch a new one was cut from, where that is plain to see. */
+  readonly baseRef?: string | null;
+}
+
+/** The tip of a branch cut at a commit that is on another already. */
+const NO_NEWS = { added: [], removed: [], modified: [], distinct: true } as const;
+
+/** What a `push` says. */
+export async function presentPush(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  change: RefChange,
+  pusher: AccountRow,
+) {
+  const { before, after, name } = change;
+  const repo = forge.git.repository(repository.id);
+  const isBranch = name.startsWith("refs/heads/");
+  const pushed = after === null || !isBranch ? [] : await pushedCommits(repo, name, before, after);
+  const isForced = isBranch && before !== null && after !== null && !(await isAncestor(repo, before, after));
+  const tip = after === null ? null : await readCommit(repo, after);
+  const commits = pushed.map(({ commit, ...paths }) => presentPushedCommit(forge, repository, commit, paths));
+  return {
+    ref: name,
+    before: before ?? ZERO_SHA,
+    after: after ?? ZERO_SHA,
+    created: before === null,
+    deleted: after === null,
+    forced: isForced,
+    base_ref: change.baseRef ?? null,
+    compare: compareUrl(forge, repository, change),
+    commits,
+    head_commit:
+      tip &&
+      (commits.find((each) => each.id === tip.sha) ?? presentPushedCommit(forge, repository, tip, NO_NEWS)),
+    pusher: { name: pusher.login, email: pusher.email },
+    repository: presentPushRepository(forge, repository),
+  };
+}
+
+function compareUrl(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  { before, after, name }: RefChange,
+): string {
+  if (before === null)
+    return repositoryHtmlUrl(forge, repository, "compare", name.replace(/^refs\/(?:heads|tags)\//, ""));
+  const range = `${before.slice(0, 12)}...${(after ?? ZERO_SHA).slice(0, 12)}`;
+  return repositoryHtmlUrl(forge, repository, "compare", range);
+}

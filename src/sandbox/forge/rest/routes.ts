@@ -1,0 +1,40 @@
+import type { Route } from "../server/route.ts";
+import { appRoutes } from "./app.ts";
+import { branchRoutes } from "./branches.ts";
+import { checkSuiteRoutes } from "./check-suites.ts";
+import { checkRoutes } from "./checks.ts";
+import { commitRoutes, oneCommitRoute } from "./commits.ts";
+import { contentRoutes } from "./contents.ts";
+import { deliveryRoutes } from "./deliveries.ts";
+import { gitDataRoutes } from "./git-data.ts";
+import { issueRoutes } from "./issues.ts";
+import { mergeRoutes } from "./merges.ts";
+import { pullRoutes } from "./pulls.ts";
+import { refRoutes } from "./refs.ts";
+import { releaseRoutes } from "./releases.ts";
+import { repositoryRoutes } from "./repositories.ts";
+import { reviewRoutes } from "./reviews.ts";
+import { statusRoutes } from "./statuses.ts";
+import { userRoutes } from "./users.ts";
+
+/** Everything the REST API answers; of two that fit an address, the first is taken. */
+export const restRoutes: readonly Route[] = [
+  ...appRoutes,
+  ...deliveryRoutes,
+  ...userRoutes,
+  ...refRoutes,
+  ...gitDataRoutes,
+  ...pullRoutes,
+  ...mergeRoutes,
+  ...reviewRoutes,
+  ...issueRoutes,
+  ...statusRoutes,
+  ...checkRoutes,
+  ...checkSuiteRoutes,
+  ...branchRoutes,
+  ...contentRoutes,
+  ...releaseRoutes,
+  ...commitRoutes,
+  oneCommitRoute,
+  ...repositoryRoutes,
+];

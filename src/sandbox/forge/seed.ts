@@ -1,0 +1,77 @@
+import type { ForgeContext } from "./context.ts";
+import { createApp, makePrivateKey, type AppChoices } from "./app-identity.ts";
+import { makeWorld } from "./world.ts";
+
+/** People and agents of a first start. */
+const USERS = [
+  { login: "ada", name: "Ada Lovelace", role: "admin", type: "User" },
+  { login: "grace", name: "Grace Hopper", role: "member", type: "User" },
+  { login: "copilot-swe-agent[bot]", name: null, role: "member", type: "Bot" },
+] as const;
+
+/** Makes the App, and unless `empty` the organization, people and repositories a sandbox starts with. */
+export async function seed(forge: ForgeContext, app: Partial<AppChoices>, empty: boolean): Promise<void> {
+  forgetHalfASeed(forge);
+  // A key takes about 100 ms, meanwhile git works.
+  const key = app.privateKey ?? makePrivateKey();
+  const world = makeWorld(forge);
+  const acme = world.createOrganization("acme");
+  for (const { login, name, role, type } of USERS)
+    world.createUser(login, { type, organizations: { acme: role }, ...(name === null ? {} : { name }) });
+  if (!empty)
+    await Promise.all([
+      world.createRepository("acme", "web", { description: "The shop people see", commits: WEB }),
+      world.createRepository("acme", "api", { description: "What the shop asks", commits: API }),
+    ]);
+  createApp(forge.state, acme.id, { ...app, privateKey: await key }, forge.now());
+  if (!empty) world.installApp("acme", "all");
+}
+
+/** A first start that was killed is begun again. */
+function forgetHalfASeed({ state, git }: ForgeContext): void {
+  for (const { id } of state.repositories.all()) git.remove(id);
+  for (const table of [state.repositories, state.tokens, state.accounts])
+    for (const { id } of table.all()) table.delete(id);
+}
+
+const WEB = [
+  {
+    message: "Initial commit",
+    files: { "README.md": "# web\n\nThe shop people see.\n", ".gitignore": "node_modules/\ndist/\n" },
+  },
+  {
+    message: "Show the catalogue",
+    files: {
+      "package.json": '{\n  "name": "web",\n  "private": true,\n  "type": "module"\n}\n',
+      "src/catalogue.js":
+        'import { fetchProducts } from "./client.js";\n\nexport async function showCatalogue(element) {\n  const products = await fetchProducts();\n  element.replaceChildren(...products.map((product) => new Option(product.name)));\n}\n',
+      "src/client.js":
+        'export async function fetchProducts() {\n  const answer = await fetch("/api/products");\n  return answer.json();\n}\n',
+    },
+  },
+  {
+    message: "Say so when the catalogue is empty\n\nAn empty list looked like a page that never loaded.",
+    files: {
+      "src/catalogue.js":
+        'import { fetchProducts } from "./client.js";\n\nexport async function showCatalogue(element) {\n  const products = await fetchProducts();\n  if (products.length === 0) element.textContent = "Nothing for sale today.";\n  else element.replaceChildren(...products.map((product) => new Option(product.name)));\n}\n',
+    },
+  },
+];
+
+const API = [
+  { message: "Initial commit", files: { "README.md": "# api\n\nWhat the shop asks.\n" } },
+  {
+    message: "Answer with products",
+    files: {
+      "src/products.js":
+        'const products = [{ id: 1, name: "Lantern" }, { id: 2, name: "Anvil" }];\n\nexport function listProducts() {\n  return products;\n}\n',
+    },
+  },
+  {
+    message: "Find a product by its id",
+    files: {
+      "src/find-product.js":
+        'import { listProducts } from "./products.js";\n\nexport function findProduct(id) {\n  return listProducts().find((product) => product.id === id) ?? null;\n}\n',
+    },
+  },
+];

@@ -1,0 +1,100 @@
+import type { ForgeContext } from "../context.ts";
+import type { AccountRow, InstallationRow, Permissions, RepositoryRow } from "../rows.ts";
+import { repositoryKey } from "../state.ts";
+import { ApiError, notFound } from "./api-error.ts";
+import type { Caller } from "./caller.ts";
+import type { Permission, Route } from "./route.ts";
+
+/** What a caller may do with a repository; null when it must look as if it did not exist. */
+export type Role = "admin" | "write" | "read" | null;
+
+export function roleIn(forge: ForgeContext, caller: Caller, repository: RepositoryRow): Role {
+  const otherwise = repository.private ? null : "read";
+  switch (caller.kind) {
+    case "anonymous":
+    case "app":
+      return otherwise;
+    case "installation":
+      return grants(caller, repository) ? "write" : otherwise;
+    case "person":
+      return roleOfPerson(forge, caller.account, repository) ?? otherwise;
+  }
+}
+
+/** A person's role through the organization that owns the repository, or as its owner. */
+export function roleOfPerson(forge: ForgeContext, account: AccountRow, repository: RepositoryRow): Role {
+  if (repository.ownerId === account.id) return "admin";
+  const role = forge.state.accounts.need(repository.ownerId).members[account.id];
+  if (role === undefined) return null;
+  return role === "admin" ? "admin" : "write";
+}
+
+/** Whether an installation covers a repository. */
+export const covers = (installation: InstallationRow, repository: RepositoryRow): boolean =>
+  installation.accountId === repository.ownerId &&
+  (installation.repositorySelection === "all" || installation.repositoryIds.includes(repository.id));
+
+function grants(caller: Extract<Caller, { kind: "installation" }>, repository: RepositoryRow): boolean {
+  const narrowed = caller.token.repositoryIds;
+  return covers(caller.installation, repository) && (narrowed === null || narrowed.includes(repository.id));
+}
+
+/** The installation that covers a repository, suspended or not. */
+export const installationOf = (forge: ForgeContext, repository: RepositoryRow): InstallationRow | undefined =>
+  forge.state.installations.in(repository.ownerId).find((each) => covers(each, repository));
+
+/** Whether permissions include at least this one. */
+export function permits(permissions: Permissions, wanted: Permission): boolean {
+  const [name = "", level] = wanted.split(":");
+  const held = permissions[name] ?? (name === "metadata" ? "read" : undefined);
+  return held !== undefined && (level === "read" || held !== "read");
+}
+
+export const acceptedPermissions = (route: Route): Record<string, string> =>
+  route.permissions.length === 0
+    ? {}
+    : { "x-accepted-github-permissions": route.permissions.map((each) => each.replace(":", "=")).join("; ") };
+
+/** Throws the refusal GitHub gives a caller who may not take a repository's route. */
+export function assertMay(
+  forge: ForgeContext,
+  caller: Caller,
+  repository: RepositoryRow,
+  route: Route,
+): void {
+  const role = roleIn(forge, caller, repository);
+  if (role === null) throw notFound();
+  const isRead = route.method === "GET";
+  if (caller.kind === "installation" && !route.permissions.some((each) => permits(caller.permissions, each)))
+    throw new ApiError(403, "Resource not accessible by integration", {
+      headers: acceptedPermissions(route),
+    });
+  if (!isRead && (caller.kind === "anonymous" || caller.kind === "app"))
+    throw new ApiError(401, "Requires authentication");
+  if (!isRead && role === "read") throw new ApiError(403, "Must have push access to the repository.");
+  if (route.isAdmin && caller.kind === "person" && role !== "admin")
+    throw new ApiError(403, "Must have admin rights to Repository.");
+  if (repository.archived && !route.worksArchived)
+    throw new ApiError(403, "Repository was archived so is read-only.");
+}
+
+export type Found =
+  | { readonly repository: RepositoryRow }
+  /** It goes by another name now. */
+  | { readonly movedTo: RepositoryRow };
+
+/** The repository an address names, by id or by owner and name, former names included. */
+export function findRepository(forge: ForgeContext, owner: string, name: string): Found | null {
+  const { accounts, repositories } = forge.state;
+  if (owner === ":id") {
+    const repository = repositories.get(Number(name));
+    return repository === undefined ? null : { repository };
+  }
+  const [account] = accounts.in(owner.toLowerCase());
+  const plain = name.replace(/\.git$/, "");
+  const [repository] = account === undefined ? [] : repositories.in(repositoryKey(account.id, plain));
+  if (repository !== undefined) return { repository };
+  const former = `${owner}/${plain}`.toLowerCase();
+  const moved = repositories.find((each) => each.formerNames.includes(former));
+  return moved === undefined ? null : { movedTo: moved };
+}

@@ -1,0 +1,83 @@
+import type { ForgeContext } from "../context.ts";
+import { ApiError } from "./api-error.ts";
+import type { Caller } from "./caller.ts";
+
+export type Resource = "core" | "graphql";
+
+export interface Budget {
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+  /** Seconds since 1970. */
+  readonly reset: number;
+}
+
+/** Calls of the current hour, for each caller and resource. */
+export interface RateLimits {
+  read(caller: Caller, resource: Resource): Budget;
+  /** Counts a call, or refuses it when none is left. */
+  take(caller: Caller, resource: Resource): void;
+  /** Takes a call back that did not count after all. */
+  giveBack(caller: Caller, resource: Resource): void;
+}
+
+const HOUR = 3_600;
+/** GitHub's limit for callers without credentials. */
+const ANONYMOUS_LIMIT = 60;
+
+export function makeRateLimits(forge: ForgeContext): RateLimits {
+  const windows = new Map<string, { used: number; reset: number }>();
+  const windowOf = (caller: Caller, resource: Resource) => {
+    const key = `${resource}:${keyOf(caller)}`;
+    const now = Math.floor(Date.parse(forge.now()) / 1000);
+    const known = windows.get(key);
+    if (known !== undefined && known.reset > now) return known;
+    const fresh = { used: 0, reset: now + HOUR };
+    windows.set(key, fresh);
+    return fresh;
+  };
+  const read = (caller: Caller, resource: Resource): Budget => {
+    const { used, reset } = windowOf(caller, resource);
+    const limit = caller.kind === "anonymous" ? ANONYMOUS_LIMIT : forge.settings.rateLimit;
+    return { limit, used: Math.min(used, limit), remaining: Math.max(0, limit - used), reset };
+  };
+  return {
+    read,
+    take(caller, resource) {
+      if (read(caller, resource).remaining === 0) throw exceeded(caller);
+      windowOf(caller, resource).used += 1;
+    },
+    giveBack(caller, resource) {
+      windowOf(caller, resource).used -= 1;
+    },
+  };
+}
+
+export const rateLimitHeaders = (budget: Budget, resource: Resource): Record<string, string> => ({
+  "x-ratelimit-limit": String(budget.limit),
+  "x-ratelimit-remaining": String(budget.remaining),
+  "x-ratelimit-used": String(budget.used),
+  "x-ratelimit-reset": String(budget.reset),
+  "x-ratelimit-resource": resource,
+});
+
+function exceeded(caller: Caller): ApiError {
+  if (caller.kind === "installation")
+    return new ApiError(403, `API rate limit exceeded for installation ID ${caller.installation.id}.`);
+  if (caller.kind === "person")
+    return new ApiError(403, `API rate limit exceeded for user ID ${caller.account.id}.`);
+  return new ApiError(403, "API rate limit exceeded.");
+}
+
+function keyOf(caller: Caller): string {
+  switch (caller.kind) {
+    case "anonymous":
+      return "anonymous";
+    case "app":
+      return `app:${caller.app.id}`;
+    case "installation":
+      return `installation:${caller.installation.id}`;
+    case "person":
+      return `account:${caller.account.id}`;
+  }
+}

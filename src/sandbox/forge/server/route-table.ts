@@ -1,0 +1,54 @@
+import type { Route } from "./route.ts";
+
+export interface Matched {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface RouteTable {
+  /** The route for an address without prefix and query; null when there is none. */
+  match(method: string, path: string): Matched | null;
+}
+
+/** Parameters that may hold slashes. */
+const ROOMY = new Set(["ref", "path", "branch", "basehead", "tag"]);
+
+/** Compiles routes; of two that fit the first wins. `/repositories/{id}/…` is understood for `/repos/{owner}/{repo}/…`. */
+export function makeRouteTable(routes: readonly Route[]): RouteTable {
+  const compiled = routes.map((each) => ({ route: each, pattern: compile(each.path) }));
+  return {
+    match(method, path) {
+      const wanted = method === "HEAD" ? "GET" : method;
+      const named = path.replace(/^\/repositories\/(\d+)(?=\/|$)/, "/repos/:id/$1").replace(/(?<=.)\/$/, "");
+      for (const { route, pattern } of compiled) {
+        if (route.method !== wanted) continue;
+        const found = pattern.exec(named);
+        const params = found && decodeParams(found.groups ?? {});
+        if (params !== null) return { route, params };
+      }
+      return null;
+    },
+  };
+}
+
+function compile(template: string): RegExp {
+  const source = template
+    .split(/(\{\w+\})/)
+    .map((part) => {
+      const name = /^\{(\w+)\}$/.exec(part)?.[1];
+      if (name === undefined) return part.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
+      return ROOMY.has(name) ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`;
+    })
+    .join("");
+  return new RegExp(`^${source}$`);
+}
+
+function decodeParams(groups: Readonly<Record<string, string>>): Record<string, string> | null {
+  try {
+    return Object.fromEntries(
+      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch {
+    return null;
+  }
+}

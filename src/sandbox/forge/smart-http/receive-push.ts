@@ -1,0 +1,75 @@
+import { followRefChanges } from "../acts/follow-ref-changes.ts";
+import { mayPush, mayRewrite, protectionOf } from "../acts/protection.ts";
+import type { ForgeContext } from "../context.ts";
+import { readRef, ZERO_SHA } from "../git/refs.ts";
+import type { RefChange } from "../present/push.ts";
+import type { AccountRow, RepositoryRow } from "../rows.ts";
+
+/** Takes a push: git moves the refs, then webhooks and pull requests follow those that did move. */
+export function receivePush(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  by: AccountRow,
+  body: Buffer,
+  /** Runs git; `follow` is to be done when it has ended, before the pusher is told. */
+  run: (env: Readonly<Record<string, string>>, follow: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  return forge.exclusively(repository.id, async () => {
+    const repo = forge.git.repository(repository.id);
+    const commands = readCommands(body);
+    const before = await Promise.all(commands.map(({ name }) => readRef(repo, name)));
+    const refused = commands
+      .filter((command) => !isAllowed(forge, repository, by, command))
+      .map(({ name }) => name);
+    const guarded = commands
+      .map(({ name }) => name)
+      .filter((name) => protectionOf(forge, repository, branchOf(name))?.allowForcePushes === false);
+    const follow = async () => {
+      const after = await Promise.all(commands.map(({ name }) => readRef(repo, name)));
+      const changes = commands.map(({ name }, index): RefChange => {
+        return { name, before: before[index] ?? null, after: after[index] ?? null };
+      });
+      await followRefChanges(forge, repository.id, by, changes);
+    };
+    await run(
+      { FORGE_PROTECTED_REFS: refused.join(" "), FORGE_FORWARD_ONLY_REFS: guarded.join(" ") },
+      follow,
+    );
+  });
+}
+
+interface Command {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The ref changes a push asks for: the packet lines up to the first flush (gitprotocol-pack). */
+export function readCommands(body: Buffer): Command[] {
+  const commands: Command[] = [];
+  for (let at = 0; at + 4 <= body.length;) {
+    const length = Number.parseInt(body.toString("latin1", at, at + 4), 16);
+    if (Number.isNaN(length) || length < 4) break;
+    const line = body.toString("utf8", at + 4, at + length).split("\0")[0] ?? "";
+    const [, before, after, name] = /^([0-9a-f]{40}) ([0-9a-f]{40}) (\S+)\n?$/.exec(line) ?? [];
+    if (before !== undefined && after !== undefined && name !== undefined)
+      commands.push({ name, before: orNull(before), after: orNull(after) });
+    at += length;
+  }
+  return commands;
+}
+
+const orNull = (sha: string): string | null => (sha === ZERO_SHA ? null : sha);
+const branchOf = (name: string): string => name.replace(/^refs\/heads\//, "");
+
+function isAllowed(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  by: AccountRow,
+  command: Command,
+): boolean {
+  if (!command.name.startsWith("refs/heads/")) return true;
+  const branch = branchOf(command.name);
+  if (!mayPush(forge, repository, branch, by)) return false;
+  return command.after !== null || mayRewrite(forge, repository, branch, "delete");
+}

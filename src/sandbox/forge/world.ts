@@ -1,0 +1,201 @@
+import { createAccount, createPersonToken } from "./app-identity.ts";
+import type { ForgeContext } from "./context.ts";
+import { needCommit } from "./git/commits.ts";
+import { readRef, updateRef } from "./git/refs.ts";
+import { commitFiles } from "./git/write-files.ts";
+import type { AccountRow, InstallationRow, RepositoryRow } from "./rows.ts";
+import { repositoryKey } from "./state.ts";
+
+/** What a test (or the first start) fills the forge with, past the API: no webhook tells of it. */
+export interface World {
+  createOrganization(login: string): AccountRow;
+  /** Joins every organization as a member unless `organizations` names others. */
+  createUser(login: string, options?: UserOptions): ForgeUser;
+  createRepository(owner: string, name: string, options?: RepositoryOptions): Promise<RepositoryRow>;
+  /** Installs the App on an account; `repositories` are names. Tells the App nothing: use the API's events for that. */
+  installApp(account: string, repositories: readonly string[] | "all"): InstallationRow;
+  /** Commits files to a branch as if pushed long ago; answers the commit. `from` is where a new branch starts. */
+  commit(
+    fullName: string,
+    branch: string,
+    files: Readonly<Record<string, string | null>>,
+    options?: CommitOptions,
+  ): Promise<string>;
+  repository(fullName: string): RepositoryRow;
+}
+
+export interface UserOptions {
+  readonly type?: "User" | "Bot";
+  readonly name?: string;
+  readonly organizations?: Readonly<Record<string, "admin" | "member">>;
+}
+
+export interface ForgeUser {
+  readonly id: number;
+  readonly login: string;
+  readonly token: string;
+}
+
+export interface RepositoryOptions {
+  readonly files?: Readonly<Record<string, string>> | null;
+  /** More than one first commit; `files` is then ignored. */
+  readonly commits?: readonly {
+    readonly message: string;
+    readonly files: Readonly<Record<string, string | null>>;
+  }[];
+  readonly private?: boolean;
+  readonly defaultBranch?: string;
+  readonly description?: string;
+}
+
+export interface CommitOptions {
+  readonly message?: string;
+  readonly author?: string;
+  readonly from?: string;
+}
+
+export function makeWorld(forge: ForgeContext): World {
+  const { state } = forge;
+  return {
+    createOrganization(login) {
+      const organization = createAccount(state, { login, type: "Organization", now: forge.now() });
+      return organization;
+    },
+    createUser: (login, options) => createUser(forge, login, options ?? {}),
+    createRepository: (owner, name, options) =>
+      createRepository(forge, accountByLogin(forge, owner), name, options ?? {}),
+    installApp: (account, repositories) => installApp(forge, accountByLogin(forge, account), repositories),
+    commit: (fullName, branch, files, options) =>
+      commitToBranch(forge, fullName, branch, files, options ?? {}),
+    repository: (fullName) => repositoryByName(forge, fullName),
+  };
+}
+
+export function accountByLogin(forge: ForgeContext, login: string): AccountRow {
+  const [account] = forge.state.accounts.in(login.toLowerCase());
+  if (account === undefined) throw new Error(`no account ${login}`);
+  return account;
+}
+
+export function repositoryByName(forge: ForgeContext, fullName: string): RepositoryRow {
+  const [owner = "", name = ""] = fullName.split("/");
+  const [repository] = forge.state.repositories.in(repositoryKey(accountByLogin(forge, owner).id, name));
+  if (repository === undefined) throw new Error(`no repository ${fullName}`);
+  return repository;
+}
+
+function createUser(forge: ForgeContext, login: string, options: UserOptions): ForgeUser {
+  const { state } = forge;
+  const account = createAccount(state, {
+    login,
+    type: options.type ?? "User",
+    now: forge.now(),
+    name: options.name ?? null,
+  });
+  const everywhere = Object.fromEntries(
+    state.accounts
+      .all()
+      .filter((each) => each.type === "Organization")
+      .map((each) => [each.login, "member" as const]),
+  );
+  for (const [organization, role] of Object.entries(options.organizations ?? everywhere)) {
+    const row = accountByLogin(forge, organization);
+    state.accounts.save({ ...row, members: { ...row.members, [account.id]: role } });
+  }
+  return { id: account.id, login, token: createPersonToken(state, account.id).token };
+}
+
+export function installApp(
+  forge: ForgeContext,
+  account: AccountRow,
+  repositories: readonly string[] | "all",
+): InstallationRow {
+  const { state } = forge;
+  const [app] = state.apps.all();
+  if (app === undefined) throw new Error("no App");
+  const named = repositories === "all" ? [] : repositories;
+  return state.installations.save({
+    id: state.newId(),
+    appId: app.id,
+    accountId: account.id,
+    permissions: app.permissions,
+    events: app.events,
+    repositorySelection: repositories === "all" ? "all" : "selected",
+    repositoryIds: named.map((name) => repositoryByName(forge, `${account.login}/${name}`).id),
+    suspendedAt: null,
+    suspendedById: null,
+    createdAt: forge.now(),
+    updatedAt: forge.now(),
+  });
+}
+
+export async function createRepository(
+  forge: ForgeContext,
+  owner: AccountRow,
+  name: string,
+  options: RepositoryOptions,
+): Promise<RepositoryRow> {
+  const { state } = forge;
+  if (state.repositories.in(repositoryKey(owner.id, name)).length > 0)
+    throw new Error(`${owner.login}/${name} exists`);
+  const now = forge.now();
+  const row: RepositoryRow = {
+    id: state.newId(),
+    ownerId: owner.id,
+    name,
+    description: options.description ?? null,
+    private: options.private ?? true,
+    defaultBranch: options.defaultBranch ?? "main",
+    archived: false,
+    hasIssues: true,
+    allowMergeCommit: true,
+    allowSquashMerge: true,
+    allowRebaseMerge: true,
+    allowAutoMerge: false,
+    allowUpdateBranch: false,
+    allowDrafts: true,
+    deleteBranchOnMerge: false,
+    formerNames: [],
+    nextNumber: 1,
+    createdAt: now,
+    updatedAt: now,
+    pushedAt: now,
+  };
+  const repo = await forge.git.create(row.id, row.defaultBranch);
+  const files = options.files === undefined ? { "README.md": `# ${name}\n` } : options.files;
+  const commits = options.commits ?? (files === null ? [] : [{ message: "Initial commit", files }]);
+  const by = signatureOf(owner, now);
+  const shas = await commitFiles(
+    repo,
+    commits.map((commit) => ({ ...commit, parent: null, author: by, committer: by })),
+  );
+  const tip = shas.at(-1);
+  if (tip !== undefined) await updateRef(repo, `refs/heads/${row.defaultBranch}`, tip, null);
+  return state.repositories.save(row);
+}
+
+async function commitToBranch(
+  forge: ForgeContext,
+  fullName: string,
+  branch: string,
+  files: Readonly<Record<string, string | null>>,
+  options: CommitOptions,
+): Promise<string> {
+  const row = repositoryByName(forge, fullName);
+  const repo = forge.git.repository(row.id);
+  const before = await readRef(repo, `refs/heads/${branch}`);
+  const start = before ?? (await readRef(repo, `refs/heads/${options.from ?? row.defaultBranch}`));
+  const author = signatureOf(accountByLogin(forge, options.author ?? "ada"), forge.now());
+  const message = options.message ?? `Change ${Object.keys(files).join(", ")}`;
+  const [sha = ""] = await commitFiles(repo, [{ parent: start, message, author, committer: author, files }]);
+  const result = await updateRef(repo, `refs/heads/${branch}`, sha, before);
+  if (result !== "done") throw new Error(`${branch} could not be moved`);
+  return (await needCommit(repo, sha)).sha;
+}
+
+/** The name and address an account's commits carry. */
+export const signatureOf = (account: AccountRow, date: string) => ({
+  name: account.name ?? account.login,
+  email: account.email,
+  date,
+});

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Clone } from "../support/git.ts";
+import { cloneRepository } from "../support/git.ts";
+import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { cloneUrl, makeRepository, type ForgeRepository } from "./forge-repository.ts";
+
+let world: TestForge;
+let repository: ForgeRepository;
+let clone: Clone;
+
+beforeAll(async () => {
+  world = await startTestForge();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  repository = await makeRepository(world, { files: { "README.md": "# Shop\n", "app.txt": "one\n" } });
+  clone = await repository.clone();
+  await world.forge.settle();
+  world.received.length = 0;
+});
+
+const payloadsOf = (event: string) =>
+  world.received.filter((each) => each.event === event).map((each) => each.payload);
+
+const plain = (path: string) => fetch(`${world.forge.cloneUrl}/${path}`);
+
+describe("who may clone", () => {
+  test("nobody without credentials, whether the repository exists or not", async () => {
+    for (const name of [repository.fullName, "acme/nothing"]) {
+      const answer = await plain(`${name}.git/info/refs?service=git-upload-pack`);
+      expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, 'Basic realm="GitHub"']);
+    }
+  });
+
+  test("an installation, with its token as the password, also without .git", async () => {
+    const url = cloneUrl(world, repository.fullName, world.installationToken()).replace(/\.git$/, "");
+    const theirs = await cloneRepository(url, "trunkline");
+    expect(await theirs.git("log", "--format=%s")).toBe("Initial commit");
+    await theirs.remove();
+  });
+
+  test("nobody with the token of a person who has no access", async () => {
+    const mallory = world.forge.createUser(`mallory-${Date.now()}`, { organizations: {} });
+    const url = cloneUrl(world, repository.fullName, mallory.token);
+    await expect(cloneRepository(url, "mallory")).rejects.toThrow(/not found/);
+  });
+});
+
+describe("a push", () => {
+  test("of a new branch says create and push, with the new commits and the paths they touched", async () => {
+    await clone.git("checkout", "-q", "-b", "work");
+    const sha = await clone.commit("Add and change", { "new.txt": "new\n", "app.txt": "two\n" });
+    await clone.push();
+    expect(await world.events()).toEqual(["create", "push"]);
+    expect(payloadsOf("create")).toMatchObject([{ ref: "work", ref_type: "branch", master_branch: "main" }]);
+    expect(payloadsOf("push")).toMatchObject([
+      {
+        ref: "refs/heads/work",
+        before: "0".repeat(40),
+        after: sha,
+        created: true,
+        forced: false,
+        commits: [
+          { id: sha, message: "Add and change", added: ["new.txt"], modified: ["app.txt"], distinct: true },
+        ],
+        head_commit: { id: sha },
+        sender: { login: "ada" },
+      },
+    ]);
+    expect(await repository.tip("work")).toBe(sha);
+  });
+
+  test("of a rewritten branch is forced", async () => {
+    await clone.commit("One", { "app.txt": "two\n" });
+    await clone.push();
+    await clone.git("commit", "-q", "--amend", "-m", "Other");
+    await clone.push("--force", "origin", "HEAD");
+    await world.forge.settle();
+    expect(payloadsOf("push")).toMatchObject([
+      { forced: false },
+      { forced: true, commits: [{ message: "Other" }] },
+    ]);
+  });
+
+  test("of a tag says so, and of four tags says nothing", async () => {
+    await clone.git("tag", "v1");
+    await clone.push("origin", "v1");
+    await world.forge.settle();
+    expect(payloadsOf("create")).toMatchObject([{ ref: "v1", ref_type: "tag" }]);
+    for (const tag of ["a", "b", "c", "d"]) await clone.git("tag", tag);
+    await clone.push("origin", "--tags");
+    await world.forge.settle();
+    expect(payloadsOf("create")).toHaveLength(1);
+  });
+
+  test("brings its pull request up to date", async () => {
+    await repository.commit("work", { "app.txt": "two\n" });
+    const number = await repository.open("work");
+    const before = await repository.tip("work");
+    await clone.checkout("work");
+    const after = await clone.commit("More", { "more.txt": "more\n" });
+    await clone.push();
+    const pull = await repository.pull(number);
+    expect([pull.at("head.sha"), pull.number("commits")]).toEqual([after, 2]);
+    await world.forge.settle();
+    expect(payloadsOf("pull_request").at(-1)).toMatchObject({ action: "synchronize", number, before, after });
+    expect(await repository.git("rev-parse", `refs/pull/${number}/head`)).toBe(after);
+  });
+
+  test("that brings all of a pull request's commits to its base merges it, in the pusher's name", async () => {
+    await repository.commit("work", { "app.txt": "two\n" });
+    const number = await repository.open("work");
+    await clone.checkout("work");
+    await clone.git("checkout", "-q", "main");
+    await clone.git("merge", "-q", "--no-ff", "-m", "By hand", "work");
+    await clone.push();
+    const pull = await repository.pull(number);
+    expect(pull.body).toMatchObject({ state: "closed", merged: true, merged_by: { login: "ada" } });
+    expect(pull.at("merge_commit_sha")).toBe(await repository.tip("main"));
+  });
+
+  test("that deletes the branch closes its pull request", async () => {
+    await repository.commit("work", { "app.txt": "two\n" });
+    const number = await repository.open("work");
+    await clone.push("origin", ":work");
+    expect((await repository.pull(number)).body).toMatchObject({ state: "closed", merged: false });
+    await world.forge.settle();
+    expect(payloadsOf("delete")).toMatchObject([{ ref: "work", ref_type: "branch" }]);
+    expect(payloadsOf("push").at(-1)).toMatchObject({ deleted: true, head_commit: null });
+  });
+});
+
+const protect = (restrictions: object | null) =>
+  repository.call("PUT", "/branches/main/protection", {
+    required_status_checks: null,
+    enforce_admins: true,
+    required_pull_request_reviews: null,
+    restrictions,
+  });
+
+describe("a protected branch", () => {
+  test("takes pushes only from those on its list", async () => {
+    await protect({ users: ["grace"], teams: [], apps: [] });
+    await clone.commit("Mine", { "app.txt": "two\n" });
+    await expect(clone.push()).rejects.toThrow(/GH006: Protected branch update failed for refs\/heads\/main/);
+    const theirs = await repository.clone("grace");
+    const sha = await theirs.commit("Hers", { "app.txt": "three\n" });
+    await theirs.push();
+    expect(await repository.tip("main")).toBe(sha);
+    await theirs.remove();
+  });
+
+  test("cannot be rewritten or deleted, while other branches of the same push move", async () => {
+    await protect(null);
+    await clone.git("commit", "-q", "--amend", "-m", "Rewritten");
+    await expect(clone.push("--force", "origin", "HEAD:main", "HEAD:side")).rejects.toThrow(
+      /Cannot force-push/,
+    );
+    expect(await repository.tip("side")).toBe(await clone.git("rev-parse", "HEAD"));
+    expect(await repository.tip("main")).not.toBe(await repository.tip("side"));
+  });
+});

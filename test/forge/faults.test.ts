@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { CUT, cutBranch, hasRef, mainOf } from "../support/cut-branch.ts";
+import { openOne } from "../support/pull-requests.ts";
+import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+
+const ME = "{ viewer { login } }";
+let world: TestForge;
+
+beforeAll(async () => {
+  world = await startTestForge();
+});
+afterEach(async () => {
+  world.forge.control.reset();
+  await world.forge.settle();
+  world.received.length = 0;
+});
+afterAll(() => world.stop());
+
+describe("calls that go wrong", () => {
+  test("an answer in place of the effect", async () => {
+    const { faults } = world.forge.control;
+    faults.add({ match: { operation: "createRef" }, fault: { kind: "answer", status: 502 }, times: 1 });
+    const name = await cutBranch(world);
+    expect(await hasRef(world, name)).toBe(false);
+    await cutBranch(world);
+    expect(faults.list()).toMatchObject([{ hits: 1 }]);
+  });
+
+  test("an error although the effect happened, from the second call on", async () => {
+    const { faults } = world.forge.control;
+    const fault = {
+      kind: "answer",
+      status: 502,
+      body: { message: "Server Error" },
+      effect: "after",
+    } as const;
+    faults.add({ match: { operation: "Cut" }, fault, skip: 1 });
+    const { id, oid } = await mainOf(world);
+    const cut = (name: string) => world.graphql(CUT, { id, name, oid });
+    expect((await cut("refs/heads/fine")).status).toBe(200);
+    const failed = await cut("refs/heads/done-all-the-same");
+    expect(failed.status).toBe(502);
+    expect(failed.body).toEqual({ message: "Server Error" });
+    expect(await hasRef(world, "refs/heads/done-all-the-same")).toBe(true);
+  });
+
+  test.each(["before", "after"] as const)("a connection cut %s the effect", async (effect) => {
+    world.forge.control.faults.add({
+      match: { operation: "createRef" },
+      fault: { kind: "reset", effect },
+      times: 1,
+    });
+    const { id, oid } = await mainOf(world);
+    const name = `refs/heads/reset-${effect}`;
+    await expect(world.graphql(CUT, { id, name, oid })).rejects.toThrow("fetch failed");
+    expect(await hasRef(world, name)).toBe(effect === "after");
+  });
+
+  test("no byte at all, until the caller has had enough", async () => {
+    world.forge.control.faults.add({ match: { path: "/graphql" }, fault: { kind: "hang" }, times: 1 });
+    const waiting = fetch(`${world.forge.rootUrl}/graphql`, {
+      method: "POST",
+      body: JSON.stringify({ query: ME }),
+      signal: AbortSignal.timeout(50),
+    });
+    await expect(waiting).rejects.toThrow("timeout");
+  });
+
+  test("a slow answer, which other faults may follow", async () => {
+    const { faults } = world.forge.control;
+    faults.add({ match: { path: "/graphql" }, fault: { kind: "delay", ms: 40 }, times: 1 });
+    faults.add({ match: { path: "/graphql" }, fault: { kind: "answer", status: 504 }, times: 1 });
+    const started = performance.now();
+    expect((await world.graphql(ME)).status).toBe(504);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(38);
+  });
+
+  test("successes in the wrong shape", async () => {
+    const { faults } = world.forge.control;
+    const garble = (fault: Parameters<typeof faults.add>[0]["fault"]) => faults.add({ fault, times: 1 });
+    garble({ kind: "garble", as: "html" });
+    garble({ kind: "garble", as: "truncated" });
+    garble({ kind: "garble", as: "without", fields: ["login"] });
+    garble({ kind: "garble", as: "empty" });
+    const html = await world.graphql(ME);
+    expect([html.status, html.headers.get("content-type"), html.body]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      undefined,
+    ]);
+    const cut = await world.graphql(ME);
+    expect([cut.status, cut.body]).toEqual([200, undefined]);
+    expect(cut.text).toMatch(/^\{"data":/);
+    expect((await world.graphql(ME)).body).toEqual({ data: { viewer: {} } });
+    expect((await world.graphql(ME)).text).toBe("");
+    expect((await world.graphql(ME)).body).toEqual({ data: { viewer: { login: "ada" } } });
+  });
+
+  test("a script of answers, with nothing behind them", async () => {
+    world.forge.control.script({ operation: "viewer" }, [
+      { status: 500 },
+      "pass",
+      { status: 200, body: { data: null } },
+    ]);
+    const statuses = [
+      await world.graphql(ME),
+      await world.graphql(ME),
+      await world.graphql(ME),
+      await world.graphql(ME),
+    ];
+    expect(statuses.map((each) => each.status)).toEqual([500, 200, 200, 200]);
+    expect(statuses[2]?.body).toEqual({ data: null });
+    expect(statuses[3]?.body).toEqual({ data: { viewer: { login: "ada" } } });
+  });
+});
+
+describe("limits and tokens", () => {
+  test("a secondary limit stops one installation only", async () => {
+    const token = world.installationToken();
+    const [installation] = world.forge.context.state.installations.all();
+    const match = { installationId: installation!.id };
+    world.forge.control.faults.add({
+      match,
+      fault: { kind: "rate-limit", limit: "secondary", retryAfter: 30 },
+    });
+    const limited = await world.graphql(ME, {}, token);
+    expect([limited.status, limited.headers.get("retry-after")]).toEqual([403, "30"]);
+    expect(limited.at("message")).toMatch(/secondary rate limit/);
+    expect((await world.graphql(ME)).status).toBe(200);
+  });
+
+  test("a primary limit names its end; GraphQL tells of it with status 200", async () => {
+    const { faults } = world.forge.control;
+    faults.add({ fault: { kind: "rate-limit", limit: "primary", status: 429, resetIn: 60 } });
+    const rest = await world.api("GET", "/meta");
+    expect([rest.status, rest.headers.get("x-ratelimit-remaining")]).toEqual([429, "0"]);
+    const reset = Number(rest.headers.get("x-ratelimit-reset")) - Date.now() / 1000;
+    expect(Math.abs(reset - 60)).toBeLessThan(3);
+    const graphql = await world.graphql(ME);
+    expect([graphql.status, graphql.at("errors.0.type")]).toEqual([200, "RATE_LIMITED"]);
+  });
+
+  test("revoked tokens are bad credentials", async () => {
+    const token = world.installationToken();
+    const [installation] = world.forge.context.state.installations.all();
+    expect((await world.graphql(ME, {}, token)).at("data.viewer.login")).toBe("trunkline[bot]");
+    expect(world.forge.control.revokeTokens(installation!.id)).toBeGreaterThan(0);
+    const refused = await world.graphql(ME, {}, token);
+    expect([refused.status, refused.at("message")]).toEqual([401, "Bad credentials"]);
+  });
+});
+
+describe("reads that lag", () => {
+  test("a new branch is not seen at first", async () => {
+    world.forge.control.staleReads({ seconds: 0.3 });
+    const name = await cutBranch(world);
+    expect(await hasRef(world, name)).toBe(false);
+    await new Promise((resolve) => setTimeout(resolve, 320));
+    expect(await hasRef(world, name)).toBe(true);
+  });
+
+  test("a pull request looks as it did before it was changed, wherever it is read", async () => {
+    const pull = await openOne(world);
+    world.forge.control.staleReads({ seconds: 30, after: { method: "PATCH", path: "/repos/*/*/pulls/*" } });
+    const path = `/repos/acme/web/pulls/${pull.number}`;
+    expect((await world.api("PATCH", path, { title: "New" })).at("title")).toBe("New");
+    expect((await world.api("GET", path)).at("title")).toBe(pull.title);
+    expect((await world.api("GET", "/repos/acme/web/pulls?per_page=1")).at("0.title")).toBe(pull.title);
+    world.forge.control.staleReads(null);
+    expect((await world.api("GET", path)).at("title")).toBe("New");
+  });
+
+  test("the moment may also be chosen, for pushes", async () => {
+    world.forge.control.staleReads({ seconds: 30 });
+    await world.forge.control.keepStale();
+    await world.forge.commit("acme/web", "pushed", { "pushed.txt": "pushed\n" });
+    expect((await world.api("GET", "/repos/acme/web/git/ref/heads/pushed")).status).toBe(404);
+  });
+
+  test("other installations' secrets do not lag: a fresh token works at once", async () => {
+    world.forge.control.staleReads({ seconds: 5 });
+    await world.forge.control.keepStale();
+    expect((await world.graphql(ME, {}, world.installationToken())).status).toBe(200);
+  });
+});
+
+describe("mergeability that is not known yet", () => {
+  test("a few times, over REST and GraphQL", async () => {
+    const pull = await openOne(world);
+    world.forge.control.faults.add({ fault: { kind: "mergeability-unknown" }, times: 2 });
+    const path = `/repos/acme/web/pulls/${pull.number}`;
+    const first = await world.api("GET", path);
+    expect([first.at("mergeable"), first.at("mergeable_state")]).toEqual(["null", "unknown"]);
+    const query = `query ($n: Int!) { repository(owner: "acme", name: "web") { pullRequest(number: $n) { mergeable mergeStateStatus } } }`;
+    const asked = async () =>
+      (await world.graphql(query, { n: pull.number })).at("data.repository.pullRequest.mergeable");
+    expect(await asked()).toBe("UNKNOWN");
+    expect(await asked()).toBe("MERGEABLE");
+    expect((await world.api("GET", path)).at("mergeable")).toBe("true");
+  });
+});
+
+describe("counting calls", () => {
+  test("by route and by GraphQL operation", async () => {
+    await mainOf(world);
+    await cutBranch(world);
+    await world.api("GET", "/nowhere");
+    const counts = world.forge.control.calls.read();
+    expect(counts).toMatchObject({
+      total: 4,
+      writes: 1,
+      operations: { Main: 2, repository: 2, Cut: 1, createRef: 1 },
+    });
+    expect(counts.routes).toEqual({ "POST /graphql": 3, "GET /nowhere": 1 });
+  });
+});
