@@ -1,0 +1,81 @@
+import knex, { type Knex } from "knex";
+import { type Client, type CustomTypesConfig, types as parsers } from "pg";
+
+/** A connection or an open transaction: every function of the store takes one first. */
+export type Db = Knex;
+export type Trx = Knex.Transaction;
+
+const { INT8, DATE } = parsers.builtins;
+
+/** bigint as a number (every id here is below 2^53), date as `YYYY-MM-DD`; everything else as pg does it. */
+const types: CustomTypesConfig = {
+  getTypeParser: (oid, format) => {
+    if (oid === INT8) return Number;
+    if (oid === DATE) return String;
+    return parsers.getTypeParser(oid, format) as (value: string) => unknown;
+  },
+};
+
+export interface ConnectOptions {
+  readonly connectionString: string;
+  /** The most connections this process holds at once. */
+  readonly max?: number;
+  /** Told about connections that break while idle, which PostgreSQL's restart does to all of them. */
+  readonly onError: (error: Error) => void;
+}
+
+/** Opens a pool. Nothing is asked of the database yet. */
+export function connect({ connectionString, max = 10, onError }: ConnectOptions): Knex {
+  const tell = (message: unknown): void => onError(new Error(String(message)));
+  return knex({
+    client: "pg",
+    connection: {
+      connectionString,
+      types,
+      application_name: "trunkline",
+      statement_timeout: 10_000,
+      idle_in_transaction_session_timeout: 20_000,
+    } as Knex.PgConnectionConfig,
+    pool: {
+      min: 0,
+      max,
+      afterCreate: (connection: Client, done: (error: Error | null, connection: Client) => void): void => {
+        connection.on("error", onError);
+        done(null, connection);
+      },
+    },
+    acquireConnectionTimeout: 10_000,
+    // knex writes to the console otherwise.
+    log: { warn: tell, error: tell, deprecate: tell, debug: () => undefined },
+  });
+}
+
+/** Lost or refused connections, no resources, shutdown, a cancelled statement, a deadlock or a serialization failure. */
+const AWAY = /^(08|40|53|57P0|57014|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
+
+/**
+ * Whether an error says that the database could not be used just now, and nothing about what was asked of it: the same call can
+ * be made again.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  // Two errors come without a code: knex found no free connection, and pg lost the one it had.
+  const isLost = /Connection (terminated|ended) unexpectedly/.test(error.message);
+  return isLost || AWAY.test(code) || error.name === "KnexTimeoutError";
+}
+
+/** Runs `sql` with named (`:name`) bindings and gives the rows. */
+export async function rows<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
+  const result: { rows: Row[] } = await db.raw(sql, bindings as Knex.ValueDict);
+  return result.rows;
+}
+
+/** The first row, or null. */
+export async function firstRow<Row>(
+  db: Db,
+  sql: string,
+  bindings: Record<string, unknown> = {},
+): Promise<Row | null> {
+  return (await rows<Row>(db, sql, bindings))[0] ?? null;
+}

@@ -1,0 +1,112 @@
+import type { Role } from "../flow/roles.ts";
+import { firstRow, rows, type Db } from "./connect.ts";
+
+export type Scope = "read" | "write";
+
+/** A board a credential reaches, and its own role there. */
+export interface BoardRole {
+  readonly workspaceId: string;
+  readonly organizationId: string;
+  readonly role: Role;
+}
+
+export interface Credential {
+  readonly id: string;
+  readonly clientId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly secretHash: Buffer;
+  /** Whether it may be used now, by the database's clock. */
+  readonly isLive: boolean;
+  readonly boards: readonly BoardRole[];
+}
+
+/** The credential with this public half and the boards it reaches, or null. */
+export async function findCredential(db: Db, clientId: string): Promise<Credential | null> {
+  return firstRow<Credential>(
+    db,
+    `select c.id, c.client_id as "clientId", c.user_id as "userId", c.name, c.scopes, c.secret_hash as "secretHash",
+            c.revoked_at is null and (c.expires_at is null or c.expires_at > now()) as "isLive",
+            coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
+                                                        'organizationId', w.organization_id,
+                                                        'role', m.role) order by w.created_at, w.id)
+                        from memberships m join workspaces w on w.id = m.workspace_id
+                       where m.user_id = c.user_id), '[]') as boards
+       from credentials c where c.client_id = :clientId`,
+    { clientId },
+  );
+}
+
+export interface NewCredential {
+  readonly id: string;
+  readonly clientId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly secretHash: Buffer;
+  readonly expiresAt: Date | null;
+}
+
+export async function insertCredential(db: Db, credential: NewCredential): Promise<void> {
+  await db("credentials").insert({
+    id: credential.id,
+    client_id: credential.clientId,
+    user_id: credential.userId,
+    name: credential.name,
+    scopes: [...credential.scopes],
+    secret_hash: credential.secretHash,
+    expires_at: credential.expiresAt,
+  });
+}
+
+/** What may be told of a credential: everything but its secret. */
+export interface CredentialSummary {
+  readonly clientId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly boards: readonly BoardRole[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** All credentials, the oldest first. */
+export async function listCredentials(db: Db): Promise<CredentialSummary[]> {
+  return rows<CredentialSummary>(
+    db,
+    `select c.client_id as "clientId", c.name, c.scopes, c.created_at as "createdAt",
+            c.expires_at as "expiresAt", c.revoked_at as "revokedAt",
+            coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
+                                                        'organizationId', w.organization_id,
+                                                        'role', m.role) order by w.created_at, w.id)
+                        from memberships m join workspaces w on w.id = m.workspace_id
+                       where m.user_id = c.user_id), '[]') as boards
+       from credentials c order by c.created_at, c.id`,
+  );
+}
+
+/** Revokes a credential as of now; false when there is none with this client id. */
+export async function revokeCredential(db: Db, clientId: string): Promise<boolean> {
+  const changed = await db("credentials")
+    .where({ client_id: clientId })
+    .update({ revoked_at: db.raw("coalesce(revoked_at, now())") });
+  return changed > 0;
+}
+
+/** Gives a user a role on a board, replacing the one it has. */
+export async function setMembership(
+  db: Db,
+  membership: { workspaceId: string; userId: string; role: Role },
+): Promise<void> {
+  await db("memberships")
+    .insert({ workspace_id: membership.workspaceId, user_id: membership.userId, role: membership.role })
+    .onConflict(["user_id", "workspace_id"])
+    .merge();
+}
+
+/** Whether a user is a member of a board. */
+export async function isMember(db: Db, workspaceId: string, userId: string): Promise<boolean> {
+  const found = await db("memberships").where({ workspace_id: workspaceId, user_id: userId }).first("role");
+  return found !== undefined;
+}

@@ -1,0 +1,64 @@
+import { firstRow, rows, type Db } from "./connect.ts";
+
+export interface Delivery {
+  readonly guid: string;
+  readonly event: string;
+  readonly payload: string;
+  readonly attempts: number;
+}
+
+/** Keeps a delivery; false when it is one we have already. One that was set aside and is sent again gets another try. */
+export async function insertDelivery(
+  db: Db,
+  delivery: { guid: string; event: string; lane: string; payload: string },
+): Promise<boolean> {
+  const inserted = await firstRow(
+    db,
+    `insert into deliveries (guid, event, lane, payload) values (:guid, :event, :lane, :payload)
+     on conflict (guid) do update set state = 'waiting', attempts = 0
+       where deliveries.state = 'parked'
+     returning guid`,
+    delivery,
+  );
+  return inserted !== null;
+}
+
+/** The oldest delivery of a lane that waits to be worked, or null. */
+export async function nextDelivery(db: Db, lane: string): Promise<Delivery | null> {
+  return firstRow<Delivery>(
+    db,
+    `select guid, event, payload, attempts from deliveries
+      where lane = :lane and state = 'waiting' order by seq limit 1`,
+    { lane },
+  );
+}
+
+/** Lanes in which something waits. */
+export async function listWaitingLanes(db: Db): Promise<string[]> {
+  const found = await rows<{ lane: string }>(
+    db,
+    "select distinct lane from deliveries where state = 'waiting'",
+  );
+  return found.map((row) => row.lane);
+}
+
+export async function markWorked(db: Db, guid: string): Promise<void> {
+  await db("deliveries").where({ guid }).update({ state: "done", worked_at: db.fn.now(), error: null });
+}
+
+/** Counts a failed try; after `maxAttempts` of them it is parked, so that it no longer holds up what came after it. */
+export async function markFailed(
+  db: Db,
+  guid: string,
+  error: string,
+  maxAttempts: number,
+): Promise<{ parked: boolean }> {
+  const row = await firstRow<{ parked: boolean }>(
+    db,
+    `update deliveries set attempts = attempts + 1, error = :error,
+            state = case when attempts + 1 >= :maxAttempts then 'parked' else state end
+      where guid = :guid returning state = 'parked' as parked`,
+    { guid, error, maxAttempts },
+  );
+  return { parked: row?.parked ?? false };
+}

@@ -1,0 +1,47 @@
+import { rows, type Db } from "./connect.ts";
+
+/** How long a process may be silent before what it holds is free for others, in seconds. */
+export const SILENCE_SECONDS = 15;
+/** How often a process says that it is alive, in milliseconds. */
+export const HEARTBEAT_MS = 4_000;
+
+/** SQL that is true where `column` names a process that is still alive. */
+export const isHeld = (column: string): string =>
+  `exists (select 1 from instances i where i.id = ${column} and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
+
+/** Says that this process and its job workers are alive. Only the database's clock counts. */
+export async function heartbeat(db: Db, instanceId: string, workerIds: readonly string[]): Promise<void> {
+  await db.raw(
+    `insert into instances (id, worker_ids) values (:instanceId, cast(:workerIds as text[]))
+     on conflict (id) do update set seen_at = now(), worker_ids = excluded.worker_ids`,
+    { instanceId, workerIds: [...workerIds] },
+  );
+}
+
+/**
+ * Frees the jobs and queues of workers whose process is dead, which the job queue itself would hold for four hours. A lock younger than
+ * `graceSeconds` is left: its worker may not have been announced yet.
+ */
+export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): Promise<void> {
+  await db.raw(
+    `select graphile_worker.force_unlock_workers(dead.ids)
+       from (select array_agg(distinct j.locked_by) as ids from graphile_worker.jobs j
+              where j.locked_by is not null and j.locked_at < now() - :graceSeconds * interval '1 second'
+                and not exists (select 1 from instances i
+                                 where j.locked_by = any(i.worker_ids)
+                                   and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')) dead
+      where dead.ids is not null`,
+    { graceSeconds },
+  );
+}
+
+/** Leaves at once, on a graceful end, so that nobody waits for this process. */
+export async function leave(db: Db, instanceId: string): Promise<void> {
+  await db("instances").where({ id: instanceId }).delete();
+}
+
+/** Declares all other processes dead, and gives how many there were. Only for a database that one process can use at a time. */
+export async function declareOthersDead(db: Db, instanceId: string): Promise<number> {
+  const gone = await rows(db, "delete from instances where id <> :instanceId returning id", { instanceId });
+  return gone.length;
+}

@@ -1,0 +1,71 @@
+import { firstRow, type Db } from "./connect.ts";
+
+export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
+
+/** Something Trunkline is about to do, or did, on the forge. */
+export interface Intent {
+  readonly repositoryId: string;
+  readonly kind: IntentKind;
+  /** The branch, `head:target`, or the pull request's number. */
+  readonly subject: string;
+  readonly cardId: string;
+  readonly actorId: string;
+}
+
+/**
+ * Writes down what we are about to do, before it is done, and gives its round: trying again what was never known to be done is the
+ * same round, doing again what was done is the next.
+ */
+export async function recordIntent(db: Db, intent: Intent): Promise<number> {
+  const row = await firstRow<{ round: number }>(
+    db,
+    `insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id)
+     values (:repositoryId, :kind, :subject, :cardId, :actorId)
+     on conflict (repository_id, kind, subject) do update
+       set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
+           round = i.round + case when i.done then 1 else 0 end
+     returning round`,
+    { ...intent },
+  );
+  return row?.round ?? 1;
+}
+
+type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
+
+const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, string> => ({
+  repository_id: repositoryId,
+  kind,
+  subject,
+});
+
+/** What a merge was told to ask the forge for, kept so that a later try asks about the same merge. */
+export async function keepHandle(db: Db, key: IntentKey, handle: string | null): Promise<void> {
+  await db("forge_intents").where(columns(key)).update({ handle });
+}
+
+/** It is done: by us, for good. */
+export async function fulfilIntent(db: Db, key: IntentKey): Promise<void> {
+  await db("forge_intents").where(columns(key)).update({ done: true });
+}
+
+/** The forge refused: whatever happens there from now on is somebody else's. */
+export async function withdrawIntent(db: Db, key: IntentKey): Promise<void> {
+  await db("forge_intents").where(columns(key)).where({ done: false }).delete();
+}
+
+export interface FoundIntent {
+  readonly actorId: string;
+  readonly handle: string | null;
+  readonly done: boolean;
+  readonly round: number;
+}
+
+/** Our intent for this deed, or null when it was never ours. */
+export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | null> {
+  return firstRow<FoundIntent>(
+    db,
+    `select actor_id as "actorId", handle, done, round from forge_intents
+      where repository_id = :repositoryId and kind = :kind and subject = :subject`,
+    { ...key },
+  );
+}

@@ -1,0 +1,48 @@
+import { Pool } from "pg";
+import type { Db } from "./connect.ts";
+
+/**
+ * Opens the pool a job worker works on. Ours rather than the worker's own, which neither listens to its idle connections
+ * while it ends nor waits for them to be closed: PostgreSQL ending just then would end the process.
+ */
+export function openJobPool(connectionString: string, max: number, onError: (error: Error) => void): Pool {
+  const pool = new Pool({ connectionString, max, application_name: "trunkline jobs" });
+  pool.on("error", onError);
+  pool.on("connect", (client) => client.on("error", onError));
+  return pool;
+}
+
+export interface JobOptions {
+  /** Jobs of one queue run one after the other. */
+  readonly queue?: string;
+  /** A job waiting under this key is replaced instead of doubled. */
+  readonly key?: string;
+  /** Milliseconds from now before which it does not run. */
+  readonly delayMs?: number;
+  /** Leaves a job that waits under this key its time. */
+  readonly keepsTime?: boolean;
+  readonly maxAttempts?: number;
+}
+
+/** Adds a job in the caller's transaction, so that it exists exactly when what it is about does. */
+export async function addJob(
+  db: Db,
+  task: string,
+  payload: Readonly<Record<string, unknown>>,
+  { queue, key, delayMs = 0, keepsTime = false, maxAttempts = 25 }: JobOptions = {},
+): Promise<void> {
+  await db.raw(
+    `select graphile_worker.add_job(:task, payload := cast(:payload as json), queue_name := :queue, job_key := :key,
+              run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts,
+              job_key_mode := :mode)`,
+    {
+      task,
+      payload: JSON.stringify(payload),
+      queue: queue ?? null,
+      key: key ?? null,
+      delayMs,
+      maxAttempts,
+      mode: keepsTime ? "preserve_run_at" : "replace",
+    },
+  );
+}

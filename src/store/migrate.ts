@@ -1,0 +1,59 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runMigrations } from "graphile-worker";
+import type { Knex } from "knex";
+import type { Db } from "./connect.ts";
+import { openJobPool } from "./jobs.ts";
+
+const FOLDER = join(import.meta.dirname, "..", "..", "migrations");
+
+/** Plain `.sql` files, applied in the order of their names, so that they run alike under tsx, jest and dist. */
+const migrationSource: Knex.MigrationSource<string> = {
+  getMigrations: async () => (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted(),
+  getMigrationName: (name) => name,
+  getMigration: (name) =>
+    Promise.resolve({
+      up: async (trx: Knex) => {
+        const sql = await readFile(join(FOLDER, name), "utf8");
+        // knex would take a question mark for a binding.
+        await trx.raw(sql.replaceAll("?", "\\?"));
+      },
+      down: () => Promise.reject(new Error("Migrations only go forward: restore a backup instead.")),
+    }),
+};
+
+/** Any number that all processes agree on: two that boot at once on an empty database take turns. */
+const MIGRATION_LOCK = 7_411_206_001;
+
+/**
+ * Brings the schema up to date, the job queue's included, and gives the names of our migrations applied now.
+ *
+ * The lock lives in a transaction of its own, so it is freed by whatever way the process ends.
+ */
+export async function migrate(db: Db, connectionString: string): Promise<string[]> {
+  return db.transaction(async (lock) => {
+    await lock.raw("set local idle_in_transaction_session_timeout = 0");
+    await lock.raw("set local statement_timeout = 0");
+    await lock.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
+    // Ours is the lock that counts; knex's own stays taken when a process is killed while it migrates.
+    await db.migrate.forceFreeMigrationsLock({ migrationSource });
+    await migrateJobs(connectionString);
+    const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
+    return applied;
+  });
+}
+
+async function migrateJobs(connectionString: string): Promise<void> {
+  const pool = openJobPool(connectionString, 1, () => undefined);
+  try {
+    await runMigrations({ pgPool: pool });
+  } finally {
+    await pool.end();
+  }
+}
+
+/** The names of migrations this version has and the database lacks. */
+export async function pendingMigrations(db: Db): Promise<string[]> {
+  const [, pending] = (await db.migrate.list({ migrationSource })) as [unknown[], string[]];
+  return pending;
+}

@@ -1,0 +1,179 @@
+import { firstRow, rows, type Db } from "./connect.ts";
+import { isHeld } from "./instances.ts";
+import { whileItStands } from "./violations.ts";
+
+/** A merge that a move brought about. */
+export interface Promotion {
+  readonly fullName: string;
+  readonly targetBranch: string;
+  readonly prNumber: number;
+}
+
+/** A card's move under way. `attempt` fences it: a holder whose attempt is no longer the row's may write nothing more. */
+export interface Operation {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly cardId: string;
+  readonly stageId: string;
+  readonly index: number;
+  readonly actorId: string;
+  readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
+  readonly attempt: number;
+  /** What this move has merged so far. */
+  readonly promoted: readonly Promotion[];
+  /** Whether a live process is at work on it. */
+  readonly isHeld: boolean;
+}
+
+const OPERATION = `
+  select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
+         o.actor_id as "actorId", o.state, o.attempt, o.promoted, ${isHeld("o.holder")} as "isHeld"
+    from operations o`;
+
+/** The move of this card that has not ended, or null. */
+export async function findOpenOperation(db: Db, cardId: string): Promise<Operation | null> {
+  return firstRow<Operation>(
+    db,
+    `${OPERATION} where o.card_id = :cardId and o.state in ('running', 'queued')`,
+    { cardId },
+  );
+}
+
+/** The move into this stage that this very request began earlier and that has ended well, with what it answered. */
+export async function findFinishedOperation(
+  db: Db,
+  request: { cardId: string; stageId: string; requestId: string },
+): Promise<{ result: unknown } | null> {
+  return firstRow<{ result: unknown }>(
+    db,
+    `select result from operations
+      where card_id = :cardId and stage_id = :stageId and request_id = :requestId and state = 'done'
+      order by created_at desc limit 1`,
+    request,
+  );
+}
+
+/**
+ * Moves that nobody is at work on, the longest waiting first: their process died, or the forge could not be reached. Those the forge has queued
+ * are among them after a while, in case its word about them was lost.
+ */
+export async function listOrphanedOperations(db: Db, limit: number): Promise<Operation[]> {
+  return rows<Operation>(
+    db,
+    `${OPERATION} where not ${isHeld("o.holder")}
+        and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.attempt, 8)) * interval '1 second')
+          or (o.state = 'queued' and o.updated_at < now() - interval '5 minutes'))
+      order by o.updated_at limit :limit`,
+    { limit },
+  );
+}
+
+export interface NewOperation {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly cardId: string;
+  readonly stageId: string;
+  readonly index: number;
+  readonly actorId: string;
+  readonly requestId: string | null;
+  readonly holder: string;
+}
+
+export async function insertOperation(db: Db, operation: NewOperation): Promise<void> {
+  const inserted = db("operations").insert({
+    id: operation.id,
+    workspace_id: operation.workspaceId,
+    card_id: operation.cardId,
+    stage_id: operation.stageId,
+    // Past the end is the end, and the column holds no larger number.
+    index: Math.min(operation.index, 2_147_483_647),
+    actor_id: operation.actorId,
+    request_id: operation.requestId,
+    holder: operation.holder,
+    state: "running",
+  });
+  await whileItStands(inserted);
+}
+
+/** Takes an operation that nobody holds; null when somebody was quicker. */
+export async function takeOver(
+  db: Db,
+  operation: { readonly id: string; readonly attempt: number },
+  by: { holder: string; requestId: string | null },
+): Promise<number | null> {
+  const taken = await firstRow<{ attempt: number }>(
+    db,
+    `update operations o
+        set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
+            request_id = coalesce(:requestId, o.request_id)
+      where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isHeld("o.holder")}
+      returning attempt`,
+    { ...by, ...operation },
+  );
+  return taken?.attempt ?? null;
+}
+
+/**
+ * Ends, queues or lets go of an operation (`running` with no holder). False when it is no longer ours, and then nothing of the
+ * same transaction may be committed.
+ */
+export async function settleOperation(
+  db: Db,
+  operation: { readonly id: string; readonly attempt: number },
+  state: Operation["state"],
+  result: unknown = null,
+): Promise<boolean> {
+  const settled = await db("operations")
+    .where({ id: operation.id, attempt: operation.attempt })
+    .whereIn("state", ["running", "queued"])
+    .update({
+      state,
+      holder: null,
+      result: result === null ? null : JSON.stringify(result),
+      updated_at: db.fn.now(),
+    });
+  return settled === 1;
+}
+
+/** Adds to what the move has merged; recording the same merge again changes nothing. */
+export async function addPromotion(
+  db: Db,
+  operation: { readonly id: string; readonly attempt: number },
+  promotion: Promotion,
+): Promise<void> {
+  await db.raw(
+    `update operations set promoted = promoted || cast(:added as jsonb), updated_at = now()
+      where id = :id and attempt = :attempt and not promoted @> cast(:added as jsonb)`,
+    { ...operation, added: JSON.stringify([promotion]) },
+  );
+}
+
+/** What a move has merged so far. */
+export async function listPromotions(db: Db, operationId: string): Promise<Promotion[]> {
+  const row = await firstRow<{ promoted: Promotion[] }>(
+    db,
+    "select promoted from operations where id = :operationId",
+    { operationId },
+  );
+  return row?.promoted ?? [];
+}
+
+/** Whether the operation is still this holder's: asked before every writing call to the forge. */
+export async function isStillOurs(
+  db: Db,
+  operation: { readonly id: string; readonly attempt: number },
+): Promise<boolean> {
+  const row = await db("operations").where({ id: operation.id, attempt: operation.attempt }).first("state");
+  return row !== undefined && (row as { state: string }).state === "running";
+}
+
+/** Who last moved this card: what Trunkline does later on its stage's behalf is done for them. */
+export async function lastMoverOf(db: Db, cardId: string): Promise<string | null> {
+  const row = await firstRow<{ actorId: string }>(
+    db,
+    `select actor_id as "actorId" from operations where card_id = :cardId and state in ('done', 'running', 'queued')
+      order by created_at desc limit 1`,
+    { cardId },
+  );
+  return row?.actorId ?? null;
+}

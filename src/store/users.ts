@@ -1,0 +1,48 @@
+import type { ForgeAccount } from "../forge/forge.ts";
+import { firstRow, type Db } from "./connect.ts";
+
+export type UserKind = "human" | "machine" | "agent";
+
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly avatarUrl: string | null;
+  readonly kind: UserKind;
+}
+
+/** A user in SQL, as the JSON object the API shows. `table` is an alias, never input. */
+export const userJson = (table: string): string =>
+  `json_build_object('id', ${table}.id, 'name', ${table}.name, 'avatarUrl', ${table}.avatar_url, 'kind', ${table}.kind)`;
+
+/** Adds the user an API credential writes as. */
+export async function insertMachineUser(db: Db, user: { id: string; name: string }): Promise<void> {
+  await db("users").insert({ id: user.id, kind: "machine", name: user.name });
+}
+
+/**
+ * The user of a forge account, made on first sight and renamed when the account was. `newId` is used only for a new one.
+ */
+export async function seeForgeUser(
+  db: Db,
+  account: ForgeAccount,
+  kind: UserKind,
+  newId: string,
+): Promise<User> {
+  const user = await firstRow<User>(
+    db,
+    `insert into users (id, kind, name, avatar_url, forge_account_id, login)
+     values (:newId, :kind, :login, :avatarUrl, :forgeId, :login)
+     on conflict (forge_account_id) do update
+       set login = excluded.login, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind
+     returning id, name, avatar_url as "avatarUrl", kind`,
+    {
+      newId,
+      kind,
+      login: account.login,
+      avatarUrl: account.avatarUrl,
+      forgeId: account.forgeId,
+    },
+  );
+  if (!user) throw new Error("an upsert that gave no row");
+  return user;
+}

@@ -1,0 +1,130 @@
+import type { Role } from "../flow/roles.ts";
+import { firstRow, rows, type Db } from "./connect.ts";
+
+export interface Organization {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
+export interface WorkspaceEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly organizationId: string;
+  readonly organizationSlug: string;
+  readonly organizationName: string;
+  readonly role: Role;
+}
+
+/** The boards a user is a member of, the oldest first. */
+export async function listWorkspacesOf(db: Db, userId: string): Promise<WorkspaceEntry[]> {
+  return rows<WorkspaceEntry>(
+    db,
+    `select w.id, w.name, w.slug, o.id as "organizationId", o.slug as "organizationSlug",
+            o.name as "organizationName", m.role
+       from memberships m
+       join workspaces w on w.id = m.workspace_id
+       join organizations o on o.id = w.organization_id
+      where m.user_id = :userId
+      order by w.created_at, w.id`,
+    { userId },
+  );
+}
+
+export interface OrganizationEntry extends Organization {
+  readonly workspaceIds: readonly string[];
+}
+
+/** The organizations whose boards a user reaches, with only the boards it reaches. */
+export async function listOrganizationsOf(db: Db, userId: string): Promise<OrganizationEntry[]> {
+  return rows<OrganizationEntry>(
+    db,
+    `select o.id, o.name, o.slug, json_agg(w.id order by w.created_at, w.id) as "workspaceIds"
+       from memberships m
+       join workspaces w on w.id = m.workspace_id
+       join organizations o on o.id = w.organization_id
+      where m.user_id = :userId
+      group by o.id order by o.created_at, o.id`,
+    { userId },
+  );
+}
+
+/**
+ * The organization of a forge account as it is now: made on first sight (`newId`), else brought up to date.
+ */
+export async function saveOrganization(
+  db: Db,
+  newId: string,
+  organization: {
+    readonly slug: string;
+    readonly forgeAccountId: number;
+    readonly installationId: number;
+    readonly suspended: boolean;
+  },
+): Promise<{ id: string; isNew: boolean }> {
+  const saved = await firstRow<{ id: string; isNew: boolean }>(
+    db,
+    `insert into organizations (id, slug, name, forge_account_id, installation_id, suspended)
+     values (:newId, :slug, :slug, :forgeAccountId, :installationId, :suspended)
+     on conflict (forge_account_id) do update
+       set slug = excluded.slug, name = excluded.name, installation_id = excluded.installation_id,
+           suspended = excluded.suspended
+     returning id, id = :newId as "isNew"`,
+    { newId, ...organization },
+  );
+  if (!saved) throw new Error("an upsert that gave no row");
+  return saved;
+}
+
+export async function insertWorkspace(
+  db: Db,
+  workspace: { id: string; organizationId: string; name: string; slug: string },
+): Promise<void> {
+  await db("workspaces").insert({
+    id: workspace.id,
+    organization_id: workspace.organizationId,
+    name: workspace.name,
+    slug: workspace.slug,
+  });
+}
+
+/** Every board, the oldest first. */
+export async function listWorkspaces(db: Db): Promise<Omit<WorkspaceEntry, "role">[]> {
+  return rows<Omit<WorkspaceEntry, "role">>(
+    db,
+    `select w.id, w.name, w.slug, o.id as "organizationId", o.slug as "organizationSlug", o.name as "organizationName"
+       from workspaces w join organizations o on o.id = w.organization_id
+      order by w.created_at, w.id`,
+  );
+}
+
+/** Hands out the next card number of a board. Holds the board's row until the transaction ends: call it last. */
+export async function takeCardNumber(db: Db, workspaceId: string): Promise<number> {
+  const taken = await firstRow<{ number: number }>(
+    db,
+    `update workspaces set next_card_number = next_card_number + 1 where id = :workspaceId
+     returning next_card_number - 1 as number`,
+    { workspaceId },
+  );
+  if (!taken) throw new Error(`no workspace ${workspaceId}`);
+  return taken.number;
+}
+
+/** The ids of an organization's boards, the oldest first. */
+export async function listWorkspacesOfOrganization(db: Db, organizationId: string): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    "select id from workspaces where organization_id = :organizationId order by created_at, id",
+    { organizationId },
+  );
+  return found.map((row) => row.id);
+}
+
+/** Lets go of every installation that is not among these: it was removed on the forge. */
+export async function forgetOtherInstallations(db: Db, installationIds: readonly number[]): Promise<void> {
+  await db("organizations")
+    .whereNotNull("installation_id")
+    .whereNotIn("installation_id", [...installationIds])
+    .update({ installation_id: null });
+}
