@@ -1,0 +1,105 @@
+/**
+ * What happens on a forge, in Trunkline's own words. The adapter translates a delivery into one of these at the door; no
+ * payload type goes further. Times are the forge's own (ISO 8601 UTC) where it gives one, else null.
+ */
+import type { CheckOutcome } from "../flow/checks.ts";
+import type { ForgeAccount, ForgeRepository, ReviewState } from "./forge.ts";
+
+interface FromRepository {
+  readonly installationId: number | null;
+  readonly repository: ForgeRepository;
+  /** Null when the account is gone. */
+  readonly sender: ForgeAccount | null;
+  readonly at: string | null;
+}
+
+export interface Pushed extends FromRepository {
+  readonly type: "pushed";
+  readonly branchName: string;
+  /** Null when the push created the branch. */
+  readonly before: string | null;
+  /** Null when the push deleted the branch. */
+  readonly after: string | null;
+  readonly forced: boolean;
+  readonly commits: readonly { readonly sha: string; readonly message: string }[];
+}
+
+export interface PullRequestEvent extends FromRepository {
+  readonly type: "pull_request";
+  readonly action:
+    | "opened"
+    | "ready"
+    | "converted_to_draft"
+    | "synchronized"
+    | "retargeted"
+    | "closed"
+    | "merged"
+    | "reopened"
+    | "enqueued"
+    | "dequeued";
+  readonly number: number;
+  readonly nodeId: string;
+  readonly isDraft: boolean;
+  readonly headBranch: string;
+  readonly headSha: string;
+  /** The forge id of the repository the head branch lives in, null when that fork is gone. */
+  readonly headRepositoryId: number | null;
+  readonly targetBranch: string;
+  readonly mergeSha: string | null;
+  readonly mergedBy: ForgeAccount | null;
+  /** The forge's word for why a queue threw it out; only on `dequeued`. */
+  readonly reason: string | null;
+}
+
+export interface CheckReported extends FromRepository {
+  readonly type: "check_reported";
+  readonly sha: string;
+  /** Names the series: the newest report of a series counts. */
+  readonly source: "check_run" | "status";
+  readonly name: string;
+  readonly appId: number | null;
+  /** Grows from report to report of one series. */
+  readonly forgeId: number;
+  readonly outcome: CheckOutcome;
+  readonly branchNames: readonly string[];
+}
+
+export interface ReviewSubmitted extends FromRepository {
+  readonly type: "review_submitted";
+  readonly number: number;
+  readonly reviewId: number;
+  readonly state: ReviewState;
+}
+
+/** A comment on a pull request's conversation. `at` is when it was last changed. */
+export interface Commented extends FromRepository {
+  readonly type: "commented";
+  readonly action: "created" | "edited" | "deleted";
+  /** The pull request's. */
+  readonly number: number;
+  readonly commentId: number;
+  /** Who wrote it, whoever changed it; null when the account is gone. */
+  readonly author: ForgeAccount | null;
+  readonly body: string;
+  readonly writtenAt: string | null;
+}
+
+/** An account's installation, or what it grants, has changed: what it is now must be read. */
+export interface InstallationChanged {
+  readonly type: "installation_changed";
+  readonly installationId: number;
+}
+
+/** Nothing that concerns us: answered, kept, left alone. */
+export interface Irrelevant {
+  readonly type: "irrelevant";
+}
+
+export type ForgeEvent =
+  | Pushed
+  | PullRequestEvent
+  | CheckReported
+  | ReviewSubmitted
+  | Commented
+  | InstallationChanged
+  | Irrelevant;

@@ -1,0 +1,218 @@
+/**
+ * The port: the questions and orders Trunkline has for a forge, and nothing else about it. `forge/github` is the adapter.
+ *
+ * Every method may throw `ForgeUnavailable` when the forge cannot be reached, answers a 5xx, is out of time, limits our calls, or answers in a
+ * shape we do not know; the outcome of an order is then unknown and it must be looked at before it is repeated. A refusal of
+ * the forge is no exception: orders return it.
+ */
+import type { CheckOutcome } from "../flow/checks.ts";
+import type { BranchFacts } from "../flow/facts.ts";
+import type { Refusal } from "../flow/refusal.ts";
+
+/** A repository as the forge is asked about it. */
+export interface RepositoryRef {
+  readonly installationId: number;
+  /** The forge's own numeric id, which survives renames. */
+  readonly forgeId: number;
+  /** `owner/name`. */
+  readonly fullName: string;
+}
+
+export interface ForgeRepository {
+  readonly forgeId: number;
+  readonly fullName: string;
+  readonly defaultBranch: string;
+}
+
+export interface ForgeInstallation {
+  readonly installationId: number;
+  readonly account: { readonly forgeId: number; readonly login: string };
+  readonly suspended: boolean;
+}
+
+/** Who the App is on the forge: commits, pull requests and comments of ours carry this account. */
+export interface ForgeIdentity {
+  readonly appSlug: string;
+  readonly botLogin: string;
+  readonly botId: number;
+}
+
+/** A forge account as it appears as the author of something. */
+export interface ForgeAccount {
+  readonly forgeId: number;
+  readonly login: string;
+  readonly avatarUrl: string | null;
+  readonly isBot: boolean;
+}
+
+/** What is asked about one card in one repository. */
+export interface BranchQuestion {
+  readonly repository: RepositoryRef;
+  /** The card's branch; null asks about the target only. */
+  readonly branchName: string | null;
+  /** The branch the card's work aims at; null is the repository's default branch. */
+  readonly targetBranch: string | null;
+}
+
+export type BranchAnswer =
+  /** The repository cannot be asked: gone, or out of the installation's reach. */
+  | { readonly refusal: Refusal }
+  | (BranchFacts & { readonly refusal?: undefined; readonly repository: ForgeRepository });
+
+/** One pull request that is asked about. */
+export interface PullRequestQuestion {
+  readonly repository: RepositoryRef;
+  readonly number: number;
+}
+
+/** What one of several questions brought. Whatever goes wrong with one is told in words, and the others still answer. */
+export type Asked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: string };
+
+/** A check run or commit status, as last reported. */
+export interface CheckDetails {
+  readonly id: string;
+  readonly name: string;
+  readonly state: CheckOutcome;
+  /** Where a person reads more, if the forge knows such a place. */
+  readonly url: string | null;
+  readonly summary: string | null;
+  /** Only of a failing run. */
+  readonly notes: readonly CheckNote[];
+}
+
+export interface CheckNote {
+  readonly path: string;
+  readonly line: number;
+  readonly level: "notice" | "warning" | "failure";
+  readonly message: string;
+}
+
+export type ReviewState = "approved" | "changes_requested" | "commented" | "dismissed" | "pending";
+
+export interface Review {
+  /** The login; `ghost` for an account that is gone. */
+  readonly author: string;
+  readonly state: ReviewState;
+  readonly body: string;
+}
+
+export type Ordered<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export interface PullRequestDraft {
+  readonly title: string;
+  readonly body: string;
+  readonly headBranch: string;
+  readonly targetBranch: string;
+  readonly isDraft: boolean;
+}
+
+export interface OpenedPullRequest {
+  readonly number: number;
+  readonly nodeId: string;
+  readonly isDraft: boolean;
+  readonly headSha: string;
+}
+
+export interface CommentOrder {
+  /** The pull request's. */
+  readonly number: number;
+  readonly body: string;
+  /** How the body begins, and no other comment's does: what an earlier try wrote is known by it. */
+  readonly mark: string;
+  /** When the first try began (ISO 8601), where one may have had an effect; null for the first. */
+  readonly triedSince: string | null;
+}
+
+export type MergeMethod = "merge" | "squash" | "rebase";
+
+export interface MergeOrder {
+  readonly number: number;
+  /** The only head commit that may be merged. */
+  readonly headSha: string;
+  readonly method: MergeMethod;
+  /** Title of the commit; without one the repository's settings decide. */
+  readonly title?: string | undefined;
+  /** What an earlier try of the same merge was told to ask for, from `MergeResult.handle`. */
+  readonly handle?: string | undefined;
+}
+
+export type MergeResult =
+  | { readonly state: "merged"; readonly sha: string }
+  /** Accepted but not finished within the time given, or waiting in the forge's merge queue. */
+  | { readonly state: "pending" | "enqueued"; readonly handle: string | null };
+
+export interface Forge {
+  /** Who we are there. Cached after the first answer. */
+  identity(): Promise<ForgeIdentity>;
+  /** Every account that has installed the App, suspended ones included. */
+  installations(): Promise<ForgeInstallation[]>;
+  /** The repositories an installation grants. */
+  repositories(installationId: number): Promise<ForgeRepository[]>;
+  /** One repository as it is now, followed by its id through renames; null when it is gone or out of reach. */
+  repository(ref: RepositoryRef): Promise<ForgeRepository | null>;
+
+  /**
+   * What several branches look like now, in the order asked. One call to the forge for each installation concerned.
+   */
+  inspect(questions: readonly BranchQuestion[]): Promise<BranchAnswer[]>;
+  /**
+   * What has been reported on the heads of several pull requests, in the order asked, within 5 seconds. One call to the forge for each
+   * installation concerned, where no pull request has more than a hundred checks. Never throws `ForgeUnavailable`.
+   */
+  checks(questions: readonly PullRequestQuestion[]): Promise<Asked<readonly CheckDetails[]>[]>;
+  /** The reviews of several pull requests, each list in the order of time; otherwise as `checks`. */
+  reviews(questions: readonly PullRequestQuestion[]): Promise<Asked<readonly Review[]>[]>;
+
+  /** The commit a branch points at, or null when there is no such branch. */
+  branchHead(repository: RepositoryRef, branchName: string): Promise<string | null>;
+  /**
+   * Creates a branch at a commit. A branch that is already there at that very commit is a success (`created` false); at
+   * another commit it is `{ taken: sha }`, never moved.
+   */
+  createBranch(
+    repository: RepositoryRef,
+    branchName: string,
+    sha: string,
+  ): Promise<Ordered<{ readonly created: boolean } | { readonly taken: string }>>;
+  /**
+   * Opens a pull request. One already open for the same head and target is a success. Where the repository has no drafts it is
+   * opened ready, and the answer's `isDraft` says so.
+   */
+  openPullRequest(repository: RepositoryRef, draft: PullRequestDraft): Promise<Ordered<OpenedPullRequest>>;
+  /** Marks a draft ready for review; one already ready is a success. */
+  markReady(repository: RepositoryRef, nodeId: string): Promise<Ordered<null>>;
+  /**
+   * Merges with the head pinned, waiting at most `waitMs` for the forge to finish. One already merged is a success.
+   */
+  merge(repository: RepositoryRef, order: MergeOrder, waitMs: number): Promise<Ordered<MergeResult>>;
+  /**
+   * Writes a comment on a pull request, in at most `waitMs`. One of ours that bears the mark is a success, its text brought up to date.
+   */
+  comment(
+    repository: RepositoryRef,
+    order: CommentOrder,
+    waitMs: number,
+  ): Promise<Ordered<{ readonly commentId: number }>>;
+  /** Makes a comment of ours read as given, in at most `waitMs`. */
+  editComment(
+    repository: RepositoryRef,
+    commentId: number,
+    body: string,
+    waitMs: number,
+  ): Promise<Ordered<{ readonly commentId: number }>>;
+}
+
+/** The forge could not be asked, or did not say. `retryAfter` in seconds. */
+export class ForgeUnavailable extends Error {
+  override readonly name = "ForgeUnavailable";
+  readonly retryAfter: number;
+
+  constructor(message: string, options: { retryAfter?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.retryAfter = options.retryAfter ?? 5;
+  }
+}

@@ -1,0 +1,90 @@
+import type { ChecksSummary, PullRequestFacts } from "../../flow/facts.ts";
+import type { BranchAnswer, BranchQuestion } from "../forge.ts";
+import { type CheckContext, type Contexts, summarizeChecks } from "./checks-summary.ts";
+import { type Caller, shaped } from "./client.ts";
+import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
+import { moreChecksAnswer, type PullAnswer, type RepositoryAnswer } from "./inspect-answer.ts";
+import { MORE_CHECKS } from "./inspect-query.ts";
+import { repositoryById } from "./repositories.ts";
+
+/** A commit with more than 2,000 checks is judged by the first 2,000. */
+const MAX_PAGES = 20;
+
+const STATES = { OPEN: "open", CLOSED: "closed", MERGED: "merged" } as const;
+const MERGEABLE = { MERGEABLE: "mergeable", CONFLICTING: "conflicting", UNKNOWN: "unknown" } as const;
+const DECISIONS = {
+  APPROVED: "approved",
+  CHANGES_REQUESTED: "changes_requested",
+  REVIEW_REQUIRED: "review_required",
+} as const;
+
+export async function toBranchAnswer(
+  caller: Caller,
+  question: BranchQuestion,
+  answer: RepositoryAnswer,
+): Promise<BranchAnswer> {
+  const defaultBranch = answer.defaultBranchRef?.name ?? (await defaultBranchOf(caller, answer));
+  const pulls = (answer.pullRequests?.nodes ?? []).filter((pull) => pull !== null);
+  // A fork's branch may bear the same name, and filters are not to be trusted.
+  const ours = pulls.filter(
+    (pull) =>
+      pull.headRefName === question.branchName && pull.headRepository?.databaseId === answer.databaseId,
+  );
+  return {
+    repository: { forgeId: answer.databaseId, fullName: answer.nameWithOwner, defaultBranch },
+    target: {
+      name: question.targetBranch ?? answer.target?.name ?? defaultBranch,
+      sha: answer.target?.target?.oid ?? null,
+    },
+    headSha: answer.head?.target?.oid ?? null,
+    aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
+    pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
+  };
+}
+
+/** GraphQL does not name the default branch of an empty repository. */
+async function defaultBranchOf(caller: Caller, answer: RepositoryAnswer): Promise<string> {
+  return (await repositoryById(caller, answer.databaseId))?.defaultBranch ?? "main";
+}
+
+async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<PullRequestFacts> {
+  return {
+    number: pull.number,
+    nodeId: pull.id,
+    state: STATES[pull.state],
+    isDraft: pull.isDraft,
+    targetBranch: pull.baseRefName,
+    headSha: pull.headRefOid,
+    mergeable: MERGEABLE[pull.mergeable],
+    reviewDecision: pull.reviewDecision ? DECISIONS[pull.reviewDecision] : null,
+    isInMergeQueue: pull.isInMergeQueue ?? false,
+    mergeSha: pull.state === "MERGED" ? (pull.mergeCommit?.oid ?? null) : null,
+    checks: await checksOf(caller, pull),
+  };
+}
+
+async function checksOf(caller: Caller, pull: PullAnswer): Promise<ChecksSummary> {
+  let page = pull.statusCheckRollup?.contexts;
+  if (page === undefined) return summarizeChecks([]);
+  const contexts = nodesOf(page);
+  for (let pages = 1; pages < MAX_PAGES && page.pageInfo.hasNextPage && pull.state === "OPEN"; pages++) {
+    const next = await moreChecks(caller, pull.id, page.pageInfo.endCursor ?? "");
+    if (next === null) break;
+    contexts.push(...nodesOf(next));
+    page = next;
+  }
+  return summarizeChecks(contexts);
+}
+
+async function moreChecks(caller: Caller, pullRequestId: string, after: string): Promise<Contexts | null> {
+  const answer = await caller.query(MORE_CHECKS, { pullRequestId, after });
+  const outcome = graphqlOutcome(answer);
+  if (outcome.refusal !== undefined) return null;
+  for (const error of outcome.errors) refusalOfError(error, answer);
+  const { node } = shaped(moreChecksAnswer, { ...answer, body: outcome.data });
+  return node?.statusCheckRollup?.contexts ?? null;
+}
+
+function nodesOf(page: Contexts): CheckContext[] {
+  return (page.nodes ?? []).filter((node) => node !== null);
+}

@@ -1,0 +1,131 @@
+import { z } from "zod";
+import type { CheckDetails, CheckNote } from "../forge.ts";
+import { NO_ITEMS, pageOf, type PullRequestList } from "./ask-pull-requests.ts";
+import { checkRunShape, nameOf, newestOfEachSeries, outcomeOf, statusShape } from "./checks-summary.ts";
+
+const annotationShape = z.looseObject({
+  path: z.string(),
+  annotationLevel: z.string().nullish(),
+  message: z.string(),
+  location: z.looseObject({ start: z.looseObject({ line: z.int() }) }),
+});
+
+const runShape = checkRunShape.extend({
+  id: z.string(),
+  url: z.string().nullish(),
+  detailsUrl: z.string().nullish(),
+  title: z.string().nullish(),
+  summary: z.string().nullish(),
+  annotations: z.looseObject({ nodes: z.array(annotationShape.nullable()).nullable() }).nullish(),
+});
+const detailedStatusShape = statusShape.extend({
+  id: z.string(),
+  description: z.string().nullish(),
+  targetUrl: z.string().nullish(),
+});
+const reportShape = z.union([runShape, detailedStatusShape]);
+
+type Report = z.infer<typeof reportShape>;
+type Annotation = z.infer<typeof annotationShape>;
+
+/** Annotations are asked for with every run, since a failing one is only known by the answer: still one call. */
+export const NOTES_PER_RUN = 20;
+
+const REPORTS = /* GraphQL */ `
+  fragment Reports on StatusCheckRollupContextConnection {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      kind: __typename
+      ... on CheckRun {
+        id
+        databaseId
+        name
+        status
+        conclusion
+        url
+        detailsUrl
+        title
+        summary
+        checkSuite {
+          app {
+            databaseId
+          }
+        }
+        annotations(first: ${NOTES_PER_RUN}) {
+          nodes {
+            path
+            annotationLevel
+            message
+            location {
+              start {
+                line
+              }
+            }
+          }
+        }
+      }
+      ... on StatusContext {
+        id
+        context
+        state
+        createdAt
+        description
+        targetUrl
+      }
+    }
+  }
+`;
+
+/** All that was reported on a pull request's head; nothing has a rollup of null. */
+export const CHECKS: PullRequestList<Report> = {
+  name: "Checks",
+  select: (page) => `statusCheckRollup { contexts(${page}) { ...Reports } }`,
+  fragments: REPORTS,
+  shape: z
+    .looseObject({
+      id: z.string(),
+      statusCheckRollup: z.looseObject({ contexts: pageOf(reportShape) }).nullish(),
+    })
+    .transform(({ id, statusCheckRollup }) => ({ id, page: statusCheckRollup?.contexts ?? NO_ITEMS })),
+};
+
+/** What is listed agrees with the state that is told of the commit: the newest report of each series. */
+export function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
+  return newestOfEachSeries(reports).map((report) => {
+    const state = outcomeOf(report);
+    const isStatus = report.kind === "StatusContext";
+    return {
+      id: report.id,
+      name: nameOf(report),
+      state,
+      url: isStatus
+        ? webAddress(report.targetUrl)
+        : (webAddress(report.detailsUrl) ?? webAddress(report.url)),
+      summary: (isStatus ? report.description : report.summary || report.title) || null,
+      notes: isStatus || state !== "failing" ? [] : notesOf(report.annotations?.nodes ?? []),
+    };
+  });
+}
+
+function notesOf(annotations: readonly (Annotation | null)[]): CheckNote[] {
+  const given = annotations.filter((annotation) => annotation !== null).slice(0, NOTES_PER_RUN);
+  return given.map(({ path, annotationLevel, message, location }) => ({
+    path,
+    line: location.start.line,
+    level: levelOf(annotationLevel),
+    message,
+  }));
+}
+
+function levelOf(word: string | null | undefined): CheckNote["level"] {
+  const level = word?.toLowerCase();
+  return level === "failure" || level === "warning" ? level : "notice";
+}
+
+/** Whoever reports a check chooses the address, and readers will click on it. */
+function webAddress(address: string | null | undefined): string | null {
+  return address && /^https?:\/\//i.test(address) ? address : null;
+}

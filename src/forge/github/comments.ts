@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { CommentOrder, ForgeIdentity, Ordered, RepositoryRef } from "../forge.ts";
+import type { CarryOut } from "./carry-out.ts";
+import { type Caller, shaped } from "./client.ts";
+import type { ForgeClock } from "./clock.ts";
+import { refusalOf } from "./refusals.ts";
+import { REPOSITORY, succeeded } from "./repositories.ts";
+
+type CommentResult = Ordered<{ readonly commentId: number }>;
+
+const madeShape = z.looseObject({ id: z.number() });
+const listedShape = z.looseObject({
+  id: z.number(),
+  body: z.string().nullish(),
+  user: z.looseObject({ id: z.number() }).nullish(),
+});
+type Listed = z.infer<typeof listedShape>;
+
+const PAGE = 100;
+const MAX_PAGES = 20;
+/** Our clock and GitHub's may differ, and its times are whole seconds. */
+const CLOCK_MARGIN_MS = 10 * 60_000;
+
+interface CommentDeps {
+  readonly caller: Caller;
+  readonly carryOut: CarryOut;
+  readonly clock: ForgeClock;
+  readonly identity: () => Promise<ForgeIdentity>;
+}
+
+/** Writes a comment on a pull request's conversation, which GitHub calls an issue comment. */
+export async function comment(
+  deps: CommentDeps,
+  repository: RepositoryRef,
+  order: CommentOrder,
+): Promise<CommentResult> {
+  const { caller, carryOut, clock } = deps;
+  const since = order.triedSince === null ? clock.now() : Date.parse(order.triedSince);
+  const find = () => findComment(deps, repository, order, since - CLOCK_MARGIN_MS);
+  const found = order.triedSince === null ? null : await find();
+  if (found !== null) return found;
+  return await carryOut(async () => {
+    const answer = await caller.write(`POST ${REPOSITORY}/issues/{issue_number}/comments`, {
+      repository_id: repository.forgeId,
+      issue_number: order.number,
+      body: order.body,
+    });
+    if (answer.status >= 300) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+    return { ok: true, value: { commentId: shaped(madeShape, answer).id } };
+  }, find);
+}
+
+/** Makes a comment read as given; doing it twice does no harm, so nothing is looked for before it is repeated. */
+export async function editComment(
+  { caller, carryOut }: Pick<CommentDeps, "caller" | "carryOut">,
+  repository: RepositoryRef,
+  commentId: number,
+  body: string,
+): Promise<CommentResult> {
+  return await carryOut(
+    async () => {
+      const answer = await caller.write(`PATCH ${REPOSITORY}/issues/comments/{comment_id}`, {
+        repository_id: repository.forgeId,
+        comment_id: commentId,
+        body,
+      });
+      if (answer.status >= 300) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+      return { ok: true, value: { commentId: shaped(madeShape, answer).id } };
+    },
+    () => Promise.resolve(null),
+  );
+}
+
+/** What an earlier try wrote, brought up to date; somebody else's comment with a copied mark is none of ours. */
+async function findComment(
+  deps: CommentDeps,
+  repository: RepositoryRef,
+  { number, mark, body }: CommentOrder,
+  since: number,
+): Promise<CommentResult | null> {
+  const { botId } = await deps.identity();
+  const isOurs = (listed: Listed) => listed.user?.id === botId && (listed.body ?? "").startsWith(mark);
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const answer = await deps.caller.read(`GET ${REPOSITORY}/issues/{issue_number}/comments`, {
+      repository_id: repository.forgeId,
+      issue_number: number,
+      since: `${new Date(since).toISOString().slice(0, 19)}Z`,
+      per_page: PAGE,
+      page,
+    });
+    // A pull request that cannot be read cannot be written to: the order itself is told why.
+    if ([403, 404, 410].includes(answer.status)) return null;
+    const listed = shaped(z.array(listedShape), succeeded(answer));
+    const found = listed.find(isOurs);
+    if (found?.body === body) return { ok: true, value: { commentId: found.id } };
+    if (found !== undefined) return await editComment(deps, repository, found.id, body);
+    if (listed.length < PAGE) break;
+  }
+  return null;
+}

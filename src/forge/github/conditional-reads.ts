@@ -1,0 +1,44 @@
+import type { Transport } from "./transport.ts";
+
+const MAX_KEPT = 100;
+/** A page of a hundred repositories is larger than this, and is not read often. */
+const MAX_BYTES = 128 * 1024;
+
+interface Kept {
+  readonly etag: string;
+  readonly body: ArrayBuffer;
+  readonly headers: Headers;
+}
+
+/**
+ * Reads that repeat ask whether anything has changed: an answer of 304 costs nothing of the hour's budget
+ * (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). Kept per account, for one must
+ * not be shown what another may see.
+ */
+export function withConditionalReads(transport: Transport): Transport {
+  const kept = new Map<string, Kept>();
+
+  async function keep(key: string, answer: Response): Promise<Response> {
+    kept.delete(key);
+    const etag = answer.headers.get("etag");
+    if (answer.status !== 200 || etag === null) return answer;
+    const body = await answer.arrayBuffer();
+    if (body.byteLength <= MAX_BYTES) kept.set(key, { etag, body, headers: answer.headers });
+    const oldest = kept.size > MAX_KEPT ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) kept.delete(oldest);
+    return new Response(body, { status: 200, headers: answer.headers });
+  }
+
+  return {
+    async send(url, init, rules) {
+      if (rules.readFor === undefined) return await transport.send(url, init, rules);
+      const key = `${rules.readFor} ${url}`;
+      const known = kept.get(key);
+      const headers = new Headers(init.headers);
+      if (known !== undefined) headers.set("if-none-match", known.etag);
+      const answer = await transport.send(url, { ...init, headers }, rules);
+      if (answer.status !== 304 || known === undefined) return await keep(key, answer);
+      return new Response(known.body, { status: 200, headers: known.headers });
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { type Asked, type Forge, ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts";
+import { askPullRequests } from "./ask-pull-requests.ts";
+import { createBranch, readBranchHead } from "./branches.ts";
+import { createCarryOut } from "./carry-out.ts";
+import { CHECKS, toCheckDetails } from "./check-details.ts";
+import { createClient } from "./client.ts";
+import { comment, editComment } from "./comments.ts";
+import { type ForgeClock, systemClock } from "./clock.ts";
+import { withConditionalReads } from "./conditional-reads.ts";
+import { InstallationRefused } from "./failures.ts";
+import { inspect } from "./inspect.ts";
+import { createLimits } from "./limits.ts";
+import { markReady } from "./mark-ready.ts";
+import { mergePullRequest } from "./merge-pull-request.ts";
+import { type AppOptions, createOctokits } from "./octokits.ts";
+import { openPullRequest } from "./open-pull-request.ts";
+import { createRemembered } from "./remembered.ts";
+import { readIdentity, readInstallations, readRepositories, readRepository } from "./repositories.ts";
+import { REVIEWS, toReview } from "./reviews.ts";
+import { createTransport, type Fetch } from "./transport.ts";
+import { createWriteQueue } from "./write-queue.ts";
+
+export interface GitHubForgeOptions extends AppOptions {
+  /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise Server. */
+  readonly baseUrl: string;
+  readonly clock?: ForgeClock;
+  readonly fetch?: Fetch;
+  /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
+  readonly requestTimeoutMs?: number;
+}
+
+const REQUEST_TIMEOUT_MS = 12_000;
+const LOOK_WITHIN_MS = 25_000;
+/** Beyond what a merge may wait for: the last look at it. */
+const MERGE_MARGIN_MS = 3_000;
+
+/** GitHub, or a GitHub Enterprise Server, as a forge. */
+export function createGitHubForge(options: GitHubForgeOptions): Forge {
+  const clock = options.clock ?? systemClock;
+  const { log } = options;
+  const plain = createTransport({
+    baseUrl: options.baseUrl,
+    // Looked up at each call, so that what replaces the global one is used.
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    clock,
+  });
+  const transport = withConditionalReads(plain);
+  const octokits = createOctokits(options, transport, clock);
+  const limits = createLimits(clock);
+  const client = createClient({ octokits, transport, limits, writeQueue: createWriteQueue(), clock, log });
+  const carryOut = createCarryOut(clock);
+  const lacksDrafts = createRemembered(clock);
+  const lacksAsync = createRemembered(clock);
+  const as = ({ installationId }: RepositoryRef) => client.as(installationId);
+  const identity = onceAnswered(() => reachable(() => readIdentity(client)));
+
+  return {
+    identity,
+    installations: () => readInstallations(client),
+    repositories: (installationId) => readRepositories(client, installationId),
+    repository: (ref) => readRepository(client, ref),
+    inspect: (questions) => inspect(client, questions),
+    checks: async (questions) =>
+      (await askPullRequests(client, CHECKS, questions)).map((asked) => mapped(asked, toCheckDetails)),
+    reviews: async (questions) =>
+      (await askPullRequests(client, REVIEWS, questions)).map((asked) =>
+        mapped(asked, (reviews) => reviews.map(toReview)),
+      ),
+    branchHead: (repository, branchName) =>
+      reachable(() => readBranchHead(as(repository), repository, branchName)),
+    createBranch: (repository, branchName, sha) =>
+      permitted(() => createBranch(as(repository), carryOut, repository, branchName, sha)),
+    openPullRequest: (repository, draft) =>
+      permitted(() => openPullRequest(as(repository), carryOut, lacksDrafts, repository, draft)),
+    markReady: (repository, nodeId) => permitted(() => markReady(as(repository), carryOut, nodeId)),
+    merge: (repository, order, waitMs) => {
+      const caller = client.as(repository.installationId, Math.max(LOOK_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
+      const until = clock.now() + waitMs;
+      return permitted(() =>
+        mergePullRequest({ caller, carryOut, clock, lacksAsync, repository, order, until }),
+      );
+    },
+    comment: (repository, order, waitMs) => {
+      const caller = client.as(repository.installationId, waitMs);
+      return permitted(() => comment({ caller, carryOut, clock, identity }, repository, order));
+    },
+    editComment: (repository, commentId, body, waitMs) => {
+      const caller = client.as(repository.installationId, waitMs);
+      return permitted(() => editComment({ caller, carryOut }, repository, commentId, body));
+    },
+  };
+}
+
+function mapped<T, U>(asked: Asked<T>, change: (value: T) => U): Asked<U> {
+  return asked.ok ? { ok: true, value: change(asked.value) } : asked;
+}
+
+/** An installation that is suspended or gone refuses every order. */
+async function permitted<T>(order: () => Promise<Ordered<T>>): Promise<Ordered<T>> {
+  try {
+    return await order();
+  } catch (error) {
+    if (error instanceof InstallationRefused) return { ok: false, refusal: error.refusal };
+    throw error;
+  }
+}
+
+/** A question that has no room for a refusal cannot be answered by such an installation. */
+async function reachable<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    if (!(error instanceof InstallationRefused)) throw error;
+    throw new ForgeUnavailable(error.message, { retryAfter: 60, cause: error });
+  }
+}
+
+/** Asks once and keeps the answer; a failure is not kept. */
+function onceAnswered<T>(ask: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | undefined;
+  return () => {
+    kept ??= ask().catch((error: unknown) => {
+      kept = undefined;
+      throw error;
+    });
+    return kept;
+  };
+}

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { contextsShape } from "./checks-summary.ts";
+
+const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
+const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).nullish() });
+
+const pull = z.looseObject({
+  id: z.string(),
+  number: z.number(),
+  state: z.enum(["OPEN", "CLOSED", "MERGED"]),
+  isDraft: z.boolean(),
+  baseRefName: z.string(),
+  headRefName: z.string(),
+  headRefOid: z.string(),
+  headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
+  mergeable: z.enum(["MERGEABLE", "CONFLICTING", "UNKNOWN"]).catch("UNKNOWN"),
+  reviewDecision: z.enum(["APPROVED", "CHANGES_REQUESTED", "REVIEW_REQUIRED"]).nullish(),
+  isInMergeQueue: z.boolean().nullish(),
+  mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
+  statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
+});
+
+export const repositoryAnswer = z.looseObject({
+  databaseId: z.number(),
+  nameWithOwner: z.string(),
+  defaultBranchRef: z.looseObject({ name: z.string() }).nullable(),
+  target: target.nullish(),
+  head: tip.nullish(),
+  pullRequests: z.looseObject({ nodes: z.array(pull.nullable()).nullable() }).nullish(),
+});
+
+export const moreChecksAnswer = z.looseObject({
+  node: z.looseObject({ statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish() }).nullish(),
+});
+
+export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
+export type PullAnswer = z.infer<typeof pull>;

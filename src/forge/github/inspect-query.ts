@@ -1,0 +1,137 @@
+import type { BranchQuestion } from "../forge.ts";
+import type { Document } from "./ask-repositories.ts";
+
+/** Pull requests looked at for one branch: closed ones pile up where a branch is tried again. */
+const PULL_REQUESTS = 20;
+
+const CONTEXTS = /* GraphQL */ `
+  fragment Contexts on StatusCheckRollupContextConnection {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      kind: __typename
+      ... on CheckRun {
+        databaseId
+        name
+        status
+        conclusion
+        checkSuite {
+          app {
+            databaseId
+          }
+        }
+      }
+      ... on StatusContext {
+        context
+        state
+        createdAt
+      }
+    }
+  }
+`;
+
+const FRAGMENTS = /* GraphQL */ `
+  fragment Where on Repository {
+    databaseId
+    nameWithOwner
+    defaultBranchRef {
+      name
+    }
+  }
+  fragment Tip on Ref {
+    name
+    target {
+      oid
+    }
+  }
+`;
+
+const PULL_REQUEST = /* GraphQL */ `
+  fragment Pull on PullRequest {
+    id
+    number
+    state
+    isDraft
+    baseRefName
+    headRefName
+    headRefOid
+    headRepository {
+      databaseId
+    }
+    mergeable
+    reviewDecision
+    isInMergeQueue
+    mergeCommit {
+      oid
+    }
+    statusCheckRollup {
+      contexts(first: 100) {
+        ...Contexts
+      }
+    }
+  }
+  ${CONTEXTS}
+`;
+
+/** Further checks of one pull request's head, a hundred at a time. */
+export const MORE_CHECKS = /* GraphQL */ `
+  query MoreChecks($pullRequestId: ID!, $after: String!) {
+    node(id: $pullRequestId) {
+      ... on PullRequest {
+        statusCheckRollup {
+          contexts(first: 100, after: $after) {
+            ...Contexts
+          }
+        }
+      }
+    }
+  }
+  ${CONTEXTS}
+`;
+
+/**
+ * All questions as one document, the n-th under the alias `r<n>`. What users chose, names of repositories and branches, goes in
+ * as variables only.
+ */
+export function inspectDocument(questions: readonly BranchQuestion[]): Document {
+  const variables: Record<string, unknown> = {};
+  const types: string[] = [];
+  const declare = (name: string, value: string): string => {
+    variables[name] = value;
+    types.push(`$${name}: String!`);
+    return `$${name}`;
+  };
+  const parts = questions.map((question, index) => aliased(question, index, declare));
+  const hasPulls = questions.some((question) => question.branchName !== null);
+  const head = `query Inspect(${types.join(", ")}) {\n${parts.join("\n")}\n}`;
+  return { document: [head, FRAGMENTS, ...(hasPulls ? [PULL_REQUEST] : [])].join("\n"), variables };
+}
+
+function aliased(
+  question: BranchQuestion,
+  index: number,
+  declare: (name: string, value: string) => string,
+): string {
+  const [owner = "", name = ""] = question.repository.fullName.split("/");
+  const { branchName, targetBranch } = question;
+  const where = `owner: ${declare(`o${index}`, owner)}, name: ${declare(`n${index}`, name)}`;
+  const targetField =
+    targetBranch === null
+      ? "defaultBranchRef"
+      : `ref(qualifiedName: ${declare(`t${index}`, `refs/heads/${targetBranch}`)})`;
+  if (branchName === null) {
+    return `r${index}: repository(${where}) { ...Where target: ${targetField} { ...Tip } }`;
+  }
+  const branch = declare(`b${index}`, branchName);
+  const qualified = declare(`q${index}`, `refs/heads/${branchName}`);
+  return `r${index}: repository(${where}) {
+    ...Where
+    target: ${targetField} { ...Tip compare(headRef: ${branch}) { aheadBy } }
+    head: ref(qualifiedName: ${qualified}) { ...Tip }
+    pullRequests(headRefName: ${branch}, first: ${PULL_REQUESTS}, orderBy: { field: CREATED_AT, direction: DESC }) {
+      nodes { ...Pull }
+    }
+  }`;
+}

@@ -1,0 +1,54 @@
+import type { BranchAnswer, BranchQuestion } from "../forge.ts";
+import { askRepositories, byInstallation, type QuestionKind } from "./ask-repositories.ts";
+import { toBranchAnswer } from "./branch-answer.ts";
+import type { Caller, GitHubClient } from "./client.ts";
+import { InstallationRefused } from "./failures.ts";
+import { type RepositoryAnswer, repositoryAnswer } from "./inspect-answer.ts";
+import { inspectDocument } from "./inspect-query.ts";
+
+/** Questions in one call: GitHub gives a GraphQL query 10 seconds, and a card has few repositories. */
+const PER_CALL = 25;
+
+const BRANCHES: QuestionKind<BranchQuestion, RepositoryAnswer> = {
+  documentOf: inspectDocument,
+  shape: repositoryAnswer,
+};
+
+/** What several branches look like now, in the order asked: one call for each installation. */
+export async function inspect(
+  client: GitHubClient,
+  questions: readonly BranchQuestion[],
+): Promise<BranchAnswer[]> {
+  return await byInstallation(questions, (installationId, group) =>
+    inspectInstallation(client, installationId, group),
+  );
+}
+
+async function inspectInstallation(
+  client: GitHubClient,
+  installationId: number,
+  questions: readonly BranchQuestion[],
+): Promise<BranchAnswer[]> {
+  const answers: BranchAnswer[] = [];
+  try {
+    for (let start = 0; start < questions.length; start += PER_CALL) {
+      const some = questions.slice(start, start + PER_CALL);
+      answers.push(...(await inspectSome(client.as(installationId), some)));
+    }
+    return answers;
+  } catch (error) {
+    if (!(error instanceof InstallationRefused)) throw error;
+    return questions.map(() => ({ refusal: error.refusal }));
+  }
+}
+
+async function inspectSome(caller: Caller, questions: readonly BranchQuestion[]): Promise<BranchAnswer[]> {
+  const found = await askRepositories(caller, BRANCHES, questions);
+  const answers: Promise<BranchAnswer>[] = questions.map(async (question, index) => {
+    const answer = found[index]!;
+    if (answer.repository !== undefined) return await toBranchAnswer(caller, question, answer.repository);
+    if (answer.refusal !== undefined) return { refusal: answer.refusal };
+    throw answer.failure;
+  });
+  return await Promise.all(answers);
+}

@@ -1,0 +1,156 @@
+import { Probot, ProbotOctokit } from "probot";
+import type { Logger } from "pino";
+import type { ForgeClock } from "./clock.ts";
+import type { Transport } from "./transport.ts";
+
+/** A second token is asked for at most this often, should GitHub keep refusing what we show. */
+const REMINT_EVERY_MS = 60_000;
+const MINT_WITHIN_MS = 20_000;
+/** Octokits kept, one pair for each installation lately called. */
+const MAX_INSTALLATIONS = 500;
+
+export interface AppOptions {
+  readonly appId: number | string;
+  readonly privateKey: string;
+  readonly baseUrl: string;
+  readonly webhookSecret: string;
+  /** Starts the writes of one installation at least a second apart, as GitHub asks. */
+  readonly paceWrites: boolean;
+  readonly log: Logger;
+}
+
+export interface InstallationOctokits {
+  readonly reading: ProbotOctokit;
+  readonly writing: ProbotOctokit;
+  /** A token newer than the one shown, or null when there is none to be had now. */
+  renewToken(shownAuthorization: string | null): Promise<string | null>;
+}
+
+export interface Octokits {
+  /** Authenticated as the App itself. */
+  readonly asApp: () => Promise<ProbotOctokit>;
+  readonly asInstallation: (installationId: number) => Promise<InstallationOctokits>;
+  /** Authenticated as nobody. */
+  readonly asNobody: () => ProbotOctokit;
+}
+
+type Octokit = typeof ProbotOctokit;
+
+/** The App on one GitHub, through probot: it signs as the App, mints and keeps installation tokens, and paces writes. */
+export function createOctokits(options: AppOptions, transport: Transport, clock: ForgeClock): Octokits {
+  const request = { fetch: mintingFetch(transport, clock), log: options.log };
+  const log = quieter(options.log);
+  const Octokit = octokitClass(options.paceWrites);
+  const probot = new Probot({
+    appId: options.appId,
+    privateKey: options.privateKey,
+    secret: options.webhookSecret,
+    baseUrl: options.baseUrl,
+    Octokit,
+    log,
+    request,
+  });
+  const kept = new Map<number, Promise<InstallationOctokits>>();
+
+  function asInstallation(installationId: number): Promise<InstallationOctokits> {
+    const known = kept.get(installationId);
+    if (known !== undefined) return known;
+    const oldest = kept.size < MAX_INSTALLATIONS ? undefined : kept.keys().next().value;
+    if (oldest !== undefined) kept.delete(oldest);
+    const made = connect(installationId);
+    kept.set(installationId, made);
+    made.catch(() => kept.delete(installationId));
+    return made;
+  }
+
+  async function connect(installationId: number): Promise<InstallationOctokits> {
+    const reading = await unpaced(await probot.auth(), installationId, options.baseUrl);
+    const writing = options.paceWrites ? await probot.auth(installationId) : reading;
+    return { reading, writing, renewToken: tokenRenewal(reading, clock) };
+  }
+
+  return {
+    asApp: () => probot.auth(),
+    asInstallation,
+    asNobody: () => new Octokit({ baseUrl: options.baseUrl, request, log, throttle: { enabled: false } }),
+  };
+}
+
+/**
+ * Neither plugin may decide to ask again: octokit's retries repeat writes blindly (a refused merge took 4 calls and 16 s) and
+ * its throttling sleeps to the reset of the hourly limit. Only the function form reaches probot's own throttle defaults.
+ */
+function octokitClass(paceWrites: boolean): Octokit {
+  return ProbotOctokit.defaults((instance: Record<string, unknown>) => ({
+    ...instance,
+    retry: { enabled: false },
+    throttle: {
+      ...Object(instance["throttle"]),
+      ...(paceWrites && isEnabled(instance["throttle"]) ? {} : { enabled: false }),
+      onRateLimit: never,
+      onSecondaryRateLimit: never,
+    },
+  }));
+}
+
+function never(): boolean {
+  return false;
+}
+
+function isEnabled(throttle: unknown): boolean {
+  return Object(throttle).enabled !== false;
+}
+
+interface FactoryOptions {
+  readonly octokit: { readonly constructor: Octokit };
+  readonly octokitOptions: { readonly auth: { readonly request: RequestFunction } };
+}
+
+type RequestFunction = ProbotOctokit["request"];
+
+/**
+ * Octokit's pacing takes every GraphQL call for a write, so reads go through an octokit that does not pace. It shares the
+ * tokens with the one that does.
+ */
+async function unpaced(app: ProbotOctokit, installationId: number, baseUrl: string): Promise<ProbotOctokit> {
+  const factory = ({ octokit, octokitOptions }: FactoryOptions): ProbotOctokit => {
+    // The function probot mints tokens with knows no base URL when it is asked to renew one.
+    const request = octokitOptions.auth.request.defaults({ baseUrl });
+    const auth = { ...octokitOptions.auth, installationId, request };
+    return new octokit.constructor({ ...octokitOptions, throttle: { enabled: false }, auth });
+  };
+  return (await app.auth({ type: "installation", installationId, factory })) as ProbotOctokit;
+}
+
+/** Tokens are kept for 59 minutes and not renewed by themselves when GitHub refuses one before. */
+function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock) {
+  let last: { at: number; token: Promise<string> } | undefined;
+
+  async function mint(): Promise<string> {
+    const minted: unknown = await octokit.auth({ type: "installation", refresh: true });
+    return String(Object(minted).token);
+  }
+
+  return async (shownAuthorization: string | null): Promise<string | null> => {
+    if (last === undefined || clock.now() - last.at >= REMINT_EVERY_MS) {
+      last = { at: clock.now(), token: mint() };
+      return await last.token;
+    }
+    const token = await last.token;
+    return shownAuthorization === `token ${token}` ? null : token;
+  };
+}
+
+/** What octokit sends on its own account: tokens being minted, and calls as the App. */
+function mintingFetch(transport: Transport, clock: ForgeClock) {
+  return (url: string, init: RequestInit): Promise<Response> => {
+    const isMint = /\/app\/installations\/\d+\/access_tokens$/.test(url);
+    const isRepeatable = isMint || (init.method ?? "GET") === "GET";
+    return transport.send(url, init, { isRepeatable, deadline: clock.now() + MINT_WITHIN_MS });
+  };
+}
+
+/** Probot logs the bodies it sends at debug level; they hold people's texts. */
+function quieter(log: Logger): Logger {
+  return log.child({}, { level: log.isLevelEnabled("debug") ? "info" : log.level });
+}

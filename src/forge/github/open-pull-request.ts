@@ -1,0 +1,114 @@
+import { z } from "zod";
+import type { OpenedPullRequest, Ordered, PullRequestDraft, RepositoryRef } from "../forge.ts";
+import { type Answer, type Caller, shaped } from "./client.ts";
+import type { CarryOut } from "./carry-out.ts";
+import { UnknownOutcome } from "./failures.ts";
+import { allWordsOf } from "./forge-words.ts";
+import { plainTitle } from "./plain-title.ts";
+import { refusalOf } from "./refusals.ts";
+import type { Remembered } from "./remembered.ts";
+import { REPOSITORY, repositoryById, succeeded } from "./repositories.ts";
+
+const openedShape = z.looseObject({
+  number: z.number(),
+  node_id: z.string(),
+  draft: z.boolean().nullish(),
+  head: z.looseObject({
+    ref: z.string(),
+    sha: z.string(),
+    repo: z.looseObject({ id: z.number() }).nullish(),
+  }),
+  base: z.looseObject({ ref: z.string() }),
+});
+
+type Opened = Ordered<OpenedPullRequest>;
+
+/** Opens a pull request, or finds the one that is open already for the same head and target. */
+export async function openPullRequest(
+  caller: Caller,
+  carryOut: CarryOut,
+  lacksDrafts: Remembered,
+  repository: RepositoryRef,
+  draft: PullRequestDraft,
+): Promise<Opened> {
+  const find = () => findOpen(caller, repository, draft);
+  const order = async (isDraft: boolean): Promise<Opened> => {
+    const answer = await create(caller, repository, draft, isDraft);
+    if (answer.status < 300) return { ok: true, value: toOpened(shaped(openedShape, answer)) };
+    const words = answer.status === 422 ? allWordsOf(answer.body) : "";
+    if (/pull request already exists/i.test(words)) {
+      const found = await find();
+      if (found === null) throw new UnknownOutcome("GitHub has the pull request, but does not list it yet");
+      return found;
+    }
+    // Private repositories have drafts on some plans only.
+    if (isDraft && /draft pull requests are not supported/i.test(words)) {
+      lacksDrafts.add(repository.forgeId);
+      return await order(false);
+    }
+    return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+  };
+  return await carryOut(() => order(draft.isDraft && !lacksDrafts.has(repository.forgeId)), find);
+}
+
+async function create(
+  caller: Caller,
+  repository: RepositoryRef,
+  draft: PullRequestDraft,
+  isDraft: boolean,
+): Promise<Answer> {
+  return await caller.write(`POST ${REPOSITORY}/pulls`, {
+    repository_id: repository.forgeId,
+    title: plainTitle(draft.title) || draft.headBranch,
+    body: draft.body,
+    head: draft.headBranch,
+    base: draft.targetBranch,
+    draft: isDraft,
+  });
+}
+
+async function findOpen(
+  caller: Caller,
+  repository: RepositoryRef,
+  draft: PullRequestDraft,
+): Promise<Opened | null> {
+  const listed = await listOpen(caller, repository, draft, ownerIn(repository.fullName));
+  if (listed !== null) return listed;
+  // GitHub lists by the owner's present name only.
+  const now = await repositoryById(caller, repository.forgeId);
+  if (now === null || ownerIn(now.fullName) === ownerIn(repository.fullName)) return null;
+  return await listOpen(caller, repository, draft, ownerIn(now.fullName));
+}
+
+/** Filters are not trusted: one that GitHub does not understand lists everything. */
+async function listOpen(
+  caller: Caller,
+  repository: RepositoryRef,
+  draft: PullRequestDraft,
+  owner: string,
+): Promise<Opened | null> {
+  const answer = await caller.read(`GET ${REPOSITORY}/pulls`, {
+    repository_id: repository.forgeId,
+    head: `${owner}:${draft.headBranch}`,
+    base: draft.targetBranch,
+    state: "open",
+    per_page: 100,
+  });
+  if (answer.status === 404 || answer.status === 403) return null;
+  const matching = shaped(z.array(openedShape), succeeded(answer)).filter(
+    ({ head, base }) =>
+      head.ref === draft.headBranch &&
+      head.repo?.id === repository.forgeId &&
+      base.ref === draft.targetBranch,
+  );
+  const newest = matching.toSorted((a, b) => b.number - a.number)[0];
+  return newest === undefined ? null : { ok: true, value: toOpened(newest) };
+}
+
+function toOpened(pull: z.infer<typeof openedShape>): OpenedPullRequest {
+  return { number: pull.number, nodeId: pull.node_id, isDraft: pull.draft ?? false, headSha: pull.head.sha };
+}
+
+function ownerIn(fullName: string): string {
+  return fullName.split("/")[0] ?? "";
+}

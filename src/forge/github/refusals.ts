@@ -1,0 +1,80 @@
+import type { Refusal, RefusalReason } from "../../flow/refusal.ts";
+import { allWordsOf, wordsOf } from "./forge-words.ts";
+
+/**
+ * GitHub's wordings, most telling first: a ruleset answers with several sentences at once. They are matched loosely because
+ * GitHub publishes few of them and changes them; what is shown is always its own text.
+ */
+const REASONS: readonly (readonly [RegExp, RefusalReason])[] = [
+  [/head branch was modified|head (sha|commit|oid)\b.*(match|changed|modified)/i, "head_moved"],
+  [/expected head (sha|oid)/i, "head_moved"],
+  [/no commits between/i, "nothing_to_merge"],
+  [/required status checks?\b.*\b(failing|failed|failure|errored)\b/i, "checks_failing"],
+  [/required status checks?\b/i, "checks_pending"],
+  [/required (deployments?|workflows?)\b/i, "checks_pending"],
+  [/changes have been requested|changes (were )?requested/i, "changes_requested"],
+  [/approving reviews?|reviews? (is|are) required|waiting on code owner review/i, "review_required"],
+  [/merge conflict|has conflicts|conflicts (must|with)|not mergeable/i, "conflicts"],
+  [/out[- ]of[- ]date|is behind|not up[- ]to[- ]date/i, "behind_base"],
+  [
+    /pull request is (already )?closed|closed pull request|pull request (has been|was|is) closed/i,
+    "pull_request_closed",
+  ],
+  [/resource not accessible|not accessible by|was archived|is archived/i, "not_permitted"],
+  [
+    /installation has been suspended|refusing to allow a github app|without .?workflows.? permission/i,
+    "not_permitted",
+  ],
+  [/repository rule violations|protected branch|branch protection|merge queue/i, "protected"],
+  [/not authorized to push|cannot (create|update|delete) (ref|this branch)/i, "protected"],
+  [/must not contain merge commits|linear history|resolve.*conversation|conversation.*resol/i, "protected"],
+  [/(merge commits|squash merges|rebase merges) are not allowed/i, "protected"],
+  [/repository is empty|object does not exist|reference does not exist/i, "branch_missing"],
+  [
+    /base branch '.*' was not found|head ref must be a branch|branch.* (has been|was) deleted/i,
+    "branch_missing",
+  ],
+  [/^(base|head) invalid$/im, "branch_missing"],
+  [
+    /must have (admin|write|push|maintain)\b|forbidden|permission|not permitted|could not resolve to a/i,
+    "not_permitted",
+  ],
+];
+
+/** Statuses that say enough where the words do not. 404 is also what a private repository out of reach answers. */
+const REASON_OF_STATUS: Readonly<Record<number, RefusalReason>> = {
+  401: "not_permitted",
+  403: "not_permitted",
+  404: "not_permitted",
+  410: "not_permitted",
+  451: "not_permitted",
+};
+
+/** A refusal, from the status and body GitHub answered with. Limits and 5xx are none and never come here. */
+export function refusalOf(status: number, body: unknown): Refusal {
+  const message = wordsOf(body) || `GitHub answered ${status}`;
+  const reason = reasonOf(allWordsOf(body)) ?? REASON_OF_STATUS[status] ?? "unknown";
+  const details = detailsOf(message);
+  return details === null ? { reason, message } : { reason, message, details };
+}
+
+/** The same where GitHub gives only a sentence. */
+export function refusalOfWords(message: string): Refusal {
+  return refusalOf(200, { message });
+}
+
+function reasonOf(words: string): RefusalReason | undefined {
+  // A check may be named after anything, so its name says nothing about why.
+  const plain = words.replaceAll(/["“][^"”\n]*["”]/g, '""');
+  return REASONS.find(([wording]) => wording.test(plain))?.[1];
+}
+
+function detailsOf(message: string): Record<string, unknown> | null {
+  const checks = [...message.matchAll(/status check ["“]([^"”\n]+)["”]/gi)].map((match) => match[1]);
+  const reviews = /at least (\d+) approving review/i.exec(message)?.[1];
+  if (checks.length === 0 && reviews === undefined) return null;
+  return {
+    ...(checks.length > 0 ? { checks } : {}),
+    ...(reviews === undefined ? {} : { requiredReviews: Number(reviews) }),
+  };
+}

@@ -1,0 +1,111 @@
+import type { RawAnswer } from "./answers.ts";
+import type { ForgeClock } from "./clock.ts";
+import type { InstallationOctokits, Octokits } from "./octokits.ts";
+import { type Fetch, type Transport, TransportFailure } from "./transport.ts";
+
+/** A new token may take a moment to be known everywhere at GitHub. */
+const NEW_TOKEN_SETTLES_MS = 1_000;
+
+export type Account = number | "app" | "nobody";
+export type CallParameters = Readonly<Record<string, unknown>>;
+
+export interface Call {
+  readonly account: Account;
+  /** On the clock. */
+  readonly deadline: number;
+  readonly kind: "rest" | "graphql";
+  readonly isWrite: boolean;
+  readonly method: string;
+  /** A template, or the name of a GraphQL document. */
+  readonly route: string;
+  readonly parameters: CallParameters;
+}
+
+/** How far a call has come, for whoever has to judge its failure. */
+export interface Progress {
+  isSent: boolean;
+  isAbandoned: boolean;
+  /** Called when it is sent. */
+  readonly leaveQueue: () => void;
+}
+
+/** GitHub keeps refusing our token. */
+export class AccessLost extends TransportFailure {}
+
+export interface Wire {
+  readonly octokits: Octokits;
+  readonly transport: Transport;
+  readonly clock: ForgeClock;
+}
+
+/** Sends one call. One still waiting for its turn among the paced writes when its time is up is never sent. */
+export async function sendCall(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    const giveUp = (): void => {
+      progress.isAbandoned = true;
+      reject(new TransportFailure("no turn came in time"));
+    };
+    timer = setTimeout(giveUp, Math.max(0, call.deadline - wire.clock.now()));
+  });
+  try {
+    return await Promise.race([throughOctokit(wire, call, progress), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
+  const { octokits } = wire;
+  const pair = typeof call.account === "number" ? await octokits.asInstallation(call.account) : null;
+  const single = call.account === "app" ? octokits.asApp : octokits.asNobody;
+  const octokit = pair === null ? await single() : call.isWrite ? pair.writing : pair.reading;
+  const options = { ...call.parameters, request: { fetch: trackedFetch(wire, call, progress, pair) } };
+  if (call.kind === "graphql") {
+    // Sends to /api/graphql where the base URL ends in /api/v3.
+    const data: unknown = await octokit.graphql(options as unknown as { query: string });
+    return { status: 200, headers: {}, body: { data }, isTokenRequest: false };
+  }
+  const { status, headers, data } = await octokit.request(`${call.method} ${call.route}`, options);
+  return { status, headers, body: data, isTokenRequest: false };
+}
+
+/** What octokit calls instead of `fetch` for this one call; minting a token does not pass here. */
+function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: InstallationOctokits | null): Fetch {
+  const isRestRead = call.kind === "rest" && !call.isWrite;
+  const rules = {
+    isRepeatable: !call.isWrite,
+    deadline: call.deadline,
+    ...(isRestRead ? { readFor: String(call.account) } : {}),
+  };
+  return async (url, init) => {
+    if (progress.isAbandoned) throw new TransportFailure("no turn came in time");
+    progress.isSent = true;
+    progress.leaveQueue();
+    const answer = await wire.transport.send(url, init, rules);
+    if (answer.status !== 401 || pair === null) return answer;
+    const again = (token: string): Promise<Response> => {
+      const headers = new Headers(init.headers);
+      headers.set("authorization", `token ${token}`);
+      return wire.transport.send(url, { ...init, headers }, rules);
+    };
+    return await withNewToken(wire.clock, pair, init, again);
+  };
+}
+
+/** A refused token is replaced once. Octokit must not see the 401, or it would wait and repeat by itself. */
+async function withNewToken(
+  clock: ForgeClock,
+  pair: InstallationOctokits,
+  init: RequestInit,
+  again: (token: string) => Promise<Response>,
+): Promise<Response> {
+  const token = await pair.renewToken(new Headers(init.headers).get("authorization"));
+  if (token === null) throw new AccessLost("GitHub refuses our token");
+  const answer = await again(token);
+  if (answer.status !== 401) return answer;
+  await clock.sleep(NEW_TOKEN_SETTLES_MS);
+  const last = await again(token);
+  if (last.status === 401) throw new AccessLost("GitHub refuses our token, and a new one too");
+  return last;
+}

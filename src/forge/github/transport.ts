@@ -1,0 +1,121 @@
+import type { ForgeClock } from "./clock.ts";
+
+/** Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes). */
+const API_VERSION = "2022-11-28";
+/** Above the largest answer that makes sense; GitHub caps its own webhooks at 25 MB too. */
+const MAX_ANSWER_BYTES = 25 * 1024 * 1024;
+const REPEAT_AFTER_MS = [300, 1_000];
+/** A repeatable call is begun again only this long after its start, so that an answer comes in time. */
+const REPEAT_WITHIN_MS = 8_000;
+const MAX_REDIRECTS = 3;
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface SendRules {
+  /** Asking twice does no harm: reads, and minting tokens. */
+  readonly isRepeatable: boolean;
+  /** On the clock; nothing is waited for beyond it. */
+  readonly deadline: number;
+  /** Set for reads over REST: the account that asks. */
+  readonly readFor?: string;
+}
+
+export interface Transport {
+  /** One call as far as the caller is concerned. The answer's body has arrived whole. */
+  send(url: string, init: RequestInit, rules: SendRules): Promise<Response>;
+}
+
+/** No answer came. Its message holds nothing of the request. */
+export class TransportFailure extends Error {
+  override readonly name = "TransportFailure";
+}
+
+/**
+ * HTTP towards one GitHub: a limit of our own on each request (`AbortSignal.timeout` would be retried by octokit), repeats of
+ * what may be repeated, and redirects that stay on the same host and keep the method.
+ */
+export function createTransport(options: {
+  baseUrl: string;
+  fetch: Fetch;
+  requestTimeoutMs: number;
+  clock: ForgeClock;
+}): Transport {
+  const { clock } = options;
+  const origin = new URL(options.baseUrl).origin;
+
+  async function timedFetch(url: string, init: RequestInit, deadline: number): Promise<Response> {
+    const limit = Math.min(options.requestTimeoutMs, deadline - clock.now());
+    if (limit <= 0) throw new TransportFailure("no time left to ask");
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), limit);
+    try {
+      const headers = { ...headersOf(init), "x-github-api-version": API_VERSION };
+      const answer = await options.fetch(url, { ...init, headers, redirect: "manual", signal: stop.signal });
+      return await arrived(answer);
+    } catch (error) {
+      if (error instanceof TransportFailure) throw error;
+      throw new TransportFailure(stop.signal.aborted ? `no answer within ${limit} ms` : reasonOf(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function follow(url: string, init: RequestInit, deadline: number): Promise<Response> {
+    for (let hops = 0, at = url; ; hops++) {
+      const answer = await timedFetch(at, init, deadline);
+      const next = redirectOf(answer, at, init.method ?? "GET");
+      if (next === null) return answer;
+      if (next.origin !== origin) throw new TransportFailure("redirected to another host");
+      if (hops === MAX_REDIRECTS) throw new TransportFailure("too many redirects");
+      at = next.href;
+    }
+  }
+
+  async function send(url: string, init: RequestInit, rules: SendRules): Promise<Response> {
+    const begun = clock.now();
+    for (let repeats = 0; ; repeats++) {
+      const ended = await follow(url, init, rules.deadline).catch((error: unknown) => error);
+      const isAnswer = ended instanceof Response;
+      const wait = REPEAT_AFTER_MS[repeats];
+      const isLast = !rules.isRepeatable || wait === undefined || clock.now() - begun > REPEAT_WITHIN_MS;
+      if (isAnswer && (ended.status < 500 || isLast)) return ended;
+      if (!isAnswer && isLast) throw ended;
+      await clock.sleep(wait ?? 0);
+    }
+  }
+
+  return { send };
+}
+
+/** Where an answer sends us; a write is sent on only where the redirect keeps its method. */
+function redirectOf(answer: Response, from: string, method: string): URL | null {
+  const location = answer.headers.get("location");
+  if (location === null) return null;
+  const isRead = method === "GET" || method === "HEAD";
+  const statuses = isRead ? [301, 302, 303, 307, 308] : [307, 308];
+  return statuses.includes(answer.status) ? new URL(location, from) : null;
+}
+
+/** Reads the body to its end, so that a hang or a cut inside it counts as no answer. */
+async function arrived(answer: Response): Promise<Response> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_ANSWER_BYTES) throw new TransportFailure("the answer is too large");
+    chunks.push(chunk);
+  }
+  const body = [204, 205, 304].includes(answer.status) ? null : Buffer.concat(chunks);
+  return new Response(body, { status: answer.status, headers: answer.headers });
+}
+
+function headersOf(init: RequestInit): Record<string, string> {
+  return Object.fromEntries(new Headers(init.headers).entries());
+}
+
+/** `fetch` says only "fetch failed"; the reason (`ECONNRESET`) is in its cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Error && "code" in cause) return String(cause.code);
+  return error instanceof Error ? error.name : "no answer";
+}

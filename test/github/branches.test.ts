@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { ForgeUnavailable } from "../../src/forge/forge.ts";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "./github-double.ts";
+
+const REFS = "/repositories/42/git/refs";
+const REF = "/repositories/42/git/ref/heads/card%2F7-login";
+const BRANCH = "card/7-login";
+const exists = { message: "Reference already exists", documentation_url: "x", status: "422" };
+
+function ref(sha: string, name = BRANCH) {
+  return { ref: `refs/heads/${name}`, node_id: "x", url: "x", object: { type: "commit", sha, url: "x" } };
+}
+
+let github: GitHubDouble;
+beforeEach(() => {
+  github = openGitHubDouble();
+});
+afterEach(() => github.done());
+
+describe("creating a branch", () => {
+  test("takes one call", async () => {
+    github.on("POST", REFS, 201, ref(SHA));
+    expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({ ok: true, value: { created: true } });
+    expect(github.requests).toHaveLength(1);
+    expect(github.requests[0]).toMatchObject({
+      body: { ref: `refs/heads/${BRANCH}`, sha: SHA },
+      headers: { authorization: "token ghs_test.1", "x-github-api-version": "2022-11-28" },
+    });
+  });
+
+  test("that is there at the very commit is a success", async () => {
+    github.on("POST", REFS, 422, exists);
+    github.on("GET", REF, 200, ref(SHA));
+    expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+  });
+
+  test("that is there at another commit is reported, and left alone", async () => {
+    github.on("POST", REFS, 422, exists);
+    github.on("GET", REF, 200, ref(OTHER_SHA));
+    const made = await github.forge.createBranch(WEB, BRANCH, SHA);
+    expect(made).toEqual({ ok: true, value: { taken: OTHER_SHA } });
+    expect(github.sent("POST", "/git/refs")).toHaveLength(1);
+  });
+
+  test("is refused in GitHub's words", async () => {
+    const message =
+      "Repository rule violations found\n\nCannot create ref due to creations being restricted.";
+    github.on("POST", REFS, 422, { message });
+    expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
+      ok: false,
+      refusal: { reason: "protected", message },
+    });
+  });
+
+  test.each([500, 502, 503, 504])("is found after a %i whose effect had happened", async (status) => {
+    github.on("POST", REFS, status, { message: "Server Error" });
+    github.on("GET", REF, 200, ref(SHA));
+    expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+    expect(github.sent("POST", "/git/refs")).toHaveLength(1);
+  });
+
+  test("is ordered again only after a look that found nothing", async () => {
+    github.on("POST", REFS, 502, "<html>Bad gateway</html>");
+    github.on("GET", REF, 404, { message: "Not Found" });
+    github.on("POST", REFS, 201, ref(SHA));
+    expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({ ok: true, value: { created: true } });
+    expect(github.requests.map(({ method }) => method)).toEqual(["POST", "GET", "POST"]);
+  });
+
+  test("ends as unavailable when GitHub keeps failing", async () => {
+    for (let tries = 0; tries < 3; tries++) {
+      github.on("POST", REFS, 503, { message: "Service unavailable" });
+      github.on("GET", REF, 404, { message: "Not Found" });
+    }
+    await expect(github.forge.createBranch(WEB, BRANCH, SHA)).rejects.toThrow(ForgeUnavailable);
+  });
+
+  test("survives a connection cut after the effect", async () => {
+    github.cut("POST", REFS);
+    github.on("GET", REF, 200, ref(SHA));
+    expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+  });
+
+  test("takes an answer of another shape for no success", async () => {
+    github.on("POST", REFS, 201, { ok: "yes" });
+    github.on("GET", REF, 200, ref(SHA));
+    expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+  });
+
+  test("that exists but cannot be read yet is neither success nor refusal", async () => {
+    for (let tries = 0; tries < 3; tries++) {
+      github.on("POST", REFS, 422, exists);
+      github.on("GET", REF, 404, { message: "Not Found" });
+      github.on("GET", REF, 404, { message: "Not Found" });
+    }
+    await expect(github.forge.createBranch(WEB, BRANCH, SHA)).rejects.toThrow("does not show it yet");
+  });
+});
+
+describe("reading a branch", () => {
+  test("gives its commit", async () => {
+    github.on("GET", REF, 200, ref(SHA));
+    expect(await github.forge.branchHead(WEB, BRANCH)).toBe(SHA);
+  });
+
+  test.each([404, 409])("gives null for %i", async (status) => {
+    github.on("GET", REF, status, { message: status === 409 ? "Git Repository is empty." : "Not Found" });
+    expect(await github.forge.branchHead(WEB, BRANCH)).toBeNull();
+  });
+
+  test("asks again after a fault, with short waits", async () => {
+    github.on("GET", REF, 502, {});
+    github.on("GET", REF, 500, {});
+    github.on("GET", REF, 200, ref(SHA));
+    expect(await github.forge.branchHead(WEB, BRANCH)).toBe(SHA);
+    expect(github.clock.slept).toEqual([300, 1_000]);
+  });
+
+  test("gives up after three faults, and says when to come back", async () => {
+    for (let tries = 0; tries < 3; tries++) github.on("GET", REF, 502, {});
+    const failure = await github.forge.branchHead(WEB, BRANCH).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ForgeUnavailable);
+    expect(failure).toMatchObject({ retryAfter: 5, cause: { facts: { status: 502, method: "GET" } } });
+  });
+});

@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { ForgeUnavailable } from "../../src/forge/forge.ts";
+import { type GitHubDouble, openGitHubDouble, WEB } from "./github-double.ts";
+
+const COMMENTS = "/repositories/42/issues/5/comments";
+const COMMENT = "/repositories/42/issues/comments/77";
+const WAIT_MS = 5_000;
+const MARK = "<!-- mark -->";
+const BOT = 900;
+const first = { number: 5, body: `${MARK}\n\nHello`, mark: MARK, triedSince: null };
+const again = { ...first, triedSince: "2026-11-20T11:59:58.700Z" };
+const done = { ok: true, value: { commentId: 77 } };
+const ours = { id: 77, body: first.body, user: { id: BOT } };
+
+let github: GitHubDouble;
+beforeEach(() => {
+  github = openGitHubDouble();
+});
+afterEach(() => github.done());
+
+/** Who we are is asked once. */
+function identified() {
+  github.on("GET", "/app", 200, { slug: "trunkline" });
+  github.on("GET", "/app/installations", 200, [{ id: 7, account: { id: 1, login: "acme" } }]);
+  github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: BOT, login: "trunkline[bot]" });
+}
+
+describe("writing a comment", () => {
+  test("takes one call", async () => {
+    github.on("POST", COMMENTS, 201, { id: 77 });
+    expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(done);
+    expect(github.requests.map(({ method, body }) => [method, body])).toEqual([
+      ["POST", { body: first.body }],
+    ]);
+  });
+
+  test.each([
+    [403, "Unable to create comment because issue is locked."],
+    [404, "Not Found"],
+    [410, "Issues has been disabled in this repository."],
+  ])("that GitHub refuses with %d is a refusal in its words, after one call", async (status, message) => {
+    github.on("POST", COMMENTS, status, { message });
+    expect(await github.forge.comment(WEB, first, WAIT_MS)).toMatchObject({
+      ok: false,
+      refusal: { message },
+    });
+  });
+
+  test("looks for an earlier try first, since shortly before that began", async () => {
+    identified();
+    github.on("GET", COMMENTS, 200, [ours]);
+    expect(await github.forge.comment(WEB, again, WAIT_MS)).toEqual(done);
+    const [listing] = github.sent("GET", COMMENTS);
+    expect(listing?.query).toEqual({ since: "2026-11-20T11:49:58Z", per_page: "100", page: "1" });
+    expect(github.sent("POST", COMMENTS)).toEqual([]);
+  });
+
+  test("brings what an earlier try wrote up to date", async () => {
+    identified();
+    github.on("GET", COMMENTS, 200, [{ ...ours, body: `${MARK}\n\nHelo` }]);
+    github.on("PATCH", COMMENT, 200, { id: 77 });
+    expect(await github.forge.comment(WEB, again, WAIT_MS)).toEqual(done);
+    expect(github.sent("PATCH", COMMENT)).toMatchObject([{ body: { body: first.body } }]);
+  });
+
+  test("takes nobody else's comment for its own, and looks at all pages", async () => {
+    identified();
+    const others = Array.from({ length: 100 }, (_, id) => ({ id, body: "Hi", user: { id: BOT } }));
+    github.on("GET", COMMENTS, 200, others);
+    github.on("GET", COMMENTS, 200, [
+      { id: 1, body: first.body, user: { id: 10 } },
+      { id: 2, body: first.body, user: null },
+      { id: 3, body: `Look: ${first.body}`, user: { id: BOT } },
+      { id: 4, body: null, user: { id: BOT } },
+    ]);
+    github.on("POST", COMMENTS, 201, { id: 77 });
+    expect(await github.forge.comment(WEB, again, WAIT_MS)).toEqual(done);
+    expect(github.sent("GET", COMMENTS).map(({ query }) => query["page"])).toEqual(["1", "2"]);
+  });
+
+  test("whose answer is lost is looked for, and not repeated", async () => {
+    github.on("POST", COMMENTS, 502, "<html></html>");
+    identified();
+    github.on("GET", COMMENTS, 200, [ours]);
+    expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(done);
+  });
+
+  test("that had no effect is repeated", async () => {
+    github.cut("POST", COMMENTS);
+    identified();
+    github.on("GET", COMMENTS, 200, []);
+    github.on("POST", COMMENTS, 201, { id: 77 });
+    expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(done);
+  });
+
+  test.each([[{}], [{ id: "77" }], ["<html></html>"]])(
+    "answered with %j is not taken for done",
+    async (body) => {
+      github.on("POST", COMMENTS, 201, body);
+      identified();
+      github.on("GET", COMMENTS, 200, [ours]);
+      expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(done);
+    },
+  );
+
+  test("is given up in the time allowed, and what became of it is unknown", async () => {
+    github.late("POST", COMMENTS, 3_000, 201, { id: 77 });
+    const writing = github.forge.comment(WEB, first, 300);
+    await expect(writing).rejects.toBeInstanceOf(ForgeUnavailable);
+    github.requests.length = 0;
+  });
+
+  test("goes to an installation that is suspended in vain, in its words", async () => {
+    const message = "This installation has been suspended";
+    github.on("POST", COMMENTS, 403, { message });
+    expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual({
+      ok: false,
+      refusal: { reason: "not_permitted", message },
+    });
+  });
+});
+
+describe("editing a comment", () => {
+  test("takes one call, and may be repeated without looking", async () => {
+    github.on("PATCH", COMMENT, 502, "");
+    github.on("PATCH", COMMENT, 200, { id: 77 });
+    expect(await github.forge.editComment(WEB, 77, "Hello", WAIT_MS)).toEqual(done);
+    expect(github.requests.map(({ body }) => body)).toEqual([{ body: "Hello" }, { body: "Hello" }]);
+  });
+
+  test("that was deleted is refused", async () => {
+    github.on("PATCH", COMMENT, 404, { message: "Not Found" });
+    expect(await github.forge.editComment(WEB, 77, "Hello", WAIT_MS)).toEqual({
+      ok: false,
+      refusal: { reason: "not_permitted", message: "Not Found" },
+    });
+  });
+});

@@ -1,0 +1,293 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import type { BranchQuestion } from "../../src/forge/forge.ts";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "./github-double.ts";
+
+const BRANCH = "card/7-login";
+const MERGED = "c".repeat(40);
+const API_REPO = { installationId: 7, forgeId: 43, fullName: "acme/api" };
+const web: BranchQuestion = { repository: WEB, branchName: BRANCH, targetBranch: null };
+const api: BranchQuestion = { repository: API_REPO, branchName: BRANCH, targetBranch: "next" };
+
+const run = (name: string, status: string, conclusion: string | null, databaseId: number, app = 1) => ({
+  kind: "CheckRun",
+  databaseId,
+  name,
+  status,
+  conclusion,
+  checkSuite: { app: { databaseId: app } },
+});
+const status = (context: string, state: string) => ({
+  kind: "StatusContext",
+  context,
+  state,
+  createdAt: "2026-11-20T12:00:00Z",
+});
+const rollup = (nodes: unknown[], endCursor: string | null = null) => ({
+  contexts: { pageInfo: { hasNextPage: endCursor !== null, endCursor }, nodes },
+});
+
+function pull(over: Record<string, unknown> = {}) {
+  return {
+    id: "PR_5",
+    number: 5,
+    state: "OPEN",
+    isDraft: false,
+    baseRefName: "main",
+    headRefName: BRANCH,
+    headRefOid: SHA,
+    headRepository: { databaseId: 42 },
+    mergeable: "MERGEABLE",
+    reviewDecision: null,
+    isInMergeQueue: false,
+    mergeCommit: null,
+    statusCheckRollup: null,
+    ...over,
+  };
+}
+
+function repository(over: Record<string, unknown> = {}) {
+  return {
+    databaseId: 42,
+    nameWithOwner: "acme/web",
+    defaultBranchRef: { name: "main" },
+    target: { name: "main", target: { oid: OTHER_SHA }, compare: { aheadBy: 2 } },
+    head: { name: BRANCH, target: { oid: SHA } },
+    pullRequests: { nodes: [] },
+    ...over,
+  };
+}
+
+const notFound = (path: (string | number)[]) => ({
+  type: "NOT_FOUND",
+  path,
+  message: "Could not resolve to a Repository with the name 'acme/web'.",
+});
+
+let github: GitHubDouble;
+beforeEach(() => {
+  github = openGitHubDouble();
+});
+afterEach(() => github.done());
+
+const answering = (data: unknown, errors?: unknown[]) =>
+  github.on("POST", "/graphql", 200, errors === undefined ? { data } : { data, errors });
+
+const byName = ({ variables }: { variables: { n0: string } }) => {
+  const isWeb = variables.n0 === "web";
+  return { data: { r0: repository(isWeb ? {} : { databaseId: 43, nameWithOwner: "acme/api" }) } };
+};
+
+const checksOf = async (...pages: unknown[][]) => {
+  const [first = [], ...rest] = pages;
+  const cursor = (index: number) => (index < rest.length ? `c${index}` : null);
+  answering({
+    r0: repository({ pullRequests: { nodes: [pull({ statusCheckRollup: rollup(first, cursor(0)) })] } }),
+  });
+  rest.forEach((nodes, index) =>
+    answering({ node: { statusCheckRollup: rollup(nodes, cursor(index + 1)) } }),
+  );
+  const [answer] = await github.forge.inspect([web]);
+  return answer?.refusal === undefined ? answer?.pullRequests[0]?.checks : undefined;
+};
+
+describe("inspecting branches", () => {
+  test("takes one call for all repositories of an installation, names as variables only", async () => {
+    answering({
+      r0: repository(),
+      r1: repository({ databaseId: 43, nameWithOwner: "acme/api", target: null, head: null }),
+    });
+    const [first, second] = await github.forge.inspect([web, api]);
+    expect(github.requests).toHaveLength(1);
+    const sent = github.requests[0]?.body as { query: string; variables: Record<string, string> };
+    expect(sent.query).not.toMatch(/acme|card|next/);
+    expect(sent.variables).toMatchObject({ o0: "acme", n1: "api", b0: BRANCH, t1: "refs/heads/next" });
+    expect(first).toEqual({
+      repository: { forgeId: 42, fullName: "acme/web", defaultBranch: "main" },
+      target: { name: "main", sha: OTHER_SHA },
+      headSha: SHA,
+      aheadBy: 2,
+      pullRequests: [],
+    });
+    expect(second).toMatchObject({ target: { name: "next", sha: null }, headSha: null, aheadBy: null });
+  });
+
+  test("takes one call for each installation, and answers in the order asked", async () => {
+    github.on("POST", "/graphql", 200, byName);
+    github.on("POST", "/graphql", 200, byName);
+    const elsewhere = { ...api, repository: { ...API_REPO, installationId: 8 } };
+    expect(await github.forge.inspect([elsewhere, web])).toMatchObject([
+      { repository: { forgeId: 43 } },
+      { repository: { forgeId: 42 } },
+    ]);
+    expect(github.requests).toHaveLength(2);
+  });
+
+  test("about the target only asks for no pull requests", async () => {
+    answering({
+      r0: repository({
+        head: undefined,
+        pullRequests: undefined,
+        target: { name: "main", target: { oid: SHA } },
+      }),
+    });
+    const [answer] = await github.forge.inspect([{ ...web, branchName: null }]);
+    expect(answer).toMatchObject({ target: { sha: SHA }, headSha: null, aheadBy: null, pullRequests: [] });
+    expect(Object(github.requests[0]?.body).query).not.toContain("pullRequests");
+  });
+
+  test("gives the pull requests of this very branch of this very repository", async () => {
+    const nodes = [
+      pull({ number: 9, headRepository: { databaseId: 99 } }),
+      pull({ number: 8, headRepository: null }),
+      pull({ number: 7, headRefName: "card/7" }),
+      null,
+      pull({
+        reviewDecision: "REVIEW_REQUIRED",
+        isDraft: true,
+        mergeable: "CONFLICTING",
+        isInMergeQueue: true,
+      }),
+      pull({ number: 4, state: "MERGED", mergeCommit: { oid: MERGED }, mergeable: "UNKNOWN" }),
+      pull({ number: 3, state: "CLOSED", mergeCommit: { oid: MERGED }, mergeable: "A_NEW_WORD" }),
+    ];
+    answering({ r0: repository({ pullRequests: { nodes } }) });
+    const [answer] = await github.forge.inspect([web]);
+    expect(answer).toMatchObject({
+      pullRequests: [
+        {
+          number: 5,
+          nodeId: "PR_5",
+          state: "open",
+          isDraft: true,
+          mergeable: "conflicting",
+          reviewDecision: "review_required",
+          isInMergeQueue: true,
+          mergeSha: null,
+          checks: { state: null, failing: [], pending: [] },
+        },
+        { number: 4, state: "merged", mergeSha: MERGED, mergeable: "unknown" },
+        { number: 3, state: "closed", mergeSha: null, mergeable: "unknown" },
+      ],
+    });
+  });
+});
+
+describe("the checks of a pull request", () => {
+  test("count with the newest report of each name and App", async () => {
+    const checks = await checksOf([
+      run("build", "COMPLETED", "FAILURE", 1),
+      run("build", "COMPLETED", "SUCCESS", 2),
+      run("build", "IN_PROGRESS", null, 1, 2),
+      run("lint", "COMPLETED", "SKIPPED", 3),
+      null,
+    ]);
+    expect(checks).toEqual({ state: "pending", failing: [], pending: ["build"] });
+  });
+
+  test("include commit statuses, and fail before they wait", async () => {
+    const checks = await checksOf([
+      run("build", "COMPLETED", "TIMED_OUT", 1),
+      status("build", "SUCCESS"),
+      status("deploy", "EXPECTED"),
+      status("audit", "ERROR"),
+    ]);
+    expect(checks).toEqual({ state: "failing", failing: ["build", "audit"], pending: ["deploy"] });
+  });
+
+  test("are read to their end", async () => {
+    const many = Array.from({ length: 100 }, (_, index) =>
+      run(`job-${index}`, "COMPLETED", "SUCCESS", index + 1),
+    );
+    const checks = await checksOf(
+      many,
+      [run("late", "COMPLETED", "SUCCESS", 500)],
+      [run("last", "QUEUED", null, 501)],
+    );
+    expect(checks).toEqual({ state: "pending", failing: [], pending: ["last"] });
+    expect(github.requests.map(({ body }) => Object(body).variables.after)).toEqual([undefined, "c0", "c1"]);
+  });
+});
+
+describe("a repository that is not what its name says", () => {
+  const renamed = { id: 42, full_name: "acme/website", default_branch: "main" };
+
+  test("because another took the name is asked for again under its own", async () => {
+    answering({ r0: repository({ databaseId: 666 }) });
+    github.on("GET", "/repositories/42", 200, renamed);
+    answering({ r0: repository({ nameWithOwner: "acme/website" }) });
+    const [answer] = await github.forge.inspect([web]);
+    expect(answer).toMatchObject({ repository: { forgeId: 42, fullName: "acme/website" }, headSha: SHA });
+    expect(Object(github.requests[2]?.body).variables).toMatchObject({ o0: "acme", n0: "website" });
+  });
+
+  test("because the name is gone likewise, and the others answer as they did", async () => {
+    answering({ r0: null, r1: repository({ databaseId: 43, nameWithOwner: "acme/api" }) }, [
+      notFound(["r0"]),
+    ]);
+    github.on("GET", "/repositories/42", 200, renamed);
+    answering({ r0: repository({ nameWithOwner: "acme/website" }) });
+    const answers = await github.forge.inspect([web, api]);
+    expect(answers.map((answer) => answer.refusal === undefined && answer.repository.fullName)).toEqual([
+      "acme/website",
+      "acme/api",
+    ]);
+  });
+
+  test("and is gone altogether is refused in GitHub's words, alone", async () => {
+    answering({ r0: null, r1: repository({ databaseId: 43 }) }, [notFound(["r0"])]);
+    github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    const [gone, there] = await github.forge.inspect([web, api]);
+    expect(gone).toEqual({ refusal: { reason: "not_permitted", message: notFound([]).message } });
+    expect(there?.refusal).toBeUndefined();
+  });
+
+  test("but a stranger whose id cannot be found is refused, never shown", async () => {
+    answering({ r0: repository({ databaseId: 666 }) });
+    github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    expect(await github.forge.inspect([web])).toMatchObject([{ refusal: { reason: "not_permitted" } }]);
+  });
+});
+
+describe("errors beside the data", () => {
+  test("about a comparison with a missing branch leave it unknown", async () => {
+    answering(
+      { r0: repository({ head: null, target: { name: "main", target: { oid: SHA }, compare: null } }) },
+      [notFound(["r0", "target", "compare"])],
+    );
+    expect(await github.forge.inspect([web])).toMatchObject([{ headSha: null, aheadBy: null }]);
+  });
+
+  test("that forbid a part refuse the question, in GitHub's words", async () => {
+    const message = "Resource not accessible by integration";
+    answering({ r0: repository() }, [{ type: "FORBIDDEN", path: ["r0", "pullRequests"], message }]);
+    expect(await github.forge.inspect([web])).toEqual([{ refusal: { reason: "not_permitted", message } }]);
+  });
+
+  test.each([
+    ["of an unknown type", { data: { r0: repository() }, errors: [{ type: "INTERNAL", message: "Oops" }] }],
+    [
+      "without a type",
+      { data: null, errors: [{ message: "Something went wrong while executing your query" }] },
+    ],
+    ["without data or errors", { data: null }],
+    ["in another shape", { data: { r0: { databaseId: "42" } } }],
+    ["in HTML", "<html></html>"],
+  ])("%s make the forge unavailable", async (_, body) => {
+    github.on("POST", "/graphql", 200, body);
+    await expect(github.forge.inspect([web])).rejects.toMatchObject({ name: "ForgeUnavailable" });
+  });
+
+  test("a call GitHub gave up on is asked again", async () => {
+    github.on("POST", "/graphql", 502, "<html>Bad gateway</html>");
+    answering({ r0: repository() });
+    expect(await github.forge.inspect([web])).toMatchObject([{ headSha: SHA }]);
+  });
+});
+
+test("an empty repository has a default branch all the same", async () => {
+  answering({ r0: repository({ defaultBranchRef: null, target: null, head: null }) });
+  github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "trunk" });
+  expect(await github.forge.inspect([web])).toMatchObject([
+    { repository: { defaultBranch: "trunk" }, target: { name: "trunk", sha: null }, headSha: null },
+  ]);
+});

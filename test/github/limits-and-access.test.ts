@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import nock from "nock";
+import { ForgeUnavailable } from "../../src/forge/forge.ts";
+import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
+
+const REF = "/repositories/42/git/ref/heads/main";
+const REFS = "/repositories/42/git/refs";
+const ref = { ref: "refs/heads/main", object: { sha: SHA } };
+const elsewhere = { ...WEB, installationId: 8 };
+
+let github: GitHubDouble;
+beforeEach(() => {
+  github = openGitHubDouble();
+});
+afterEach(() => github.done());
+
+const failure = (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: unknown) => error);
+function tokensRefused(status: number, message: string): void {
+  nock.cleanAll();
+  nock(API).persist().post("/app/installations/7/access_tokens").reply(status, { message });
+}
+
+const head = () => github.forge.branchHead(WEB, "main");
+
+describe("a limit GitHub has told us of", () => {
+  test("of the hour is not slept on: the answer comes at once and says when it ends", async () => {
+    const reset = Math.floor(github.clock.now() / 1_000) + 2_400;
+    const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(reset) };
+    github.on("GET", REF, 403, { message: "API rate limit exceeded for installation ID 7." }, headers);
+    expect(await failure(head())).toMatchObject({ name: "ForgeUnavailable", retryAfter: 2_401 });
+    expect(github.clock.slept).toEqual([]);
+    github.clock.pass(2_000_000);
+    expect(await failure(head())).toMatchObject({ retryAfter: 401 });
+    expect(github.requests).toHaveLength(1);
+    github.clock.pass(401_000);
+    github.on("GET", REF, 200, ref);
+    expect(await head()).toBe(SHA);
+  });
+
+  test.each([403, 429])("on the rate of calls is kept to, answered %i", async (status) => {
+    const message =
+      "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+    github.on("POST", REFS, status, { message }, { "retry-after": "90" });
+    expect(await failure(github.forge.createBranch(WEB, "x", SHA))).toMatchObject({ retryAfter: 90 });
+    github.clock.pass(89_000);
+    expect(await failure(head())).toMatchObject({ retryAfter: 1 });
+    expect(github.requests).toHaveLength(1);
+  });
+
+  test("without a time is kept to for a minute, then for longer, until an order is accepted", async () => {
+    const message =
+      "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.";
+    for (const retryAfter of [60, 120, 240]) {
+      github.on("POST", REFS, 403, { message });
+      expect(await failure(github.forge.createBranch(WEB, "x", SHA))).toMatchObject({ retryAfter });
+      github.clock.pass(retryAfter * 1_000);
+    }
+    github.on("POST", REFS, 201, { ref: "refs/heads/x", object: { sha: SHA } });
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({ ok: true });
+    github.on("POST", REFS, 403, { message });
+    expect(await failure(github.forge.createBranch(WEB, "x", SHA))).toMatchObject({ retryAfter: 60 });
+  });
+
+  test("holds back no other installation", async () => {
+    github.on("GET", REF, 429, { message: "Too many requests" });
+    expect(await failure(head())).toBeInstanceOf(ForgeUnavailable);
+    github.on("GET", REF, 200, ref);
+    expect(await github.forge.branchHead(elsewhere, "main")).toBe(SHA);
+  });
+
+  test("of GraphQL comes with status 200, and leaves REST alone", async () => {
+    const limited = { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] };
+    const reset = String(Math.floor(github.clock.now() / 1_000) + 600);
+    github.on("POST", "/graphql", 200, limited, { "x-ratelimit-reset": reset, "x-ratelimit-remaining": "0" });
+    const question = { repository: WEB, branchName: null, targetBranch: null };
+    expect(await failure(github.forge.inspect([question]))).toMatchObject({ retryAfter: 601 });
+    expect(await failure(github.forge.inspect([question]))).toMatchObject({ retryAfter: 601 });
+    github.on("GET", REF, 200, ref);
+    expect(await head()).toBe(SHA);
+  });
+
+  test("is told from a refusal with the same status", async () => {
+    const headers = { "x-ratelimit-remaining": "0" };
+    github.on("POST", REFS, 403, { message: "Resource not accessible by integration" }, headers);
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({
+      ok: false,
+      refusal: { reason: "not_permitted" },
+    });
+  });
+});
+
+describe("a token that GitHub no longer accepts", () => {
+  const bad = { message: "Bad credentials" };
+
+  test("is replaced once, and the call goes on, a write too", async () => {
+    github.on("POST", REFS, 401, bad);
+    github.on("POST", REFS, 201, { ref: "refs/heads/x", object: { sha: SHA } });
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({ ok: true, value: { created: true } });
+    expect(github.requests.map((request) => request.headers["authorization"])).toEqual([
+      "token ghs_test.1",
+      "token ghs_test.2",
+    ]);
+    github.on("GET", REF, 200, ref);
+    await head();
+    expect(github.requests[2]?.headers["authorization"]).toBe("token ghs_test.2");
+  });
+
+  test("is not replaced for ever: two tokens a minute at most", async () => {
+    for (let tries = 0; tries < 3; tries++) github.on("GET", REF, 401, bad);
+    expect(await failure(head())).toMatchObject({ name: "ForgeUnavailable", retryAfter: 60 });
+    github.on("GET", REF, 401, bad);
+    expect(await failure(head())).toMatchObject({ name: "ForgeUnavailable", retryAfter: 60 });
+    expect(github.minted).toBe(2);
+  });
+
+  test("is replaced once for all calls that met it", async () => {
+    github.on("GET", REF, 200, ref);
+    await head();
+    for (let calls = 0; calls < 3; calls++) {
+      github.on("GET", REF, 401, bad);
+    }
+    for (let calls = 0; calls < 3; calls++) github.on("GET", REF, 200, ref);
+    expect(await Promise.all([head(), head(), head()])).toEqual([SHA, SHA, SHA]);
+    expect(github.minted).toBe(2);
+  });
+});
+
+describe("an installation that may not be used", () => {
+  const question = { repository: WEB, branchName: "x", targetBranch: null };
+
+  test.each([
+    [403, "This installation has been suspended"],
+    [404, "Not Found"],
+  ])("refuses orders and questions in GitHub's words: %i %s", async (status, message) => {
+    tokensRefused(status, message);
+    const refusal = { reason: "not_permitted", message };
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({ ok: false, refusal });
+    expect(await github.forge.inspect([question])).toEqual([{ refusal }]);
+    expect(await github.forge.repositories(7)).toEqual([]);
+    expect(await github.forge.repository(WEB)).toBeNull();
+    await expect(head()).rejects.toThrow(ForgeUnavailable);
+  });
+
+  test("may be suspended while our token still holds", async () => {
+    github.on("POST", REFS, 403, { message: "This installation has been suspended" });
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({
+      ok: false,
+      refusal: { reason: "not_permitted", message: "This installation has been suspended" },
+    });
+  });
+
+  test("may be deleted while we hold a token: the next one is refused", async () => {
+    github.on("GET", REF, 200, ref);
+    await head();
+    tokensRefused(404, "Not Found");
+    github.on("POST", REFS, 401, { message: "Bad credentials" });
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({
+      ok: false,
+      refusal: { reason: "not_permitted", message: "Not Found" },
+    });
+  });
+
+  test("is no refusal where the fault is ours: an App key that is not accepted", async () => {
+    tokensRefused(401, "A JSON web token could not be decoded");
+    await expect(github.forge.createBranch(WEB, "x", SHA)).rejects.toThrow("does not accept our credentials");
+  });
+
+  test("gets its token in spite of a passing fault", async () => {
+    nock.cleanAll();
+    nock(API).post("/app/installations/7/access_tokens").reply(502);
+    nock(API).post("/app/installations/7/access_tokens").reply(201, { token: "ghs_late" });
+    github.on("GET", REF, 200, ref);
+    expect(await head()).toBe(SHA);
+  });
+});
+
+describe("what is logged and thrown", () => {
+  test("holds no token, no body and no name", async () => {
+    for (let tries = 0; tries < 3; tries++) {
+      github.on("POST", REFS, 500, { message: "secret words" }, { "x-github-request-id": "AB:12" });
+      github.on("GET", "/repositories/42/git/ref/heads/secret%2Fbranch", 404, {});
+    }
+    const thrown = await failure(github.forge.createBranch(WEB, "secret/branch", SHA));
+    const told = `${github.logged.join("")}${JSON.stringify(thrown)}${String((thrown as Error).cause)}`;
+    expect(told).not.toMatch(/ghs_|secret|BEGIN|authorization/i);
+    expect(github.logged.join("")).toContain('"requestId":"AB:12"');
+    expect(github.logged.join("")).toContain("/repositories/{repository_id}/git/refs");
+  });
+});

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { ForgeUnavailable } from "../../src/forge/forge.ts";
+import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
+
+const PULLS = "/repositories/42/pulls";
+const BRANCH = "card/7-login";
+const draft = { title: "Login", body: "", headBranch: BRANCH, targetBranch: "main", isDraft: true };
+const opened = { number: 5, nodeId: "PR_5", isDraft: true, headSha: SHA };
+
+function pull(over: Record<string, unknown> = {}) {
+  return {
+    number: 5,
+    node_id: "PR_5",
+    draft: true,
+    head: { ref: BRANCH, sha: SHA, repo: { id: 42 } },
+    base: { ref: "main" },
+    ...over,
+  };
+}
+
+function invalid(message: string) {
+  return { message: "Validation Failed", errors: [{ resource: "PullRequest", code: "custom", message }] };
+}
+
+let github: GitHubDouble;
+beforeEach(() => {
+  github = openGitHubDouble();
+});
+afterEach(() => github.done());
+
+describe("opening a pull request", () => {
+  test("takes one call, with a title of one line", async () => {
+    github.on("POST", PULLS, 201, pull());
+    const title = "Login\nCo-authored-by: nobody";
+    expect(await github.forge.openPullRequest(WEB, { ...draft, title })).toEqual({ ok: true, value: opened });
+    expect(github.requests.map(({ body }) => body)).toEqual([
+      { title: "Login Co-authored-by: nobody", body: "", head: BRANCH, base: "main", draft: true },
+    ]);
+  });
+
+  test("adopts the one already open, whoever opened it, and no other", async () => {
+    github.on("POST", PULLS, 422, invalid(`A pull request already exists for acme:${BRANCH}.`));
+    github.on("GET", PULLS, 200, [
+      pull({ number: 9, head: { ref: BRANCH, sha: SHA, repo: { id: 99 } } }),
+      pull({ number: 8, head: { ref: BRANCH, sha: SHA, repo: null } }),
+      pull({ number: 7, base: { ref: "next" } }),
+      pull({ number: 6, head: { ref: "other", sha: SHA, repo: { id: 42 } } }),
+      pull(),
+      pull({ number: 4 }),
+    ]);
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
+    expect(github.requests[1]?.query).toMatchObject({ head: `acme:${BRANCH}`, state: "open", base: "main" });
+  });
+
+  test("finds it under the owner's new name", async () => {
+    github.on("POST", PULLS, 422, invalid(`A pull request already exists for acme-inc:${BRANCH}.`));
+    github.on("GET", PULLS, 200, []);
+    github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme-inc/web", default_branch: "main" });
+    github.on("GET", PULLS, 200, [pull()]);
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
+    expect(github.requests[3]?.query["head"]).toBe(`acme-inc:${BRANCH}`);
+  });
+
+  test("without commits is refused as nothing to merge", async () => {
+    const message = `No commits between main and ${BRANCH}`;
+    github.on("POST", PULLS, 422, invalid(message));
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({
+      ok: false,
+      refusal: { reason: "nothing_to_merge", message },
+    });
+  });
+
+  test.each([
+    ["in the message", { message: "Draft pull requests are not supported in this repository." }],
+    ["in the errors", invalid("Draft pull requests are not supported in this repository.")],
+  ])("opens it ready where there are no drafts, said %s, and remembers", async (_, refusal) => {
+    github.on("POST", PULLS, 422, refusal);
+    github.on("POST", PULLS, 201, pull({ draft: false }));
+    const value = { ...opened, isDraft: false };
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value });
+    github.on("POST", PULLS, 201, pull({ draft: false }));
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value });
+    expect(github.requests.map(({ body }) => Object(body).draft)).toEqual([true, false, false]);
+  });
+
+  test.each([500, 502, 504])("is found after a %i whose effect had happened", async (status) => {
+    github.on("POST", PULLS, status, {});
+    github.on("GET", PULLS, 200, [pull()]);
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
+    expect(github.sent("POST", "/pulls")).toHaveLength(1);
+  });
+
+  test("is found after no answer came in time", async () => {
+    github.done();
+    github = openGitHubDouble({ requestTimeoutMs: 60 });
+    github.late("POST", PULLS, 200, 201, pull());
+    github.on("GET", PULLS, 200, [pull()]);
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
+  });
+
+  test.each([
+    ["a missing field", pull({ node_id: undefined })],
+    ["a page of HTML", "<html>all is well</html>"],
+    ["half of the JSON", '{"number": 5, "node'],
+  ])("takes %s for no success", async (_, body) => {
+    github.on("POST", PULLS, 201, body);
+    github.on("GET", PULLS, 200, [pull()]);
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
+  });
+});
+
+const ready = { data: { markPullRequestReadyForReview: { pullRequest: { isDraft: false } } } };
+const refusedWith = (type: string, message: string) => ({
+  data: { markPullRequestReadyForReview: null },
+  errors: [{ type, path: ["markPullRequestReadyForReview"], message }],
+});
+
+describe("marking ready", () => {
+  test("takes one call, with the handle as a variable", async () => {
+    github.on("POST", "/graphql", 200, ready);
+    expect(await github.forge.markReady(WEB, "PR_5")).toEqual({ ok: true, value: null });
+    expect(github.requests[0]?.body).toMatchObject({ variables: { pullRequestId: "PR_5" } });
+  });
+
+  test("one that is ready already is a success", async () => {
+    github.on("POST", "/graphql", 200, refusedWith("UNPROCESSABLE", "Pull request is not a draft"));
+    github.on("POST", "/graphql", 200, { data: { node: { isDraft: false } } });
+    expect(await github.forge.markReady(WEB, "PR_5")).toEqual({ ok: true, value: null });
+  });
+
+  test.each([
+    ["FORBIDDEN", "Resource not accessible by integration"],
+    ["NOT_FOUND", "Could not resolve to a node with the global id of 'PR_5'"],
+  ])("is refused for %s", async (type, message) => {
+    github.on("POST", "/graphql", 200, refusedWith(type, message));
+    github.on("POST", "/graphql", 200, { data: { node: null } });
+    expect(await github.forge.markReady(WEB, "PR_5")).toEqual({
+      ok: false,
+      refusal: { reason: "not_permitted", message },
+    });
+  });
+
+  test.each([
+    ["a 502", 502, {}],
+    ["an error GitHub does not name", 200, { data: null, errors: [{ message: "Something went wrong" }] }],
+    ["an answer without data", 200, { data: {} }],
+  ])("is looked for after %s", async (_, status, body) => {
+    github.on("POST", "/graphql", status, body);
+    github.on("POST", "/graphql", 200, { data: { node: { isDraft: false } } });
+    expect(await github.forge.markReady(WEB, "PR_5")).toEqual({ ok: true, value: null });
+  });
+
+  test("gives up when it never becomes ready", async () => {
+    for (let tries = 0; tries < 3; tries++) {
+      github.on("POST", "/graphql", 502, {});
+      github.on("POST", "/graphql", 200, { data: { node: { isDraft: true } } });
+    }
+    await expect(github.forge.markReady(WEB, "PR_5")).rejects.toThrow(ForgeUnavailable);
+  });
+});

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
+
+let github: GitHubDouble;
+beforeEach(() => {
+  github = openGitHubDouble();
+});
+afterEach(() => github.done());
+
+const installation = (id: number, over: Record<string, unknown> = {}) => ({
+  id,
+  account: { id: id * 10, login: `account-${id}` },
+  suspended_at: null,
+  ...over,
+});
+const repository = (id: number, fullName = `acme/r${id}`) => ({
+  id,
+  full_name: fullName,
+  default_branch: "trunk",
+});
+
+describe("who we are", () => {
+  test("is asked once: the App, then its bot by the token of an installation in use", async () => {
+    github.on("GET", "/app", 200, { slug: "trunkline" });
+    github.on("GET", "/app/installations", 200, [
+      installation(6, { suspended_at: "2026-01-01T00:00:00Z" }),
+      installation(7),
+    ]);
+    github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: 99, login: "trunkline[bot]" });
+    const identity = { appSlug: "trunkline", botLogin: "trunkline[bot]", botId: 99 };
+    expect(await github.forge.identity()).toEqual(identity);
+    expect(await github.forge.identity()).toEqual(identity);
+    expect(github.requests[0]?.headers["authorization"]).toMatch(/^bearer /);
+    expect(github.requests[2]?.headers["authorization"]).toBe("token ghs_test.1");
+  });
+
+  test("is asked as nobody where the App is installed nowhere", async () => {
+    github.on("GET", "/app", 200, { slug: "trunkline" });
+    github.on("GET", "/app/installations", 200, []);
+    github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: 99, login: "trunkline[bot]" });
+    expect(await github.forge.identity()).toMatchObject({ botId: 99 });
+    expect(github.requests[2]?.headers["authorization"]).toBeUndefined();
+  });
+
+  test("is asked again after a failure", async () => {
+    github.on("GET", "/app", 200, { name: "no slug" });
+    await expect(github.forge.identity()).rejects.toThrow("unexpected shape");
+    github.on("GET", "/app", 200, { slug: "trunkline" });
+    github.on("GET", "/app/installations", 200, []);
+    github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: 99, login: "trunkline[bot]" });
+    expect(await github.forge.identity()).toMatchObject({ appSlug: "trunkline" });
+  });
+});
+
+describe("listings", () => {
+  test("of installations say which are suspended, enterprises included", async () => {
+    github.on("GET", "/app/installations", 200, [
+      installation(7, { suspended_at: "2026-01-01T00:00:00Z" }),
+      installation(8, { account: { id: 80, slug: "big-corp" } }),
+      installation(9, { account: null }),
+    ]);
+    expect(await github.forge.installations()).toEqual([
+      { installationId: 7, account: { forgeId: 70, login: "account-7" }, suspended: true },
+      { installationId: 8, account: { forgeId: 80, login: "big-corp" }, suspended: false },
+    ]);
+  });
+
+  test("of repositories are read to their end", async () => {
+    const page = Array.from({ length: 100 }, (_, index) => repository(index + 1));
+    github.on("GET", "/installation/repositories", 200, { total_count: 101, repositories: page });
+    github.on("GET", "/installation/repositories", 200, {
+      total_count: 101,
+      repositories: [repository(101)],
+    });
+    const found = await github.forge.repositories(7);
+    expect(found).toHaveLength(101);
+    expect(found[100]).toEqual({ forgeId: 101, fullName: "acme/r101", defaultBranch: "trunk" });
+    expect(github.requests.map(({ query }) => query)).toEqual([
+      { per_page: "100", page: "1" },
+      { per_page: "100", page: "2" },
+    ]);
+  });
+});
+
+describe("a repository", () => {
+  test("is found by its id under its new name", async () => {
+    github.on("GET", "/repositories/42", 200, repository(42, "acme-inc/website"));
+    expect(await github.forge.repository(WEB)).toEqual({
+      forgeId: 42,
+      fullName: "acme-inc/website",
+      defaultBranch: "trunk",
+    });
+  });
+
+  test.each([403, 404, 451])("answered %i is gone or out of reach", async (status) => {
+    github.on("GET", "/repositories/42", status, { message: "Not Found" });
+    expect(await github.forge.repository(WEB)).toBeNull();
+  });
+});
+
+describe("a read that repeats", () => {
+  test("asks whether anything has changed, and is answered from what was kept", async () => {
+    github.on("GET", "/repositories/42", 200, repository(42), { etag: 'W/"one"' });
+    const first = await github.forge.repository(WEB);
+    github.on("GET", "/repositories/42", 304, undefined, { etag: 'W/"one"' });
+    expect(await github.forge.repository(WEB)).toEqual(first);
+    expect(github.requests[1]?.headers["if-none-match"]).toBe('W/"one"');
+    github.on("GET", "/repositories/42", 200, repository(42, "acme/renamed"), { etag: 'W/"two"' });
+    expect(await github.forge.repository(WEB)).toMatchObject({ fullName: "acme/renamed" });
+  });
+
+  test("shows one installation nothing that another was answered, and forgets what is gone", async () => {
+    github.on("GET", "/repositories/42", 200, repository(42), { etag: 'W/"one"' });
+    await github.forge.repository(WEB);
+    github.on("GET", "/repositories/42", 404, {});
+    expect(await github.forge.repository({ ...WEB, installationId: 8 })).toBeNull();
+    github.on("GET", "/repositories/42", 404, {});
+    expect(await github.forge.repository(WEB)).toBeNull();
+    github.on("GET", "/repositories/42", 404, {});
+    expect(await github.forge.repository(WEB)).toBeNull();
+    expect(github.requests.map((request) => request.headers["if-none-match"])).toEqual([
+      undefined,
+      undefined,
+      'W/"one"',
+      undefined,
+    ]);
+  });
+});
+
+describe("a redirect", () => {
+  test("on the same host is followed with the same method and body", async () => {
+    const moved = { location: "https://api.github.com/repositories/42/git/refs?moved=1" };
+    const refs = "/repositories/42/git/refs";
+    github.on("POST", refs, 307, { message: "Moved" }, moved);
+    github.on("POST", refs, 201, { ref: "refs/heads/x", object: { sha: SHA } });
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({ ok: true, value: { created: true } });
+    expect(github.requests[1]).toMatchObject({ method: "POST", body: { sha: SHA }, query: { moved: "1" } });
+  });
+
+  test("to another host is not", async () => {
+    github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
+    github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
+    github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
+    await expect(github.forge.repository(WEB)).rejects.toThrow("did not answer");
+  });
+
+  test("in a circle ends", async () => {
+    const moved = { location: "https://api.github.com/repositories/42" };
+    for (let hops = 0; hops < 12; hops++) github.on("GET", "/repositories/42", 301, {}, moved);
+    await expect(github.forge.repository(WEB)).rejects.toThrow("did not answer");
+  });
+});
+
+describe("an Enterprise Server", () => {
+  test("is asked below /api/v3, by GraphQL at /api/graphql, tokens included", async () => {
+    const server = openGitHubDouble({ baseUrl: "https://ghe.acme.test/api/v3" });
+    server.on("GET", "/repositories/42", 401, {});
+    server.on("GET", "/repositories/42", 200, repository(42));
+    expect(await server.forge.repository(WEB)).toMatchObject({ forgeId: 42 });
+    expect(server.minted).toBe(2);
+    server.on("POST", "/graphql", 200, {
+      data: { node: { isDraft: false } },
+      errors: [{ type: "UNPROCESSABLE", message: "x" }],
+    });
+    server.on("POST", "/graphql", 200, { data: { node: { isDraft: false } } });
+    expect(await server.forge.markReady(WEB, "PR_5")).toEqual({ ok: true, value: null });
+  });
+});

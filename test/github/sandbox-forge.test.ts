@@ -1,0 +1,264 @@
+/** The adapter against a forge that does what it is told: real branches, real merges, real conflicts. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { pino } from "pino";
+import type { BranchQuestion, Forge, MergeOrder, RepositoryRef } from "../../src/forge/forge.ts";
+import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
+import { type Recording, recordForge } from "../support/record-forge.ts";
+import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+
+let world: TestForge;
+let recording: Recording;
+let forge: Forge;
+let installationId: number;
+let repository: RepositoryRef;
+let trunk: string;
+let named = 0;
+
+beforeAll(async () => {
+  world = await startTestForge({ seed: false });
+  recording = recordForge(world.forge);
+  installationId = world.forge.installApp("acme", "all").id;
+  forge = createGitHubForge({
+    appId: world.forge.app.id,
+    privateKey: world.forge.app.privateKey,
+    webhookSecret: world.forge.app.webhookSecret,
+    baseUrl: world.forge.apiUrl,
+    paceWrites: false,
+    log: pino({ level: "silent" }),
+  });
+});
+afterAll(() => world.stop());
+
+beforeEach(async () => {
+  const name = `shop-${(named += 1)}`;
+  const row = await world.forge.createRepository("acme", name, { files: { "README.md": "# Shop\n" } });
+  repository = { installationId, forgeId: row.id, fullName: `acme/${name}` };
+  trunk = (await forge.branchHead(repository, "main")) ?? "";
+});
+
+const BRANCH = "card/7-login";
+const question = (): BranchQuestion => ({ repository, branchName: BRANCH, targetBranch: null });
+const draft = { title: "Log in", body: "", headBranch: BRANCH, targetBranch: "main", isDraft: true };
+const commit = (files: Record<string, string>, branch = BRANCH) =>
+  world.forge.commit(repository.fullName, branch, files);
+
+/** A card's branch with a commit of its own and a draft pull request. */
+async function openDraft(files: Record<string, string> = { "login.js": "login();\n" }) {
+  await forge.createBranch(repository, BRANCH, trunk);
+  const headSha = await commit(files);
+  const opened = await forge.openPullRequest(repository, draft);
+  if (!opened.ok) throw new Error(opened.refusal.message);
+  return { ...opened.value, headSha };
+}
+
+const orderFor = (pull: { number: number; headSha: string }): MergeOrder => ({
+  number: pull.number,
+  headSha: pull.headSha,
+  method: "merge",
+  title: "Log in (#7)",
+});
+
+async function inspected() {
+  const [answer] = await forge.inspect([question()]);
+  if (answer === undefined || answer.refusal !== undefined) throw new Error(answer?.refusal?.message);
+  return answer;
+}
+
+describe("the App", () => {
+  test("knows who it is and what it was given", async () => {
+    const { app } = world.forge;
+    const identity = { appSlug: app.slug, botLogin: `${app.slug}[bot]`, botId: app.botId };
+    expect(await forge.identity()).toEqual(identity);
+    const installations = await forge.installations();
+    expect(installations).toMatchObject([{ installationId, account: { login: "acme" }, suspended: false }]);
+    const given = { forgeId: repository.forgeId, fullName: repository.fullName, defaultBranch: "main" };
+    expect(await forge.repositories(installationId)).toContainEqual(given);
+    expect(await forge.repository(repository)).toEqual(given);
+  });
+});
+
+describe("a card's way to the trunk", () => {
+  test("is cut, opened, made ready and merged, and every step may be done twice", async () => {
+    expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({
+      ok: true,
+      value: { created: true },
+    });
+    expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+    const headSha = await commit({ "login.js": "login();\n" });
+    expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({
+      ok: true,
+      value: { taken: headSha },
+    });
+
+    const opened = await forge.openPullRequest(repository, draft);
+    expect(opened).toMatchObject({ ok: true, value: { isDraft: true, headSha } });
+    expect(await forge.openPullRequest(repository, draft)).toEqual(opened);
+    if (!opened.ok) throw new Error(opened.refusal.message);
+    const pull = opened.value;
+    expect(await inspected()).toEqual({
+      repository: { forgeId: repository.forgeId, fullName: repository.fullName, defaultBranch: "main" },
+      target: { name: "main", sha: trunk },
+      headSha,
+      aheadBy: 1,
+      pullRequests: [
+        {
+          number: pull.number,
+          nodeId: pull.nodeId,
+          state: "open",
+          isDraft: true,
+          targetBranch: "main",
+          headSha,
+          mergeable: expect.stringMatching(/^(mergeable|unknown)$/),
+          reviewDecision: null,
+          isInMergeQueue: false,
+          mergeSha: null,
+          checks: { state: null, failing: [], pending: [] },
+        },
+      ],
+    });
+
+    expect(await forge.markReady(repository, pull.nodeId)).toEqual({ ok: true, value: null });
+    expect(await forge.markReady(repository, pull.nodeId)).toEqual({ ok: true, value: null });
+    const merged = await forge.merge(repository, orderFor(pull), 10_000);
+    expect(merged).toMatchObject({ ok: true, value: { state: "merged" } });
+    expect(await forge.merge(repository, orderFor(pull), 10_000)).toEqual(merged);
+    const { pullRequests, target } = await inspected();
+    const sha = merged.ok && merged.value.state === "merged" ? merged.value.sha : "";
+    expect(target.sha).toBe(sha);
+    expect(pullRequests).toMatchObject([{ state: "merged", isDraft: false, mergeSha: sha }]);
+  });
+
+  test("is merged at once where the forge offers nothing else", async () => {
+    world.forge.settings.hasAsyncMerge = false;
+    try {
+      const pull = await openDraft();
+      await forge.markReady(repository, pull.nodeId);
+      const merged = await forge.merge(repository, orderFor(pull), 10_000);
+      expect(merged).toMatchObject({ ok: true, value: { state: "merged" } });
+      expect(await forge.merge(repository, orderFor(pull), 10_000)).toEqual(merged);
+    } finally {
+      world.forge.settings.hasAsyncMerge = true;
+    }
+  });
+});
+
+describe("the forge refuses", () => {
+  test("a pull request without commits", async () => {
+    await forge.createBranch(repository, BRANCH, trunk);
+    expect(await forge.openPullRequest(repository, draft)).toEqual({
+      ok: false,
+      refusal: { reason: "nothing_to_merge", message: `No commits between main and ${BRANCH}` },
+    });
+    expect(await inspected()).toMatchObject({ aheadBy: 0, headSha: trunk, pullRequests: [] });
+  });
+
+  test("a pull request into a branch that is not there", async () => {
+    await forge.createBranch(repository, BRANCH, trunk);
+    await commit({ a: "a" });
+    const opened = await forge.openPullRequest(repository, { ...draft, targetBranch: "next" });
+    expect(opened).toMatchObject({ ok: false, refusal: { reason: "branch_missing" } });
+  });
+
+  test("to merge conflicts", async () => {
+    const pull = await openDraft({ "README.md": "# Login\n" });
+    await commit({ "README.md": "# Something else\n" }, "main");
+    await forge.markReady(repository, pull.nodeId);
+    const merged = await forge.merge(repository, orderFor(pull), 10_000);
+    expect(merged).toMatchObject({ ok: false, refusal: { reason: "conflicts" } });
+  });
+
+  test("to merge another commit than the one pinned", async () => {
+    const pull = await openDraft();
+    await forge.markReady(repository, pull.nodeId);
+    const merged = await forge.merge(repository, { ...orderFor(pull), headSha: trunk }, 10_000);
+    expect(merged).toMatchObject({ ok: false, refusal: { reason: "head_moved" } });
+    expect(await inspected()).toMatchObject({ target: { sha: trunk } });
+  });
+
+  test("to merge what somebody closed", async () => {
+    const pull = await openDraft();
+    await forge.markReady(repository, pull.nodeId);
+    await world.api("PATCH", `/repos/${repository.fullName}/pulls/${pull.number}`, { state: "closed" });
+    const merged = await forge.merge(repository, orderFor(pull), 10_000);
+    expect(merged).toMatchObject({ ok: false, refusal: { reason: "pull_request_closed" } });
+  });
+
+  test("an empty repository a branch", async () => {
+    const row = await world.forge.createRepository("acme", `empty-${named}`, { files: null });
+    const empty = { installationId, forgeId: row.id, fullName: `acme/empty-${named}` };
+    expect(await forge.branchHead(empty, "main")).toBeNull();
+    expect(await forge.createBranch(empty, BRANCH, trunk)).toMatchObject({ ok: false });
+    expect(
+      await forge.inspect([{ repository: empty, branchName: BRANCH, targetBranch: null }]),
+    ).toMatchObject([
+      { target: { name: "main", sha: null }, headSha: null, aheadBy: null, pullRequests: [] },
+    ]);
+  });
+});
+
+describe("a repository that is renamed", () => {
+  test("is followed, and whoever takes its name is left alone", async () => {
+    const [, name = ""] = repository.fullName.split("/");
+    await world.api("PATCH", `/repos/${repository.fullName}`, { name: `${name}-renamed` });
+    expect(await inspected()).toMatchObject({ repository: { fullName: `acme/${name}-renamed` } });
+    const stranger = await world.forge.createRepository("acme", name);
+    expect(await inspected()).toMatchObject({
+      repository: { forgeId: repository.forgeId, fullName: `acme/${name}-renamed` },
+    });
+    expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({
+      ok: true,
+      value: { created: true },
+    });
+    const strangers = { installationId, forgeId: stranger.id, fullName: repository.fullName };
+    expect(await forge.branchHead(strangers, BRANCH)).toBeNull();
+    expect(await forge.branchHead(repository, BRANCH)).toBe(trunk);
+  });
+
+  test("or deleted is refused, and the others answer", async () => {
+    const gone = { ...repository, forgeId: 999_999_999, fullName: "acme/gone" };
+    const answers = await forge.inspect([{ ...question(), repository: gone }, question()]);
+    expect(answers).toMatchObject([{ refusal: { reason: "not_permitted" } }, { target: { sha: trunk } }]);
+    expect(await forge.repository(gone)).toBeNull();
+    expect(await forge.createBranch(gone, BRANCH, trunk)).toEqual({
+      ok: false,
+      refusal: { reason: "not_permitted", message: "Not Found" },
+    });
+  });
+});
+
+describe("an answer that is lost", () => {
+  test.each(["/repositories/*/git/refs", "/repositories/*/pulls", "/repositories/*/pulls/*/merge-async"])(
+    "by %s is found, and nothing is done twice",
+    async (path) => {
+      const { faults } = world.forge.control;
+      const fault = { kind: "answer", status: 502, effect: "after" } as const;
+      const method = path.endsWith("merge-async") ? "PUT" : "POST";
+      faults.add({ match: { method, path }, fault, times: 1 });
+      const pull = await openDraft();
+      await forge.markReady(repository, pull.nodeId);
+      expect(await forge.merge(repository, orderFor(pull), 10_000)).toMatchObject({
+        ok: true,
+        value: { state: "merged" },
+      });
+      expect((await inspected()).pullRequests).toHaveLength(1);
+      faults.clear();
+    },
+  );
+
+  test("with a token that is revoked meanwhile costs a new token only", async () => {
+    await forge.branchHead(repository, "main");
+    expect(world.forge.control.revokeTokens(installationId)).toBeGreaterThan(0);
+    expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({
+      ok: true,
+      value: { created: true },
+    });
+  });
+});
+
+test("every order sent has the body GitHub describes", () => {
+  expect(recording.operations.size).toBeGreaterThan(10);
+  expect(recording.mismatches.filter((mismatch) => mismatch.startsWith("request "))).toEqual([]);
+});
