@@ -1,0 +1,93 @@
+import { busy, notFound, type Problem } from "../errors.ts";
+import { lockCard, type CardHead } from "../store/cards.ts";
+import {
+  findFinishedOperation,
+  findOpenOperation,
+  insertOperation,
+  settleOperation,
+  takeOver,
+  type Operation,
+} from "../store/operations.ts";
+import type { Trx } from "../store/connect.ts";
+import type { Deps } from "./deps.ts";
+
+/** A move this process holds. */
+export interface HeldMove {
+  readonly id: string;
+  readonly attempt: number;
+  readonly actorId: string;
+  readonly index: number;
+}
+
+export type BegunMove =
+  | { readonly state: "held"; readonly move: HeldMove }
+  /** An earlier try of the same request got through; this is what it came to. */
+  | { readonly state: "finished"; readonly result: unknown };
+
+interface MoveRequest {
+  readonly stageId: string;
+  readonly index: number;
+  readonly actorId: string;
+  readonly requestId: string;
+}
+
+/**
+ * Makes the caller the card's one mover. A move into the same stage that nobody is at work on any more is taken over, one into
+ * another stage abandoned; the forge is looked at afresh either way. Throws busy while a live process is moving the card.
+ */
+export async function beginMove(deps: Deps, card: CardHead, request: MoveRequest): Promise<BegunMove> {
+  return deps.db.transaction(async (trx) => {
+    if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
+    const finished = await findFinishedOperation(trx, { cardId: card.id, ...request });
+    if (finished) return { state: "finished", result: finished.result };
+    const open = await findOpenOperation(trx, card.id);
+    if (open) {
+      const attempt = await takeOverOrAbandon(deps, trx, card, open, request);
+      if (attempt !== null) {
+        return { state: "held", move: { id: open.id, attempt, actorId: open.actorId, index: request.index } };
+      }
+    }
+    const id = deps.newId();
+    await insertOperation(trx, {
+      id,
+      workspaceId: card.workspaceId,
+      cardId: card.id,
+      holder: deps.instanceId,
+      ...request,
+    });
+    return { state: "held", move: { id, attempt: 1, actorId: request.actorId, index: request.index } };
+  });
+}
+
+/** The attempt this process now holds the operation under, or null once it was abandoned. */
+async function takeOverOrAbandon(
+  deps: Deps,
+  trx: Trx,
+  card: CardHead,
+  open: Operation,
+  request: MoveRequest,
+): Promise<number | null> {
+  if (open.isHeld || open.stageId !== request.stageId) {
+    await abandonMove(trx, card, open);
+    return null;
+  }
+  const attempt = await takeOver(trx, open, { holder: deps.instanceId, requestId: request.requestId });
+  if (attempt === null) throw beingMoved(card);
+  return attempt;
+}
+
+/** Ends a move nobody is at work on, for another to take its place. Throws busy while somebody is, or the forge has it queued. */
+export async function abandonMove(trx: Trx, card: CardHead, open: Operation): Promise<void> {
+  if (open.isHeld) throw beingMoved(card);
+  if (open.state === "queued") {
+    throw busy(
+      `Card ${card.number} waits in the forge's merge queue. Take it out of the queue there first.`,
+      30,
+    );
+  }
+  await settleOperation(trx, open, "abandoned");
+}
+
+/** Another call is at work on the card. */
+export const beingMoved = (card: { readonly number: number }): Problem =>
+  busy(`Card ${card.number} is being moved by another call. Try again in a moment.`, 1);

@@ -1,0 +1,24 @@
+import type { Role } from "../flow/roles.ts";
+import type { Trx } from "../store/connect.ts";
+
+declare const answered: unique symbol;
+
+/** Proof that a write's answer was stored in the transaction that did the work. Only `Caller.answer` makes one. */
+export interface Answered {
+  readonly [answered]: true;
+}
+
+/** Who asks for a write, on which board, and how the answer is kept. */
+export interface Caller {
+  readonly userId: string;
+  readonly credentialId: string;
+  readonly workspaceId: string;
+  readonly role: Role;
+  /** Names the request: the same for a retry with the same key and content, different for any other. */
+  readonly requestId: string;
+  /**
+   * Stores the answer under the request's idempotency key. Called inside the transaction that does the work, as the last thing
+   * in it, so that a crash never leaves one without the other. Throws when the key was taken over meanwhile, which undoes the work.
+   */
+  answer(trx: Trx, body: unknown, status?: number): Promise<Answered>;
+}

@@ -1,0 +1,34 @@
+import { invalid } from "../errors.ts";
+import type { Trx } from "../store/connect.ts";
+import { holdFeature } from "../store/features.ts";
+import { holdLabels } from "../store/labels.ts";
+
+export interface GroupingInput {
+  /** The whole set. */
+  readonly labelIds?: readonly string[] | undefined;
+  readonly featureId?: string | null | undefined;
+}
+
+/**
+ * Checks that what a card is to be grouped by is the board's, and holds it until the transaction ends. To be called before the card's
+ * own row is held: a deletion goes from the label or feature to its cards, and who goes the other way would deadlock with it.
+ */
+export async function holdGrouping(
+  trx: Trx,
+  workspaceId: string,
+  { labelIds = [], featureId }: GroupingInput,
+): Promise<void> {
+  const known = labelIds.length > 0 ? await holdLabels(trx, workspaceId, labelIds) : new Set();
+  const unknown = labelIds.filter((id) => !known.has(id));
+  if (unknown.length > 0) {
+    throw invalid(`These are not labels of this board: ${unknown.join(", ")}. GET /v1/labels lists them.`, [
+      { path: "body.labelIds", message: "not a label of this board" },
+    ]);
+  }
+  if (typeof featureId === "string" && !(await holdFeature(trx, workspaceId, featureId))) {
+    throw invalid(
+      `This board has no feature with the id ${featureId}. GET /v1/features?archived=1 lists them.`,
+      [{ path: "body.featureId", message: "not a feature of this board" }],
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
+import type { MoveStep } from "../flow/move.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
+import { findIntent, keepHandle, withdrawIntent } from "../store/intents.ts";
+import type { Link } from "../store/links.ts";
+import { listPromotions, type Promotion } from "../store/operations.ts";
+import type { HeldMove } from "./begin-move.ts";
+import type { Deps } from "./deps.ts";
+import { lookUntilDecided, type Crossing, type Look } from "./look-at-card.ts";
+import { recordEarlierDeeds } from "./record-earlier-deeds.ts";
+import { recordMerged } from "./record-deeds.ts";
+import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
+
+export type MoveOutcome =
+  | { readonly state: "moved"; readonly promoted: readonly Promotion[] }
+  | {
+      readonly state: "refused";
+      readonly reasons: readonly BlockedReason[];
+      readonly headSha: string | null;
+      readonly promoted: readonly Promotion[];
+    }
+  | {
+      readonly state: "queued";
+      readonly queued: readonly Promotion[];
+      readonly promoted: readonly Promotion[];
+    };
+
+type Context = StepContext & { readonly operation: { readonly id: string; readonly attempt: number } };
+type MergeStep = Extract<MoveStep, { action: "merge" }>;
+
+/** How long after its start a move still waits for the forge to finish its merges, in milliseconds; and the least it waits for one. */
+const MERGE_WAIT_MS = 25_000;
+const LEAST_WAIT_MS = 3_000;
+/** How often it is looked for a pull request that was just opened: the forge's reads may lag behind its writes. */
+const MAX_LOOKS = 5;
+
+/**
+ * Does on the forge what the stage asks, as far as it is not done yet: branches, pull requests and ready marks, and once every
+ * repository has passed the check, the merges one by one with their heads pinned.
+ *
+ * Throws `ForgeUnavailable` when the forge did not say; what was done stays done and a later try does what is left.
+ */
+export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
+  const until = Date.now() + MERGE_WAIT_MS;
+  const context: Context = { ...crossing, actorId: move.actorId, operation: move };
+  let look = await lookUntilDecided(deps, crossing);
+  await recordEarlierDeeds(deps, context, look.repositories);
+  for (let looks = 1; ; looks++) {
+    if (look.plan.reasons.length > 0) return refusedBy(deps, context, look, look.plan.reasons);
+    const refusal = await prepare(deps, context, look);
+    if (refusal) return refusedBy(deps, context, look, [refusal]);
+    if (!look.plan.needsAnotherLook) break;
+    if (looks === MAX_LOOKS) throw new ForgeUnavailable("the forge does not show what was just opened");
+    if (looks > 1) await sleep(200 * 2 ** looks);
+    look = await lookUntilDecided(deps, crossing);
+  }
+  const merges = look.plan.steps.filter((step) => step.action === "merge");
+  // One merge may be tried in spite of a doubt; the first of several may not, because it could not be taken back.
+  if (merges.length > 1 && look.plan.doubts.length > 0) {
+    return refusedBy(deps, context, look, look.plan.doubts);
+  }
+  return mergeAll(deps, context, look, merges, until);
+}
+
+async function prepare(deps: Deps, context: Context, look: Look): Promise<BlockedReason | null> {
+  for (const step of look.plan.steps) {
+    if (step.action === "merge") continue;
+    const refusal = await takeStep(deps, context, linkOf(look, step), step);
+    if (refusal) return blockedReason(step.fullName, refusal);
+  }
+  return null;
+}
+
+function linkOf(look: Look, step: MoveStep): Link {
+  const link = look.links.find((candidate) => candidate.repository.id === step.repositoryId);
+  if (!link) throw new Error("a step in a repository the card is not linked to");
+  return link;
+}
+
+async function mergeAll(
+  deps: Deps,
+  context: Context,
+  look: Look,
+  merges: readonly MergeStep[],
+  until: number,
+): Promise<MoveOutcome> {
+  const queued: Promotion[] = [];
+  for (const step of merges) {
+    const { ref } = linkOf(look, step).repository;
+    if (!ref) throw new Error("a merge in a repository without an installation");
+    const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
+    const handle = (await findIntent(deps.db, intent))?.handle ?? undefined;
+    await declareIntent(deps, context, intent);
+    const order = {
+      number: step.prNumber,
+      headSha: step.headSha,
+      method: context.project.flow.mergeMethod,
+      handle,
+    };
+    const merged = await deps.forge.merge(ref, order, Math.max(until - Date.now(), LEAST_WAIT_MS));
+    if (!merged.ok) {
+      await withdrawIntent(deps.db, intent);
+      return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step);
+    }
+    if (merged.value.state === "merged") await recordMerged(deps, context, step, merged.value.sha);
+    else {
+      await keepHandle(deps.db, intent, merged.value.handle);
+      queued.push(promotionOf(step));
+    }
+  }
+  const promoted = await listPromotions(deps.db, context.operation.id);
+  return queued.length > 0 ? { state: "queued", queued, promoted } : { state: "moved", promoted };
+}
+
+const promotionOf = ({ fullName, targetBranch, prNumber }: MergeStep): Promotion => ({
+  fullName,
+  targetBranch,
+  prNumber,
+});
+
+async function refusedBy(
+  deps: Deps,
+  context: Context,
+  look: Look,
+  reasons: readonly BlockedReason[],
+  step?: MergeStep,
+): Promise<MoveOutcome> {
+  const facts = look.repositories.find(({ fullName }) => fullName === reasons[0]?.repository)?.facts;
+  const headSha = step?.headSha ?? (facts && !("reason" in facts) ? facts.headSha : null);
+  return {
+    state: "refused",
+    reasons,
+    headSha,
+    promoted: await listPromotions(deps.db, context.operation.id),
+  };
+}

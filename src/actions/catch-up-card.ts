@@ -1,0 +1,66 @@
+import { ruleAsks, stageOf } from "../flow/flow.ts";
+import { findCardById } from "../store/cards.ts";
+import { addJob } from "../store/jobs.ts";
+import { listLinks } from "../store/links.ts";
+import { findOpenOperation, lastMoverOf } from "../store/operations.ts";
+import { findProject } from "../store/projects.ts";
+import { lastActorOf } from "../store/timeline.ts";
+import type { Db } from "../store/connect.ts";
+import type { Deps } from "./deps.ts";
+import { lookAtCard, type Crossing } from "./look-at-card.ts";
+import { takeStep } from "./take-step.ts";
+
+export const CATCH_UP_CARD = "catch-up-card";
+
+/** How long to wait for a move under way before looking again, in milliseconds. */
+const PAUSE_MS = 500;
+
+/** Asks for a card to be brought up to what its stage asks, soon. */
+export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> =>
+  addJob(db, CATCH_UP_CARD, { cardId }, { key: `${CATCH_UP_CARD}:${cardId}`, delayMs });
+
+/**
+ * Does what the stage a card stands in asks and could not be done when the card entered it: the branch in a repository linked since, and the
+ * draft pull request that had no commits to show until somebody pushed. Never merges.
+ */
+export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
+  const card = await findCardById(deps.db, cardId);
+  if (!card) return;
+  if ((await findOpenOperation(deps.db, cardId))?.state === "running") {
+    // The move under way may be what puts the card into the stage that asks for something.
+    return catchUpSoon(deps.db, cardId, PAUSE_MS);
+  }
+  const project = await findProject(deps.db, card.workspaceId, card.projectId);
+  const stage = project && stageOf(project.flow, card.stageId);
+  if (!project || !stage || !ruleAsks(stage.rule, "branch")) return;
+  const crossing = { card, project, stage };
+  if ((await listLinks(deps.db, cardId)).some(({ branchName }) => branchName === null)) {
+    // A stage that asks for more refuses to start from nothing, so what it asks first is asked alone.
+    await takeLateSteps(deps, { ...crossing, stage: { ...stage, rule: { type: "branch", into: null } } });
+  }
+  if (stage.rule.type !== "merge") await takeLateSteps(deps, crossing);
+}
+
+/** A branch is cut for whoever linked its repository, everything else done for whoever moved the card last. */
+async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
+  const { card } = crossing;
+  const { links, plan } = await lookAtCard(deps, crossing);
+  const moverId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
+  for (const step of plan.steps) {
+    const link = links.find((candidate) => candidate.repository.id === step.repositoryId);
+    // Whoever made a pull request a draft again since meant it.
+    if (!link || step.action === "merge" || step.action === "mark_ready") continue;
+    const linkerId =
+      step.action === "create_branch" &&
+      (await lastActorOf(deps.db, card.id, "repository_linked", step.repositoryId));
+    const context = { ...crossing, actorId: linkerId || moverId, operation: null };
+    const refusal = await takeStep(deps, context, link, step);
+    if (refusal) {
+      const { action } = step;
+      deps.log.warn(
+        { cardId: card.id, step: action, reason: refusal.reason },
+        "the forge refused a late step",
+      );
+    }
+  }
+}

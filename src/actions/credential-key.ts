@@ -1,0 +1,67 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const CLIENT_ID_LENGTH = 12;
+/** 43 characters of 62 hold 256 bits. */
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const KEY = new RegExp(
+  `^tlk_([0-9A-Za-z]{${CLIENT_ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+);
+
+/** An API key just made. `apiKey` is shown once; only the hash is kept. */
+export interface CredentialKey {
+  readonly clientId: string;
+  readonly apiKey: string;
+  readonly secretHash: Buffer;
+}
+
+/** Makes `tlk_<clientId>_<secret><checksum>` from the system's random source. */
+export function makeCredentialKey(): CredentialKey {
+  const clientId = randomText(CLIENT_ID_LENGTH);
+  const secret = randomText(SECRET_LENGTH);
+  return {
+    clientId,
+    apiKey: `tlk_${clientId}_${secret}${checksumOf(clientId, secret)}`,
+    secretHash: hashSecret(secret),
+  };
+}
+
+/** The parts of a well-formed key, or null: typing errors and inventions end here, without a query. */
+export function parseCredentialKey(apiKey: string): { clientId: string; secret: string } | null {
+  const [, clientId, secret, checksum] = KEY.exec(apiKey) ?? [];
+  if (clientId === undefined || secret === undefined || checksum !== checksumOf(clientId, secret))
+    return null;
+  return { clientId, secret };
+}
+
+/** Whether a secret is the one whose hash is kept, in constant time. */
+export const isSecret = (secret: string, secretHash: Buffer): boolean =>
+  timingSafeEqual(hashSecret(secret), secretHash);
+
+/** A plain SHA-256 is enough for a random secret of 256 bits. */
+const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+
+/** CRC-32 in base 62, as GitHub's tokens carry it: it finds mistakes and is no secret. */
+function checksumOf(clientId: string, secret: string): string {
+  let rest = crc32(`${clientId}_${secret}`);
+  let text = "";
+  for (let place = 0; place < CHECKSUM_LENGTH; place++) {
+    text = ALPHABET.charAt(rest % ALPHABET.length) + text;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return text;
+}
+
+/** Characters of the alphabet, each as likely as any other: bytes past the last whole round are thrown away. */
+function randomText(length: number): string {
+  const limit = 256 - (256 % ALPHABET.length);
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < limit && text.length < length) text += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,237 @@
+import { invalid, notFound, Problem } from "../errors.ts";
+import type { Blocked } from "../flow/blocked.ts";
+import { ruleAsks, stageOf, type Stage } from "../flow/flow.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
+import { findCard, lockCard, readCard, setBlocked, type CardHead } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import { listLinks } from "../store/links.ts";
+import { findOpenOperation, settleOperation } from "../store/operations.ts";
+import { placeCard } from "../store/placing.ts";
+import { findProject, type Project } from "../store/projects.ts";
+import { recordEvents } from "../store/timeline.ts";
+import { abandonMove, beginMove, beingMoved, type HeldMove } from "./begin-move.ts";
+import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
+import type { Answered, Caller } from "./caller.ts";
+import type { Deps } from "./deps.ts";
+import type { Crossing } from "./look-at-card.ts";
+import { requireRoleFor } from "./require-role.ts";
+
+/** Past the end of any column. */
+const AT_THE_END = 2_147_483_647;
+
+/**
+ * Moves a card into a stage of its project's flow, at `index` of the column, doing on the forge what the stage asks. Answers 200 with the
+ * move result, 202 when the forge has queued the merge; throws `refused` (409) when the forge refuses, `busy` while
+ * another call moves the card, `unavailable` (503) when the forge cannot be reached.
+ */
+export async function moveCard(
+  deps: Deps,
+  caller: Caller,
+  card: CardHead,
+  { statusId, index }: { readonly statusId: string; readonly index: number },
+): Promise<Answered> {
+  const project = await projectOf(deps, card);
+  const stage = stageOf(project.flow, statusId);
+  if (!stage) {
+    throw invalid("This card's flow has no stage with this id. GET /v1/board lists the stages.", [
+      { path: "body.statusId", message: "not a stage of this card's flow" },
+    ]);
+  }
+  requireRoleFor(caller, stage);
+  const crossing = { card, project, stage };
+  if (!(await touchesGit(deps, crossing))) return placeOnly(deps, caller, crossing, index);
+  const settled = await moveThroughForge(deps, caller, crossing, index);
+  if ("answered" in settled) return settled.answered;
+  const { blocked, promoted } = settled.refused;
+  throw new Problem("refused", blocked.message, { body: { blocked, promoted } });
+}
+
+/**
+ * Moves the card its request has just created. A refusal, too, is answered with the card (201): it stands in the backlog, blocked.
+ */
+export async function moveNewCard(
+  deps: Deps,
+  caller: Caller,
+  number: number,
+  stage: Stage,
+): Promise<Answered> {
+  const card = await findCard(deps.db, caller.workspaceId, number);
+  if (!card) throw notFound(`There is no card ${number} on this board.`);
+  const crossing = { card, project: await projectOf(deps, card), stage };
+  const answer = async (trx: Trx): Promise<Answered> =>
+    caller.answer(trx, await readCard(trx, caller.workspaceId, number), 201);
+  const asCreated: Caller = { ...caller, answer };
+  if (!(await touchesGit(deps, crossing))) return placeOnly(deps, asCreated, crossing, AT_THE_END);
+  const settled = await moveThroughForge(deps, asCreated, crossing, AT_THE_END);
+  return "answered" in settled ? settled.answered : deps.db.transaction(answer);
+}
+
+async function projectOf(deps: Deps, card: CardHead): Promise<Project> {
+  const project = await findProject(deps.db, card.workspaceId, card.projectId);
+  if (!project) throw new Error(`card ${card.id} without its project`);
+  return project;
+}
+
+/** Moving within a stage reorders, a stage without a rule asks nothing, and a card without repositories has no Git. */
+async function touchesGit(deps: Deps, { card, stage }: Crossing): Promise<boolean> {
+  if (card.stageId === stage.id || !ruleAsks(stage.rule, "branch")) return false;
+  return (await listLinks(deps.db, card.id)).length > 0;
+}
+
+async function placeOnly(
+  deps: Deps,
+  caller: Caller,
+  { card, stage }: Crossing,
+  index: number,
+): Promise<Answered> {
+  return deps.db.transaction(async (trx) => {
+    const current = await lockCard(trx, card.id);
+    if (!current) throw notFound(`There is no card ${card.number} on this board.`);
+    const operation = await findOpenOperation(trx, card.id);
+    if (operation?.isHeld || current.stageId !== card.stageId) throw beingMoved(card);
+    if (operation && current.stageId !== stage.id) await abandonMove(trx, card, operation);
+    await enterStage(trx, current, stage, index, caller.userId);
+    const blocked = current.stageId === stage.id ? current.blocked : null;
+    return caller.answer(trx, moveResult(card, stage.id, blocked, []));
+  });
+}
+
+/** Places the card and, where it changes stage, says so on its timeline and clears what stood in its way. */
+async function enterStage(
+  trx: Trx,
+  card: CardHead,
+  stage: Stage,
+  index: number,
+  actorId: string,
+): Promise<void> {
+  await placeCard(trx, card.id, stage.id, index);
+  if (card.stageId === stage.id) return;
+  if (card.blocked) await setBlocked(trx, card.id, null);
+  await recordEvents(trx, [
+    {
+      cardId: card.id,
+      kind: "status_changed",
+      actor: { userId: actorId, login: null },
+      data: { from: card.stageId, to: stage.id },
+    },
+  ]);
+}
+
+const moveResult = (
+  card: CardHead,
+  statusId: string,
+  blocked: Blocked | null,
+  promoted: MoveOutcome["promoted"],
+): Record<string, unknown> => ({ task: { number: card.number, statusId, blocked }, promoted });
+
+type Settled =
+  | { readonly answered: Answered }
+  | { readonly refused: { readonly blocked: Blocked; readonly promoted: MoveOutcome["promoted"] } };
+
+async function moveThroughForge(
+  deps: Deps,
+  caller: Caller,
+  asked: Crossing,
+  index: number,
+): Promise<Settled> {
+  const begun = await beginMove(deps, asked.card, {
+    stageId: asked.stage.id,
+    index,
+    actorId: caller.userId,
+    requestId: caller.requestId,
+  });
+  if (begun.state === "finished") {
+    return { answered: await deps.db.transaction((trx) => caller.answer(trx, begun.result)) };
+  }
+  const crossing = await underPresentRules(deps, asked);
+  const outcome = await carryOutOrLetGo(deps, crossing, begun.move);
+  const settled = await settleMove(deps, crossing, begun.move, outcome, (trx, body, status) =>
+    caller.answer(trx, body, status),
+  );
+  return "blocked" in settled
+    ? { refused: { blocked: settled.blocked, promoted: outcome.promoted } }
+    : { answered: settled.kept };
+}
+
+/** The flow may have been replaced just before the move began; from then on it cannot be until the move has ended. */
+async function underPresentRules(deps: Deps, asked: Crossing): Promise<Crossing> {
+  const project = await projectOf(deps, asked.card);
+  return { card: asked.card, project, stage: stageOf(project.flow, asked.stage.id) ?? asked.stage };
+}
+
+/** Carries a move out; when that fails for any reason but a refusal, lets go of it so that a retry or the sweep goes on. */
+export async function carryOutOrLetGo(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
+  try {
+    return await carryOutMove(deps, crossing, move);
+  } catch (error) {
+    await settleOperation(deps.db, move, "running");
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    throw new Problem(
+      "unavailable",
+      "The forge could not be reached, so the move is not finished. Make the same call again.",
+      { retryAfter: error.retryAfter, detail: error.message, cause: error },
+    );
+  }
+}
+
+/**
+ * Writes what a move came to, all in one transaction with whatever `keep` stores of the answer. Throws busy, and writes nothing, when
+ * the move was taken over meanwhile.
+ */
+export async function settleMove<Kept>(
+  deps: Deps,
+  crossing: Crossing,
+  move: HeldMove,
+  outcome: MoveOutcome,
+  keep: (trx: Trx, body: unknown, status: number) => Promise<Kept>,
+): Promise<{ readonly kept: Kept } | { readonly blocked: Blocked }> {
+  const { card, stage } = crossing;
+  return deps.db.transaction(async (trx) => {
+    const current = await lockCard(trx, card.id);
+    if (!current) throw notFound(`There is no card ${card.number} on this board.`);
+    const settle = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
+      if (await settleOperation(trx, move, state, result)) return;
+      throw beingMoved(card);
+    };
+    if (outcome.state === "refused") {
+      const blocked = blockedBy(outcome, stage);
+      await settle("refused", null);
+      await setBlocked(trx, card.id, blocked);
+      await recordEvents(trx, [
+        {
+          cardId: card.id,
+          kind: "promotion_refused",
+          actor: { userId: move.actorId, login: null },
+          data: { ...blocked },
+        },
+      ]);
+      return { blocked };
+    }
+    if (outcome.state === "queued") {
+      const body = {
+        ...moveResult(card, current.stageId, current.blocked, outcome.promoted),
+        queued: outcome.queued,
+      };
+      await settle("queued", body);
+      return { kept: await keep(trx, body, 202) };
+    }
+    const body = moveResult(card, stage.id, null, outcome.promoted);
+    await settle("done", body);
+    await enterStage(trx, current, stage, move.index, move.actorId);
+    return { kept: await keep(trx, body, 200) };
+  });
+}
+
+function blockedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: Stage): Blocked {
+  const [first] = outcome.reasons;
+  if (!first) throw new Error("a refusal without a reason");
+  return {
+    reason: first.reason,
+    message: first.message,
+    repository: first.repository,
+    reasons: outcome.reasons,
+    statusId: stage.id,
+    headSha: outcome.headSha,
+    at: new Date().toISOString(),
+  };
+}

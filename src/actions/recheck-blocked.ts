@@ -1,0 +1,69 @@
+import type { Blocked, BlockedReason } from "../flow/blocked.ts";
+import { stageOf } from "../flow/flow.ts";
+import { findCardById, lockCard, setBlocked } from "../store/cards.ts";
+import type { Db } from "../store/connect.ts";
+import { addJob } from "../store/jobs.ts";
+import { findProject } from "../store/projects.ts";
+import type { Deps } from "./deps.ts";
+import { lookUntilDecided } from "./look-at-card.ts";
+
+export const RECHECK_BLOCKED = "recheck-blocked";
+
+/** Asks for a blocked card to be looked at again, soon. */
+export const recheckSoon = (db: Db, cardId: string): Promise<void> =>
+  addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs: 200 });
+
+/** What a look can judge. The forge's other refusals hold until the head has changed or the card is moved again. */
+const SEEN: ReadonlySet<string> = new Set([
+  "conflicts",
+  "checks_failing",
+  "checks_pending",
+  "nothing_to_merge",
+  "branch_missing",
+  "pull_request_closed",
+]);
+/** What a look shows as a doubt. */
+const DOUBTED: ReadonlySet<string> = new Set(["review_required", "changes_requested"]);
+
+/** Clears what stood in a card's way once the forge shows that its cause is gone, and says so where it is another one now. */
+export async function recheckBlocked(deps: Deps, cardId: string): Promise<void> {
+  const card = await findCardById(deps.db, cardId);
+  const project = card?.blocked && (await findProject(deps.db, card.workspaceId, card.projectId));
+  if (!card?.blocked || !project) return;
+  const { blocked } = card;
+  const stage = stageOf(project.flow, blocked.statusId);
+  // Nothing stands in the way of a stage that is not there any more.
+  if (!stage) return changeBlocked(deps, cardId, blocked, null);
+  const { plan, repositories } = await lookUntilDecided(deps, { card, project, stage });
+  if (plan.isUndecided) return;
+  const [first] = plan.reasons;
+  if (first) {
+    const isTheSame = SEEN.has(blocked.reason) && reasonsIn(plan.reasons) === reasonsIn(blocked.reasons);
+    if (!isTheSame) await changeBlocked(deps, cardId, blocked, told(blocked, first, plan.reasons));
+    return;
+  }
+  const facts = repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
+  const headSha = facts && !("reason" in facts) ? facts.headSha : null;
+  const causeIsGone =
+    SEEN.has(blocked.reason) ||
+    (DOUBTED.has(blocked.reason) && plan.doubts.length === 0) ||
+    headSha !== blocked.headSha;
+  if (causeIsGone) await changeBlocked(deps, cardId, blocked, null);
+}
+
+const told = (
+  blocked: Blocked,
+  { reason, message, repository }: BlockedReason,
+  reasons: readonly BlockedReason[],
+): Blocked => ({ ...blocked, reason, message, repository, reasons });
+
+const reasonsIn = (reasons: readonly BlockedReason[]): string =>
+  reasons.map(({ reason, repository }) => `${reason} ${repository}`).join("\n");
+
+async function changeBlocked(deps: Deps, cardId: string, from: Blocked, to: Blocked | null): Promise<void> {
+  await deps.db.transaction(async (trx) => {
+    const current = await lockCard(trx, cardId);
+    // Refused again meanwhile: that refusal is newer than what was looked at.
+    if (current?.blocked?.at === from.at) await setBlocked(trx, cardId, to);
+  });
+}

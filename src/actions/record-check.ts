@@ -1,0 +1,46 @@
+import { checksState } from "../flow/checks.ts";
+import type { CheckReported } from "../forge/events.ts";
+import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
+import { findCardById } from "../store/cards.ts";
+import { listBranchesAt } from "../store/links.ts";
+import { recordEvents } from "../store/timeline.ts";
+import type { Deps } from "./deps.ts";
+import { forgeActor } from "./forge-actor.ts";
+import { knownRepository } from "./known-repository.ts";
+import { recheckSoon } from "./recheck-blocked.ts";
+
+/**
+ * Keeps what a check or status reported on a card's branch, and tells the card's timeline when that changes the commit's state as a whole.
+ * Reports on commits of no card are not kept.
+ */
+export async function recordCheck(deps: Deps, event: CheckReported): Promise<void> {
+  const repository = await knownRepository(deps.db, event.repository);
+  if (!repository) return;
+  const branches = await listBranchesAt(deps.db, repository.id, event.sha, event.branchNames);
+  if (branches.length === 0) return;
+  await deps.db.transaction(async (trx) => {
+    const before = checksState(await listOutcomes(trx, repository.id, event.sha));
+    const { sha, source, name, forgeId, outcome } = event;
+    const report = {
+      repositoryId: repository.id,
+      sha,
+      source,
+      name,
+      appId: event.appId ?? 0,
+      forgeId,
+      outcome,
+    };
+    if (!(await saveCheckReport(trx, report))) return;
+    const after = checksState(await listOutcomes(trx, repository.id, sha));
+    if (after === before) return;
+    const actor = await forgeActor(deps, trx, event.sender);
+    for (const { cardId, branchName, headSha } of branches) {
+      if (headSha !== sha) continue;
+      const data = { branchName, sha, from: before, to: after };
+      const told = { cardId, kind: "checks_changed", actor, repositoryId: repository.id, data } as const;
+      await recordEvents(trx, [{ ...told, at: event.at }]);
+      const card = await findCardById(trx, cardId);
+      if (card?.blocked) await recheckSoon(trx, cardId);
+    }
+  });
+}

@@ -1,0 +1,51 @@
+import type { Commented } from "../forge/events.ts";
+import { adoptMirror, dropMirror, findMirrored } from "../store/comment-mirrors.ts";
+import { removeForgeComment, saveForgeComment } from "../store/comments.ts";
+import { findPullRequestOwner } from "../store/links.ts";
+import type { Repository } from "../store/repositories.ts";
+import { readSecret } from "../store/secrets.ts";
+import { markedComment, withoutMarks } from "./comment-mark.ts";
+import type { Deps } from "./deps.ts";
+import { forgeActor } from "./forge-actor.ts";
+import { knownRepository } from "./known-repository.ts";
+
+/** Records what was written on a card's pull request; of our own mirrors only what became of them. */
+export async function recordComment(deps: Deps, event: Commented): Promise<void> {
+  const repository = await knownRepository(deps.db, event.repository);
+  const cardId = repository && (await findPullRequestOwner(deps.db, repository.id, event.number));
+  if (!repository || !cardId) return;
+  if (await isOurs(deps, event)) return recordMirror(deps, repository, event);
+  await deps.db.transaction(async (trx) => {
+    const comment = {
+      id: deps.newId(),
+      cardId,
+      repositoryId: repository.id,
+      forgeCommentId: event.commentId,
+      prNumber: event.number,
+      author: await forgeActor(deps, trx, event.author),
+      // PostgreSQL's text holds no NUL, and a mark copied from a mirror means nothing in anybody's mouth.
+      body: withoutMarks(event.body).replaceAll("\0", "").trim(),
+      writtenAt: event.writtenAt,
+      heardAt: event.at,
+    };
+    if (event.action === "deleted") await removeForgeComment(trx, comment);
+    else await saveForgeComment(trx, comment, event.action === "edited");
+  });
+}
+
+/** Whatever our own account says on a card's pull request was said here before. */
+async function isOurs(deps: Deps, { author }: Commented): Promise<boolean> {
+  return author?.isBot === true && author.forgeId === (await deps.forge.identity()).botId;
+}
+
+/** The forge may tell of a mirror before it answers the call that wrote it, or when nobody waits for that answer any more. */
+async function recordMirror(deps: Deps, repository: Repository, event: Commented): Promise<void> {
+  const place = { repositoryForgeId: event.repository.forgeId, prNumber: event.number };
+  const commentId =
+    (await findMirrored(deps.db, repository.id, event.commentId)) ??
+    markedComment(await readSecret(deps.db, "comment_marks"), event.body, place);
+  if (commentId === null) return;
+  const mirror = { commentId, repositoryId: repository.id, prNumber: event.number };
+  if (event.action === "deleted") await dropMirror(deps.db, mirror);
+  else await adoptMirror(deps.db, mirror, event.commentId);
+}

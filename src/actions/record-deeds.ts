@@ -1,0 +1,138 @@
+import type { CardHead } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import { fulfilIntent, type Intent } from "../store/intents.ts";
+import { savePullRequest, setBranch } from "../store/links.ts";
+import { addPromotion } from "../store/operations.ts";
+import { recordEvents, type EventKind } from "../store/timeline.ts";
+import type { Deps } from "./deps.ts";
+
+/** For whom a deed of ours was done, and to which card. */
+export interface DeedContext {
+  readonly card: CardHead;
+  readonly actorId: string;
+}
+
+/** A pull request of a card's, as a deed is about it. */
+export interface DeedPullRequest {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  readonly prNumber: number;
+  readonly nodeId: string;
+  readonly targetBranch: string;
+  readonly headSha: string;
+}
+
+/**
+ * Names what happened to a pull request, the same whether we record it ourselves or hear of it by webhook first. Opening and merging happen
+ * once; what may happen again carries its round.
+ */
+export const deedKey = (kind: EventKind, repositoryId: string, prNumber: number, round?: number): string =>
+  [kind, repositoryId, prNumber, ...(round === undefined ? [] : ["ours", round])].join(":");
+
+type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
+
+/** The card owns this branch from now on. */
+export async function recordBranchCut(
+  deps: Deps,
+  context: DeedContext,
+  intent: IntentKey,
+  headSha: string,
+): Promise<void> {
+  const { repositoryId, subject: branchName } = intent;
+  await deps.db.transaction(async (trx) => {
+    await setBranch(trx, context.card.id, repositoryId, { name: branchName, headSha });
+    await fulfilIntent(trx, intent);
+    const naturalKey = `branch_created:${repositoryId}:${branchName}`;
+    await tell(trx, context, "branch_created", { repositoryId, naturalKey }, { branchName, sha: headSha });
+  });
+}
+
+export async function recordOpened(
+  deps: Deps,
+  context: DeedContext,
+  intent: IntentKey,
+  pull: DeedPullRequest & { readonly isDraft: boolean },
+): Promise<void> {
+  await deps.db.transaction(async (trx) => {
+    await save(trx, context, pull, pull.isDraft ? "draft" : "open");
+    await fulfilIntent(trx, intent);
+    const naturalKey = deedKey("pull_request_opened", pull.repositoryId, pull.prNumber);
+    const data = { ...shown(pull), isDraft: pull.isDraft };
+    await tell(trx, context, "pull_request_opened", { repositoryId: pull.repositoryId, naturalKey }, data);
+  });
+}
+
+export async function recordReady(
+  deps: Deps,
+  context: DeedContext,
+  pull: DeedPullRequest,
+  round: number,
+): Promise<void> {
+  await deps.db.transaction(async (trx) => {
+    await save(trx, context, pull, "open");
+    await fulfilIntent(trx, intentKey(pull, "mark_ready"));
+    const naturalKey = deedKey("pull_request_ready", pull.repositoryId, pull.prNumber, round);
+    await tell(
+      trx,
+      context,
+      "pull_request_ready",
+      { repositoryId: pull.repositoryId, naturalKey },
+      shown(pull),
+    );
+  });
+}
+
+export async function recordMerged(
+  deps: Deps,
+  context: DeedContext & { readonly operation: { readonly id: string; readonly attempt: number } },
+  pull: DeedPullRequest,
+  mergeSha: string | null,
+): Promise<void> {
+  const { fullName, targetBranch, prNumber } = pull;
+  await deps.db.transaction(async (trx) => {
+    await save(trx, context, pull, "merged", mergeSha);
+    await fulfilIntent(trx, intentKey(pull, "merge"));
+    await addPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
+    const naturalKey = deedKey("pull_request_merged", pull.repositoryId, prNumber);
+    const data = { ...shown(pull), sha: mergeSha };
+    await tell(trx, context, "pull_request_merged", { repositoryId: pull.repositoryId, naturalKey }, data);
+  });
+}
+
+/** Names our intent for what is done to one pull request. */
+export const intentKey = (
+  { repositoryId, prNumber }: Pick<DeedPullRequest, "repositoryId" | "prNumber">,
+  kind: "mark_ready" | "merge",
+): IntentKey => ({ repositoryId, kind, subject: String(prNumber) });
+
+const shown = ({ prNumber, targetBranch }: DeedPullRequest): Record<string, unknown> => ({
+  prNumber,
+  targetBranch,
+});
+
+const save = (
+  trx: Trx,
+  { card }: DeedContext,
+  { repositoryId, prNumber, nodeId, targetBranch, headSha }: DeedPullRequest,
+  state: "draft" | "open" | "merged",
+  mergeSha: string | null = null,
+): Promise<void> =>
+  savePullRequest(trx, {
+    repositoryId,
+    number: prNumber,
+    cardId: card.id,
+    nodeId,
+    targetBranch,
+    state,
+    headSha,
+    mergeSha,
+  });
+
+const tell = (
+  trx: Trx,
+  { card, actorId }: DeedContext,
+  kind: EventKind,
+  where: { readonly repositoryId: string; readonly naturalKey: string },
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> =>
+  recordEvents(trx, [{ cardId: card.id, kind, actor: { userId: actorId, login: null }, data, ...where }]);

@@ -1,0 +1,58 @@
+import type { Pushed } from "../forge/events.ts";
+import { findCardById } from "../store/cards.ts";
+import { findIntent } from "../store/intents.ts";
+import { findBranchOwner, listLinks, setHeadSha, type Link } from "../store/links.ts";
+import { recordEvents } from "../store/timeline.ts";
+import { catchUpSoon } from "./catch-up-card.ts";
+import type { Deps } from "./deps.ts";
+import { forgeActor } from "./forge-actor.ts";
+import { knownRepository } from "./known-repository.ts";
+import { recheckSoon } from "./recheck-blocked.ts";
+
+/** How many of a push's commits its timeline item names. */
+const MAX_COMMITS = 20;
+
+/** Records a push to, or the deletion of, a card's branch, and has done what the new commits make possible. */
+export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
+  const repository = await knownRepository(deps.db, event.repository);
+  const cardId = repository && (await findBranchOwner(deps.db, repository.id, event.branchName));
+  const card = cardId && (await findCardById(deps.db, cardId));
+  if (!repository || !cardId || !card) return;
+  const link = (await listLinks(deps.db, cardId)).find(({ repository: { id } }) => id === repository.id);
+  if (!link || (await isOurOwnCut(deps, link, event))) return;
+  const headSha = await headAfter(deps, link, event);
+  await deps.db.transaction(async (trx) => {
+    const actor = await forgeActor(deps, trx, event.sender);
+    const { branchName, before, after, forced } = event;
+    const naturalKey = `push:${repository.id}:${branchName}:${before ?? "-"}:${after ?? "-"}:${event.at ?? ""}`;
+    const told = { cardId, actor, repositoryId: repository.id, at: event.at, naturalKey };
+    await recordEvents(trx, [
+      after === null
+        ? { ...told, kind: "branch_deleted", data: { branchName, sha: before } }
+        : { ...told, kind: "pushed", data: { branchName, before, after, commits: commitsOf(event), forced } },
+    ]);
+    await setHeadSha(trx, cardId, repository.id, headSha);
+    if (after !== null) await catchUpSoon(trx, cardId);
+    if (card.blocked) await recheckSoon(trx, cardId);
+  });
+}
+
+const commitsOf = (event: Pushed): { sha: string; title: string }[] =>
+  event.commits
+    .slice(-MAX_COMMITS)
+    .map(({ sha, message }) => ({ sha, title: message.split("\n", 1)[0]?.slice(0, 200) ?? "" }));
+
+/** The forge reports the branch we cut as a push, too. It is on the timeline already, under who moved the card. */
+async function isOurOwnCut(deps: Deps, link: Link, event: Pushed): Promise<boolean> {
+  if (event.before !== null) return false;
+  const key = { repositoryId: link.repository.id, kind: "create_branch", subject: event.branchName } as const;
+  if (!(await findIntent(deps.db, key))) return false;
+  const { botId } = await deps.forge.identity();
+  return event.sender?.forgeId === botId;
+}
+
+/** Where the branch is now. A push that does not follow on what is known came out of order: then the forge is asked. */
+async function headAfter(deps: Deps, link: Link, event: Pushed): Promise<string | null> {
+  if (event.before === link.headSha || !link.repository.ref) return event.after;
+  return deps.forge.branchHead(link.repository.ref, event.branchName);
+}

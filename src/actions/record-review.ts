@@ -1,0 +1,30 @@
+import type { ReviewSubmitted } from "../forge/events.ts";
+import { findCardById } from "../store/cards.ts";
+import { findPullRequestOwner } from "../store/links.ts";
+import { recordEvents } from "../store/timeline.ts";
+import type { Deps } from "./deps.ts";
+import { forgeActor } from "./forge-actor.ts";
+import { knownRepository } from "./known-repository.ts";
+import { recheckSoon } from "./recheck-blocked.ts";
+
+/** Records a review of a card's pull request. */
+export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<void> {
+  const repository = await knownRepository(deps.db, event.repository);
+  const cardId = repository && (await findPullRequestOwner(deps.db, repository.id, event.number));
+  const card = cardId && (await findCardById(deps.db, cardId));
+  if (!repository || !card) return;
+  await deps.db.transaction(async (trx) => {
+    await recordEvents(trx, [
+      {
+        cardId: card.id,
+        kind: "review_submitted",
+        actor: await forgeActor(deps, trx, event.sender),
+        repositoryId: repository.id,
+        data: { prNumber: event.number, state: event.state },
+        at: event.at,
+        naturalKey: `review:${repository.id}:${event.reviewId}:${event.state}`,
+      },
+    ]);
+    if (card.blocked) await recheckSoon(trx, card.id);
+  });
+}

@@ -1,0 +1,106 @@
+import { Problem } from "../errors.ts";
+import { stageOf } from "../flow/flow.ts";
+import { findCardById } from "../store/cards.ts";
+import type { Db } from "../store/connect.ts";
+import {
+  findOpenOperation,
+  listOrphanedOperations,
+  settleOperation,
+  takeOver,
+  type Operation,
+} from "../store/operations.ts";
+import { listLinks } from "../store/links.ts";
+import { addJob } from "../store/jobs.ts";
+import { findProject } from "../store/projects.ts";
+import type { MoveOutcome } from "./carry-out-move.ts";
+import type { Deps } from "./deps.ts";
+import type { Crossing } from "./look-at-card.ts";
+import { carryOutOrLetGo, settleMove } from "./move-card.ts";
+
+export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";
+export const RESUME_QUEUED_MOVE = "resume-queued-move";
+
+/** How long to wait for a call under way before looking again, in milliseconds. */
+const RETRY_MS = 500;
+
+/** How often a move may fail for a reason of our own before it is given up. */
+const MAX_FAILURES = 8;
+
+/** How many moves one sweep goes on with. */
+const BATCH = 20;
+
+/** Goes on with the moves nobody is at work on: those of a dead process, and those the forge could not be reached for. */
+export async function resumeOrphanedMoves(deps: Deps): Promise<void> {
+  for (const operation of await listOrphanedOperations(deps.db, BATCH)) await resumeMove(deps, operation);
+}
+
+/**
+ * Ends the move of this card that waits in the forge's merge queue, because the forge has said something about it: it landed, or it
+ * was thrown out for the reason given.
+ */
+export async function resumeQueuedMove(deps: Deps, cardId: string, thrownOut: string | null): Promise<void> {
+  const operation = await findOpenOperation(deps.db, cardId);
+  // The queue was quicker than the call that asked for it: that one is about to say that it waits.
+  if (operation?.state === "running" && operation.isHeld) {
+    await resumeQueuedSoon(deps.db, cardId, thrownOut, RETRY_MS);
+  } else if (operation?.state === "queued") await resumeMove(deps, operation, thrownOut);
+}
+
+/** Asks for the queued move of a card to be ended, soon. */
+export const resumeQueuedSoon = (
+  db: Db,
+  cardId: string,
+  thrownOut: string | null,
+  delayMs = 0,
+): Promise<void> =>
+  addJob(db, RESUME_QUEUED_MOVE, { cardId, thrownOut }, { key: `${RESUME_QUEUED_MOVE}:${cardId}`, delayMs });
+
+async function resumeMove(deps: Deps, operation: Operation, thrownOut: string | null = null): Promise<void> {
+  const log = deps.log.child({ operation: operation.id, cardId: operation.cardId });
+  const crossing = await crossingOf(deps, operation);
+  if (!crossing) {
+    await settleOperation(deps.db, operation, "abandoned");
+    return;
+  }
+  const attempt = await takeOver(deps.db, operation, { holder: deps.instanceId, requestId: null });
+  if (attempt === null) return;
+  const move = { id: operation.id, attempt, actorId: operation.actorId, index: operation.index };
+  try {
+    const outcome = thrownOut
+      ? await thrownOutOfQueue(deps, crossing, thrownOut)
+      : await carryOutOrLetGo(deps, crossing, move);
+    await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
+    log.info({ outcome: outcome.state }, "finished a move that was left unfinished");
+  } catch (error) {
+    if (error instanceof Problem) {
+      log.warn({ kind: error.kind, reason: error.message }, "a move is still unfinished");
+      return;
+    }
+    // A move that cannot be gone on with must not keep the others waiting, nor be tried for ever.
+    const isHopeless = attempt > MAX_FAILURES;
+    if (isHopeless) await settleOperation(deps.db, move, "abandoned");
+    log.error({ err: error, attempt, isHopeless }, "going on with a move failed");
+  }
+}
+
+/** The forge's queue gives a word for why, such as `CI_FAILURE`, and nothing more. */
+async function thrownOutOfQueue(deps: Deps, { card }: Crossing, word: string): Promise<MoveOutcome> {
+  const [link] = await listLinks(deps.db, card.id);
+  const repository = link?.repository.fullName ?? "";
+  const message = `The forge's merge queue threw the pull request out: ${word}`;
+  const details = { reason: word };
+  return {
+    state: "refused",
+    reasons: [{ reason: "queue_rejected", message, repository, details }],
+    headSha: link?.headSha ?? null,
+    promoted: [],
+  };
+}
+
+/** The card and the stage it was to enter; null when either is gone. */
+async function crossingOf(deps: Deps, operation: Operation): Promise<Crossing | null> {
+  const card = await findCardById(deps.db, operation.cardId);
+  const project = card && (await findProject(deps.db, card.workspaceId, card.projectId));
+  const stage = project && stageOf(project.flow, operation.stageId);
+  return card && project && stage ? { card, project, stage } : null;
+}

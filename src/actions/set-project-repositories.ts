@@ -1,0 +1,133 @@
+import { busy, conflict, invalid, notFound } from "../errors.ts";
+import type { Trx } from "../store/connect.ts";
+import { holdLinkedCards, removeLinks } from "../store/links.ts";
+import { listProjects, lockProject, type Project } from "../store/projects.ts";
+import {
+  holdRepositories,
+  listBoardRepositories,
+  listProjectRepositories,
+  saveProjectRepositories,
+  type Repository,
+} from "../store/repositories.ts";
+import { recordEvents } from "../store/timeline.ts";
+import type { Answered, Caller } from "./caller.ts";
+import type { Deps } from "./deps.ts";
+import { unlinked } from "./relink-card.ts";
+
+export interface ChosenRepository {
+  readonly id: string;
+  /** Left out it stays as it was. */
+  readonly linkByDefault?: boolean | undefined;
+}
+
+/** A repository as the API shows it. */
+export type RepositoryEntry = Omit<Repository, "ref">;
+
+export const repositoryEntry = (repository: Repository): RepositoryEntry => {
+  const { id, fullName, defaultBranch, linkByDefault, connected, projectId } = repository;
+  return { id, fullName, defaultBranch, linkByDefault, connected, projectId };
+};
+
+/**
+ * Makes these the repositories of a project, all of them and no others. Cards are unlinked from those it lets go of, unless their work there
+ * has been merged: that stays told. Answers with the repositories. Throws `conflict` for one that another project has, or that a card's open pull request needs.
+ */
+export async function setProjectRepositories(
+  deps: Deps,
+  caller: Caller,
+  project: Project,
+  chosen: readonly ChosenRepository[],
+): Promise<Answered> {
+  requireEachOnce(chosen);
+  return deps.db.transaction(async (trx) => {
+    if (!(await lockProject(trx, project.id, "no key update"))) {
+      throw notFound("There is no project with this id on this board.");
+    }
+    const before = await listProjectRepositories(trx, project.id);
+    await holdRepositories(
+      trx,
+      [...before, ...chosen].map(({ id }) => id),
+    );
+    const asked = await requireFree(trx, caller, project, chosen);
+    const removed = before.filter(({ id }) => !chosen.some((one) => one.id === id));
+    await unlinkCards(trx, caller, removed);
+    await saveProjectRepositories(
+      trx,
+      project.id,
+      asked.map((one) => withDefault(one, before, asked.length)),
+    );
+    const after = await listProjectRepositories(trx, project.id);
+    return caller.answer(trx, after.map(repositoryEntry));
+  });
+}
+
+/** Said, or as it was; the only one of a project that had none is linked by default, as there is nothing to choose. */
+function withDefault(
+  { id, linkByDefault }: ChosenRepository,
+  before: readonly Repository[],
+  count: number,
+): { readonly id: string; readonly linkByDefault: boolean } {
+  const was = before.find((repository) => repository.id === id)?.linkByDefault;
+  return { id, linkByDefault: linkByDefault ?? was ?? count === 1 };
+}
+
+function requireEachOnce(chosen: readonly ChosenRepository[]): void {
+  const issues = chosen.flatMap(({ id }, at) =>
+    chosen.findIndex((other) => other.id === id) === at
+      ? []
+      : [{ path: `body.repositories.${at}.id`, message: `the repository ${id} is listed twice` }],
+  );
+  const [first] = issues;
+  if (first) throw invalid(`${first.path}: ${first.message}`, issues);
+}
+
+/** Refuses repositories the board does not have, and those another project of it has. */
+async function requireFree(
+  trx: Trx,
+  caller: Caller,
+  project: Project,
+  chosen: readonly ChosenRepository[],
+): Promise<readonly ChosenRepository[]> {
+  const onBoard = new Map(
+    (await listBoardRepositories(trx, caller.workspaceId)).map((repository) => [repository.id, repository]),
+  );
+  const issues = chosen.flatMap(({ id }, at) =>
+    onBoard.has(id)
+      ? []
+      : [{ path: `body.repositories.${at}.id`, message: `${id} is no repository of this board` }],
+  );
+  const [first] = issues;
+  if (first) throw invalid(`${first.message}. GET /v1/repositories lists those that are.`, issues);
+  const taken = chosen
+    .map(({ id }) => onBoard.get(id))
+    .find((repository) => repository && ![null, project.id].includes(repository.projectId));
+  if (!taken) return chosen;
+  const holder = (await listProjects(trx, caller.workspaceId)).find(({ id }) => id === taken.projectId);
+  throw conflict(
+    `${taken.fullName} belongs to the project ${holder?.name ?? taken.projectId}. Take it out of that one first.`,
+  );
+}
+
+async function unlinkCards(trx: Trx, caller: Caller, removed: readonly Repository[]): Promise<void> {
+  const nameOf = new Map(removed.map(({ id, fullName }) => [id, fullName]));
+  const cards = await holdLinkedCards(trx, [...nameOf.keys()]);
+  const needed = cards.filter(({ openPullRequest }) => openPullRequest !== null);
+  if (needed.length > 0) {
+    const pulls = needed
+      .slice(0, 10)
+      .map((card) => `#${card.openPullRequest} of card ${card.number} in ${nameOf.get(card.repositoryId)}`);
+    throw conflict(
+      `Pull requests are open: ${pulls.join(", ")}${needed.length > 10 ? " and more" : ""}. Merge or close them first.`,
+    );
+  }
+  const moving = cards.find(({ isMoving }) => isMoving);
+  if (moving) {
+    throw busy(`Card ${moving.number} is being moved. Change the repositories once that is done.`, 2);
+  }
+  const actor = { userId: caller.userId, login: null };
+  for (const { cardId, repositoryId, branchName, hasMerged } of cards) {
+    if (hasMerged) continue;
+    await removeLinks(trx, cardId, [repositoryId]);
+    await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
+  }
+}

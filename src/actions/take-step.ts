@@ -1,0 +1,140 @@
+import { branchNameFor } from "../flow/branch-name.ts";
+import type { MoveStep } from "../flow/move.ts";
+import type { Refusal } from "../flow/refusal.ts";
+import type { RepositoryRef } from "../forge/forge.ts";
+import { findIntent, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
+import { isBranchTaken, type Link } from "../store/links.ts";
+import { isStillOurs } from "../store/operations.ts";
+import { beingMoved } from "./begin-move.ts";
+import type { Deps } from "./deps.ts";
+import type { Crossing } from "./look-at-card.ts";
+import { recordBranchCut, recordOpened, recordReady, type DeedContext } from "./record-deeds.ts";
+
+/** For whom a step is taken, and under which operation; without one it is Trunkline catching up with what a stage asks. */
+export interface StepContext extends Crossing, DeedContext {
+  readonly operation: { readonly id: string; readonly attempt: number } | null;
+}
+
+type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Action }>;
+
+/** How many names are tried when others have them, before it is given up. */
+const MAX_NAMES = 20;
+
+/**
+ * Takes one step other than a merge, and records what came of it. Every step is written down as an intent first, and a step
+ * that was taken already is a success. Null when done, else the forge's refusal.
+ */
+export async function takeStep(
+  deps: Deps,
+  context: StepContext,
+  link: Link,
+  step: Exclude<MoveStep, Step<"merge">>,
+): Promise<Refusal | null> {
+  const { ref } = link.repository;
+  if (!ref) throw new Error("a step in a repository without an installation");
+  switch (step.action) {
+    case "create_branch":
+      return createBranch(deps, context, ref, step);
+    case "open_pull_request":
+      return openPullRequest(deps, context, ref, step);
+    case "mark_ready":
+      return markReady(deps, context, ref, step);
+  }
+}
+
+/** The intent's row, and the check that the move is still ours: what precedes every writing call to the forge. Gives its round. */
+export async function declareIntent(deps: Deps, context: StepContext, intent: Intent): Promise<number> {
+  const round = await recordIntent(deps.db, intent);
+  if (context.operation && !(await isStillOurs(deps.db, context.operation))) {
+    throw beingMoved(context.card);
+  }
+  return round;
+}
+
+export const intentOf = (
+  { card, actorId }: StepContext,
+  repositoryId: string,
+  kind: Intent["kind"],
+  subject: string,
+): Intent => ({ repositoryId, kind, subject, cardId: card.id, actorId });
+
+async function createBranch(
+  deps: Deps,
+  context: StepContext,
+  repository: RepositoryRef,
+  step: Step<"create_branch">,
+): Promise<Refusal | null> {
+  const { card, project } = context;
+  for (let attempt = 1; attempt <= MAX_NAMES; attempt++) {
+    const branchName = branchNameFor(project.flow.branchPattern, card.number, card.title, attempt);
+    if (await isBranchTaken(deps.db, step.repositoryId, branchName)) continue;
+    const intent = intentOf(context, step.repositoryId, "create_branch", branchName);
+    const earlier = await findIntent(deps.db, intent);
+    await declareIntent(deps, context, intent);
+    const created = await deps.forge.createBranch(repository, branchName, step.fromSha);
+    // Taken by a try of ours whose answer never came: the trunk has gone on since, the branch is still the card's.
+    const isOurs = created.ok && (!("taken" in created.value) || (earlier !== null && !earlier.done));
+    if (!isOurs) {
+      await withdrawIntent(deps.db, intent);
+      if (!created.ok) return created.refusal;
+      continue;
+    }
+    const headSha = "taken" in created.value ? created.value.taken : step.fromSha;
+    await recordBranchCut(deps, context, intent, headSha);
+    return null;
+  }
+  const taken = branchNameFor(project.flow.branchPattern, card.number, card.title);
+  return {
+    reason: "branch_missing",
+    message: `Every name for the card's branch is taken, from ${taken} to ${taken}-${MAX_NAMES}.`,
+  };
+}
+
+async function openPullRequest(
+  deps: Deps,
+  context: StepContext,
+  repository: RepositoryRef,
+  step: Step<"open_pull_request">,
+): Promise<Refusal | null> {
+  const { card } = context;
+  const intent = intentOf(
+    context,
+    step.repositoryId,
+    "open_pull_request",
+    `${step.branchName}:${step.targetBranch}`,
+  );
+  await declareIntent(deps, context, intent);
+  const opened = await deps.forge.openPullRequest(repository, {
+    title: card.title,
+    body: `${card.description}\n\n---\nCard #${card.number}`.trimStart(),
+    headBranch: step.branchName,
+    targetBranch: step.targetBranch,
+    isDraft: step.isDraft,
+  });
+  if (!opened.ok) {
+    await withdrawIntent(deps.db, intent);
+    return opened.refusal;
+  }
+  const { number, nodeId, isDraft, headSha } = opened.value;
+  const { repositoryId, fullName, targetBranch } = step;
+  const pull = { repositoryId, fullName, prNumber: number, nodeId, targetBranch, headSha, isDraft };
+  await recordOpened(deps, context, intent, pull);
+  return null;
+}
+
+async function markReady(
+  deps: Deps,
+  context: StepContext,
+  repository: RepositoryRef,
+  step: Step<"mark_ready">,
+): Promise<Refusal | null> {
+  const intent = intentOf(context, step.repositoryId, "mark_ready", String(step.prNumber));
+  const round = await declareIntent(deps, context, intent);
+  const marked = await deps.forge.markReady(repository, step.nodeId);
+  if (!marked.ok) {
+    await withdrawIntent(deps.db, intent);
+    return marked.refusal;
+  }
+  await recordReady(deps, context, step, round);
+  return null;
+}
