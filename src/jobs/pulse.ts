@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Deps } from "../actions/deps.ts";
+import { RESUME_ORPHANED_MOVES } from "../actions/resume-move.ts";
+import { freeDeadWorkers, heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
+import { addJob } from "../store/jobs.ts";
+import { listOrphanedOperations } from "../store/operations.ts";
+
+export interface Pulse {
+  /** Ends the pulse and tells the others that this process is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Says every few seconds that this process is alive, and sees to what dead ones left behind. The first beat is over when this
+ * resolves, so that nothing is held by a process nobody has heard of.
+ */
+export async function startPulse(deps: Deps, workerIds: ReadonlySet<string>): Promise<Pulse> {
+  const ending = new AbortController();
+  await heartbeat(deps.db, deps.instanceId, [...workerIds]);
+  const beating = beat(deps, workerIds, ending.signal);
+  return {
+    stop: async () => {
+      ending.abort();
+      await beating;
+      await leave(deps.db, deps.instanceId);
+    },
+  };
+}
+
+async function beat(deps: Deps, workerIds: ReadonlySet<string>, ending: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await sleep(HEARTBEAT_MS, undefined, { signal: ending });
+    } catch {
+      return;
+    }
+    try {
+      await heartbeat(deps.db, deps.instanceId, [...workerIds]);
+      await freeDeadWorkers(deps.db);
+      const orphans = await listOrphanedOperations(deps.db, 1);
+      if (orphans.length > 0)
+        await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
+    } catch (error) {
+      deps.log.warn({ err: error }, "the database could not be told that this process is alive");
+    }
+  }
+}

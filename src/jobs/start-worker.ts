@@ -1,0 +1,48 @@
+import { EventEmitter } from "node:events";
+import { Logger as WorkerLogger, run, type WorkerEvents } from "graphile-worker";
+import type { Deps } from "../actions/deps.ts";
+import { openJobPool } from "../store/jobs.ts";
+import { startPulse } from "./pulse.ts";
+import { TIMETABLE, tasksOf } from "./tasks.ts";
+
+export interface RunningWorker {
+  /** Lets the jobs at work finish, takes no more, and resolves. */
+  stop(): Promise<void>;
+}
+
+const CONCURRENCY = 4;
+const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);
+
+/** Starts working off jobs in this process, and its pulse. Any number of processes may do so on one database. */
+export async function startWorker(deps: Deps, connectionString: string): Promise<RunningWorker> {
+  const log = deps.log.child({ part: "jobs" });
+  const workerIds = new Set<string>();
+  const events: WorkerEvents = new EventEmitter();
+  events.on("worker:create", ({ worker }) => workerIds.add(worker.workerId));
+  events.on("worker:stop", ({ worker }) => workerIds.delete(worker.workerId));
+  const pulse = await startPulse(deps, workerIds);
+  const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
+    log.warn({ err: error }, "a database connection broke"),
+  );
+  const runner = await run({
+    pgPool: pool,
+    concurrency: CONCURRENCY,
+    pollInterval: 2_000,
+    noHandleSignals: true,
+    taskList: tasksOf(deps),
+    crontab: TIMETABLE,
+    events,
+    // Its own chatter is for debugging; what fails is told where it fails.
+    logger: new WorkerLogger(() => (level, message) => {
+      if (TOLD_AS_ERRORS.has(level)) log.error(message);
+      else log.trace(message);
+    }),
+  });
+  return {
+    stop: async () => {
+      await runner.stop();
+      await pool.end();
+      await pulse.stop();
+    },
+  };
+}

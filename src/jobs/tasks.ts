@@ -1,0 +1,49 @@
+import type { TaskList } from "graphile-worker";
+import { z } from "zod";
+import { CATCH_UP_CARD, catchUpCard } from "../actions/catch-up-card.ts";
+import type { Deps } from "../actions/deps.ts";
+import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
+import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
+import {
+  RESUME_ORPHANED_MOVES,
+  RESUME_QUEUED_MOVE,
+  resumeOrphanedMoves,
+  resumeQueuedMove,
+} from "../actions/resume-move.ts";
+import { syncInstallations } from "../actions/sync-installations.ts";
+import { listWaitingLanes } from "../store/deliveries.ts";
+import { dropOldKeys } from "../store/idempotency.ts";
+import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
+import { workLane } from "../webhooks/work-lane.ts";
+
+const lanePayload = z.object({ lane: z.string() });
+const cardPayload = z.object({ cardId: z.uuid() });
+const commentPayload = z.object({ commentId: z.uuid() });
+const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullable() });
+
+/** All that runs later. */
+export const tasksOf = (deps: Deps): TaskList => ({
+  [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
+  [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
+  [RECHECK_BLOCKED]: (payload) => recheckBlocked(deps, cardPayload.parse(payload).cardId),
+  [MIRROR_COMMENT]: (payload) => mirrorComment(deps, commentPayload.parse(payload).commentId, JOB_WAITS_MS),
+  [RESUME_QUEUED_MOVE]: (payload) => {
+    const { cardId, thrownOut } = queuedPayload.parse(payload);
+    return resumeQueuedMove(deps, cardId, thrownOut);
+  },
+  [RESUME_ORPHANED_MOVES]: () => resumeOrphanedMoves(deps),
+  "work-forgotten-lanes": async () => {
+    for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
+  },
+  "sync-installations": () => syncInstallations(deps),
+  "drop-old-keys": async () => {
+    await dropOldKeys(deps.db);
+  },
+});
+
+/** When what runs by the clock runs (minute, hour, day of month, month, day of week; UTC). */
+export const TIMETABLE = `
+*/5 * * * * work-forgotten-lanes ?max=1
+17 * * * * sync-installations ?max=3
+41 * * * * drop-old-keys ?max=3
+`;

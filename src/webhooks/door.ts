@@ -1,0 +1,44 @@
+import express, { type RequestHandler } from "express";
+import type { Deps } from "../actions/deps.ts";
+import { invalid, Problem } from "../errors.ts";
+import { translateDelivery } from "../forge/github/translate-delivery.ts";
+import { verifyDelivery } from "../forge/github/verify-delivery.ts";
+import { receiveDelivery } from "./receive.ts";
+
+/** GitHub's own cap: a larger payload is never sent (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
+const MAX_PAYLOAD = "25mb";
+
+/** How the forge's deliveries come in: nothing is parsed before its signature holds, nothing is answered before it is kept. */
+export function webhookDoor(deps: Deps, secrets: readonly string[]): RequestHandler[] {
+  const receive: RequestHandler = async (request, response) => {
+    const raw: unknown = request.body;
+    const body = Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
+    const signature = request.get("x-hub-signature-256");
+    if (!verifyDelivery(body, signature, secrets)) {
+      throw new Problem("unauthenticated", "The signature is missing or is not this App's.");
+    }
+    const guid = request.get("x-github-delivery");
+    const event = request.get("x-github-event");
+    if (!guid || !event) throw invalid("X-GitHub-Delivery and X-GitHub-Event are required.");
+    const payload = decode(body);
+    const { repositoryId, installationId } = translateDelivery(event, payload.parsed);
+    const isNew = await receiveDelivery(deps, {
+      guid,
+      event,
+      payload: payload.text,
+      repositoryId,
+      installationId,
+    });
+    response.status(202).json({ accepted: isNew });
+  };
+  return [express.raw({ type: () => true, limit: MAX_PAYLOAD, inflate: false }), receive];
+}
+
+function decode(body: Buffer): { text: string; parsed: unknown } {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
+    return { text, parsed: JSON.parse(text) };
+  } catch (error) {
+    throw new Problem("invalid", "The payload is not JSON.", { cause: error });
+  }
+}

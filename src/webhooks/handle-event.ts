@@ -1,0 +1,28 @@
+import type { Deps } from "../actions/deps.ts";
+import { recordCheck } from "../actions/record-check.ts";
+import { recordComment } from "../actions/record-comment.ts";
+import { recordPullRequest } from "../actions/record-pull-request.ts";
+import { recordPush } from "../actions/record-push.ts";
+import { recordReview } from "../actions/record-review.ts";
+import { syncInstallations } from "../actions/sync-installations.ts";
+import type { ForgeEvent } from "../forge/events.ts";
+
+/** Sends each kind of event to the action it calls for. */
+export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<void> {
+  switch (event.type) {
+    case "pushed":
+      return recordPush(deps, event);
+    case "pull_request":
+      return recordPullRequest(deps, event);
+    case "check_reported":
+      return recordCheck(deps, event);
+    case "review_submitted":
+      return recordReview(deps, event);
+    case "commented":
+      return recordComment(deps, event);
+    case "installation_changed":
+      return syncInstallations(deps);
+    case "irrelevant":
+      return;
+  }
+}

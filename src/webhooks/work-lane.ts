@@ -1,0 +1,45 @@
+import type { Deps } from "../actions/deps.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
+import { markFailed, markWorked, nextDelivery, type Delivery } from "../store/deliveries.ts";
+import { handleEvent } from "./handle-event.ts";
+import { workLaneLater } from "./receive.ts";
+import { translateDelivery } from "../forge/github/translate-delivery.ts";
+
+/** After this many failures a delivery is set aside, so that it no longer holds up what came after it. */
+const MAX_ATTEMPTS = 8;
+/** While the forge is away nothing else in the lane could be worked either: it is waited for, most of a day long. */
+const MAX_ATTEMPTS_IN_OUTAGE = 200;
+const LONGEST_WAIT_MS = 300_000;
+
+/** Works off what waits in a lane, in the order received. A failure ends the run and is tried again, later each time. */
+export async function workLane(deps: Deps, lane: string): Promise<void> {
+  for (;;) {
+    const delivery = await nextDelivery(deps.db, lane);
+    if (!delivery) return;
+    const log = deps.log.child({ delivery: delivery.guid, event: delivery.event });
+    try {
+      await workDelivery({ ...deps, log }, delivery);
+      await markWorked(deps.db, delivery.guid);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const isOutage = error instanceof ForgeUnavailable;
+      const maxAttempts = isOutage ? MAX_ATTEMPTS_IN_OUTAGE : MAX_ATTEMPTS;
+      const { parked } = await markFailed(deps.db, delivery.guid, reason, maxAttempts);
+      if (parked) log.error({ err: error }, "a delivery failed too often and is set aside");
+      else {
+        log.warn(
+          { err: error, attempts: delivery.attempts + 1 },
+          "a delivery failed and will be tried again",
+        );
+        await workLaneLater(deps.db, lane, Math.min(1000 * 2 ** delivery.attempts, LONGEST_WAIT_MS));
+        return;
+      }
+    }
+  }
+}
+
+async function workDelivery(deps: Deps, delivery: Delivery): Promise<void> {
+  const { deliveryEvent, reason } = translateDelivery(delivery.event, JSON.parse(delivery.payload));
+  if (reason !== undefined) deps.log.warn({ reason }, "a delivery could not be read");
+  await handleEvent(deps, deliveryEvent);
+}

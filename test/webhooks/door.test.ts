@@ -1,0 +1,197 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createApp, WEBHOOK_PATH } from "../../src/app.ts";
+import type { Trx } from "../../src/store/connect.ts";
+import { eventually } from "../support/api.ts";
+import {
+  cardWithStatuses,
+  deliver,
+  kept,
+  keptWhen,
+  signatureOf,
+  type SentDelivery,
+} from "../support/deliveries.ts";
+import { whileHeld } from "../support/held.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const deliveriesTable = (trx: Trx) => trx.raw("lock table deliveries in access exclusive mode");
+const ping = { zen: "Keep it logically awesome.", hook_id: 1 };
+const MAX = 25 * 1024 * 1024;
+const ofSize = (bytes: number): string => `{"a":"${"x".repeat(bytes - 8)}"}`;
+
+describe("a delivery", () => {
+  it("is answered with 2xx and kept as it was sent", async () => {
+    const payload = '{ "zen":"Spaces  stay, é 😀 \\u0000 too" }';
+    const { guid, status, body } = await deliver(world, "ping", payload);
+    expect([status, body]).toEqual([202, { accepted: true }]);
+    expect((await kept(world, guid))?.payload).toBe(payload);
+  });
+
+  it.each<[string, object]>([
+    ["of an event nobody knows", { action: "sung", repository: { id: 1 } }],
+    [
+      "of a repository nobody knows",
+      { ref: "refs/heads/main", repository: { id: 987_654, full_name: "a/b" } },
+    ],
+    ["without anything in it", {}],
+    ["that is a list", []],
+    ["with ids that are none", { repository: { id: "x" }, installation: null }],
+  ])("%s is taken and worked off without harm", async (_, payload) => {
+    for (const event of ["push", "pull_request", "check_run", "status", "a_new_event"]) {
+      const { guid, status } = await deliver(world, event, payload);
+      expect(status).toBe(202);
+      expect((await keptWhen(world, guid, ({ state }) => state !== "waiting"))?.state).toBe("done");
+    }
+  });
+
+  it.each<[string, Record<string, string | null>]>([
+    ["no signature", { "x-hub-signature-256": null }],
+    ["an empty signature", { "x-hub-signature-256": "" }],
+    [
+      "a signature by SHA-1 only",
+      { "x-hub-signature-256": null, "x-hub-signature": signatureOf(JSON.stringify(ping), "x", "sha1") },
+    ],
+    [
+      "SHA-1 where SHA-256 belongs",
+      { "x-hub-signature-256": signatureOf(JSON.stringify(ping), "x", "sha1") },
+    ],
+    ["another's signature", { "x-hub-signature-256": signatureOf(JSON.stringify(ping), "development") }],
+    ["a signature cut short", { "x-hub-signature-256": `sha256=${"0".repeat(63)}` }],
+  ])("with %s is 401 and not kept", async (_, headers) => {
+    const { guid, status, body } = await deliver(world, "ping", ping, { headers });
+    expect(status).toBe(401);
+    expect(body).toMatchObject({ message: expect.stringContaining("signature"), statusCode: 401 });
+    expect(await kept(world, guid)).toBeUndefined();
+  });
+
+  it("with a good SHA-1 signature beside a bad SHA-256 one is 401", async () => {
+    const text = JSON.stringify(ping);
+    const headers = {
+      "x-hub-signature": signatureOf(text, world.forge.app.webhookSecret, "sha1"),
+      "x-hub-signature-256": signatureOf(text, "wrong"),
+    };
+    expect((await deliver(world, "ping", text, { headers })).status).toBe(401);
+  });
+
+  it("with one byte altered is 401 and not kept", async () => {
+    const text = JSON.stringify(ping);
+    const headers = { "x-hub-signature-256": signatureOf(text, world.forge.app.webhookSecret) };
+    for (const altered of [text.replace("K", "k"), `${text} `, text.slice(0, -1)]) {
+      const { guid, status } = await deliver(world, "ping", altered, { headers });
+      expect(status).toBe(401);
+      expect(await kept(world, guid)).toBeUndefined();
+    }
+  });
+
+  it.each<[string, string | Uint8Array<ArrayBuffer>, number]>([
+    ["nothing", "", 401],
+    ["no JSON", "payload=%7B%7D", 400],
+    ["JSON cut short", '{"zen":"', 400],
+    ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
+  ])("of %s, well signed, is 4xx and not kept", async (_, body, expected) => {
+    const { guid, status, body: answer } = await deliver(world, "ping", body);
+    expect(status).toBe(expected);
+    expect(answer["statusCode"]).toBe(expected);
+    expect(await kept(world, guid)).toBeUndefined();
+  });
+
+  it.each(["x-github-delivery", "x-github-event"])("without %s is 400", async (header) => {
+    expect((await deliver(world, "ping", ping, { headers: { [header]: null } })).status).toBe(400);
+  });
+
+  it("of 25 MB is kept, and of one byte more is 413", async () => {
+    const most = await deliver(world, "ping", ofSize(MAX));
+    expect(most.status).toBe(202);
+    const tooMuch = await deliver(world, "ping", ofSize(MAX + 1));
+    expect(tooMuch.status).toBe(413);
+    expect(tooMuch.body["message"]).toContain("25 MiB");
+    expect(await kept(world, tooMuch.guid)).toBeUndefined();
+    await world.service.deps.db("deliveries").where({ guid: most.guid }).delete();
+  });
+
+  it("that is compressed is 415, and never unpacked", async () => {
+    const bomb = new Uint8Array(gzipSync(ofSize(MAX * 4)));
+    const { guid, status } = await deliver(world, "ping", bomb, { headers: { "content-encoding": "gzip" } });
+    expect(status).toBe(415);
+    expect(await kept(world, guid)).toBeUndefined();
+  });
+
+  it("that comes ten times, also at the same moment, is one", async () => {
+    const board = await world.board();
+    const { number, status } = await cardWithStatuses(world, board);
+    const payload = status("failure");
+    const guid = "00000000-aaaa-bbbb-cccc-000000000001";
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => deliver(world, "status", payload, { guid })),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 202));
+    expect(answers.filter(({ body }) => body["accepted"] === true)).toHaveLength(1);
+    await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
+    expect(await deliver(world, "status", payload, { guid })).toMatchObject({
+      status: 202,
+      body: { accepted: false },
+    });
+    const rows = await world.service.deps.db("deliveries").where({ guid });
+    expect(rows).toHaveLength(1);
+    const events = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
+    expect(events).toHaveLength(1);
+  });
+
+  it("is answered only once it is kept", async () => {
+    const { db } = world.service.deps;
+    const answered: SentDelivery[] = [];
+    const answers: Promise<unknown>[] = [];
+    const waiting = () =>
+      db("pg_locks").where({ granted: false }).whereRaw("relation = 'deliveries'::regclass");
+    await whileHeld(db, deliveriesTable, async () => {
+      answers.push(deliver(world, "ping", ping).then((answer) => answered.push(answer)));
+      await eventually(waiting, ({ length }) => length > 0);
+      expect(answered).toEqual([]);
+    });
+    await Promise.all(answers);
+    expect(answered).toMatchObject([{ status: 202 }]);
+    expect(await kept(world, answered[0]?.guid ?? "")).toBeDefined();
+  });
+
+  it("that cannot be kept is 5xx, so that the forge's log says it failed", async () => {
+    const { db } = world.service.deps;
+    await db.raw("alter table deliveries rename to elsewhere");
+    const failed = await deliver(world, "ping", { zen: "a canary in the payload" });
+    await db.raw("alter table elsewhere rename to deliveries");
+    expect(failed.status).toBe(500);
+    expect(world.logged()).not.toContain("a canary in the payload");
+    expect(await deliver(world, "ping", ping, { guid: failed.guid })).toMatchObject({
+      body: { accepted: true },
+    });
+  });
+});
+
+describe("while the webhook secret is exchanged", () => {
+  it("the new one and the one before it both hold, and no third; afterwards only the new one", async () => {
+    const { deps } = world.service;
+    const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {
+      const server = createServer(createApp(deps, { webhookSecrets }));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      const { status } = await deliver(world, "ping", ping, {
+        secret,
+        url: `http://127.0.0.1:${port}${WEBHOOK_PATH}`,
+      });
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      return status;
+    };
+    expect(await statusWith(["new", "before"], "new")).toBe(202);
+    expect(await statusWith(["new", "before"], "before")).toBe(202);
+    expect(await statusWith(["new", "before"], "third")).toBe(401);
+    expect(await statusWith(["new"], "before")).toBe(401);
+  });
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { cardWithStatuses, deliver, kept, keptWhen } from "../support/deliveries.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const db = () => world.service.deps.db;
+
+/** A status no table can hold: PostgreSQL's text has no NUL. */
+const POISON = "ci\0";
+
+/** Nothing in this world can record a check meanwhile. */
+async function whileChecksCannotBeKept(act: () => Promise<void>): Promise<void> {
+  await db().raw("alter table check_reports rename to elsewhere");
+  try {
+    await act();
+  } finally {
+    await db().raw("alter table elsewhere rename to check_reports");
+  }
+}
+
+/** Waits until nobody is at work in a lane and its next try lies in the future. */
+async function laneIsPutOff(lane: string): Promise<void> {
+  const job = () =>
+    db()("graphile_worker.jobs")
+      .where({ key: `work-lane:${lane}`, locked_at: null })
+      .whereRaw("run_at > now()");
+  await eventually(job, ({ length }) => length === 1);
+}
+
+describe("deliveries", () => {
+  it("of one repository are worked in the order they came", async () => {
+    const board = await world.board();
+    const { number, status } = await cardWithStatuses(world, board);
+    const states = ["pending", "failure", "success", "pending", "success", "failure", "success"] as const;
+    for (const state of states) await deliver(world, "status", status(state));
+    await board.api.eventWhen(number, () => true);
+    const told = async () =>
+      (await board.api.timeline(number))
+        .filter(({ kind }) => kind === "checks_changed")
+        .map(({ data }) => data["to"]);
+    const words = { pending: "pending", failure: "failing", success: "passing" };
+    const all = await eventually(told, ({ length }) => length === states.length);
+    expect(all).toEqual(states.map((state) => words[state]));
+  });
+
+  it("that fail are tried again until they succeed, and what came after them waits its turn", async () => {
+    const board = await world.board();
+    const { number, status } = await cardWithStatuses(world, board);
+    let first = "";
+    let second = "";
+    await whileChecksCannotBeKept(async () => {
+      first = (await deliver(world, "status", status("pending"))).guid;
+      await keptWhen(world, first, ({ attempts }) => attempts >= 1);
+      second = (await deliver(world, "status", status("success"))).guid;
+      expect(await kept(world, second)).toMatchObject({ state: "waiting", attempts: 0 });
+    });
+    await keptWhen(world, second, ({ state }) => state === "done");
+    expect(await kept(world, first)).toMatchObject({ state: "done" });
+    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
+    expect(told.map(({ data }) => data["to"])).toEqual(["pending", "passing"]);
+  });
+
+  it("that can never be worked are set aside in the end, and those behind them go on", async () => {
+    const board = await world.board();
+    const { number, status } = await cardWithStatuses(world, board);
+    const poison = await deliver(world, "status", status("failure", POISON));
+    await keptWhen(world, poison.guid, ({ attempts }) => attempts === 1);
+    const next = await deliver(world, "status", status("success"));
+    await db()("deliveries").where({ guid: poison.guid }).update({ attempts: 7 });
+    await keptWhen(world, poison.guid, ({ state }) => state === "parked");
+    await keptWhen(world, next.guid, ({ state }) => state === "done");
+    await board.api.eventWhen(
+      number,
+      ({ kind, data }) => kind === "checks_changed" && data["to"] === "passing",
+    );
+    const told = world
+      .logged()
+      .split("\n")
+      .find((line) => line.includes("set aside") && line.includes(poison.guid));
+    expect(told).toContain('"level":50');
+  });
+
+  it("of other repositories do not wait for a failing one", async () => {
+    const [failing, sound] = [await world.board(), await world.board()];
+    const one = await cardWithStatuses(world, failing);
+    const other = await cardWithStatuses(world, sound);
+    const poison = await deliver(world, "status", one.status("failure", POISON));
+    await keptWhen(world, poison.guid, ({ attempts }) => attempts === 1);
+    await deliver(world, "status", other.status("success"));
+    await sound.api.eventWhen(other.number, ({ kind }) => kind === "checks_changed");
+    expect(await kept(world, poison.guid)).toMatchObject({ state: "waiting" });
+  });
+
+  it("that keep coming do not use up the tries of one that fails", async () => {
+    const board = await world.board();
+    const { lane, status } = await cardWithStatuses(world, board);
+    const guids: string[] = [];
+    await whileChecksCannotBeKept(async () => {
+      for (let round = 0; round < 12; round++) {
+        guids.push((await deliver(world, "status", status("success", `ci-${round}`))).guid);
+        await laneIsPutOff(lane);
+      }
+      expect(await kept(world, guids[0] ?? "")).toMatchObject({ state: "waiting" });
+    });
+    for (const guid of guids) await keptWhen(world, guid, ({ state }) => state === "done");
+  });
+
+  it("that were set aside are worked when the forge sends them again", async () => {
+    const board = await world.board();
+    const { number, status } = await cardWithStatuses(world, board);
+    const payload = status("failure");
+    let guid = "";
+    await whileChecksCannotBeKept(async () => {
+      ({ guid } = await deliver(world, "status", payload));
+      await keptWhen(world, guid, ({ attempts }) => attempts === 1);
+      await db()("deliveries").where({ guid }).update({ attempts: 7 });
+      await keptWhen(world, guid, ({ state }) => state === "parked");
+    });
+    expect(await deliver(world, "status", payload, { guid })).toMatchObject({
+      status: 202,
+      body: { accepted: true },
+    });
+    await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
+    await keptWhen(world, guid, ({ state }) => state === "done");
+  });
+
+  it("that need a forge that is away wait for it, longer than any fault of their own would be borne", async () => {
+    const board = await world.board();
+    const { branchName, sha, repositoryId, fullName } = await cardWithStatuses(world, board);
+    const fault = world.forge.control.faults.add({ fault: { kind: "reset" } });
+    const { guid } = await deliver(world, "push", {
+      ref: `refs/heads/${branchName}`,
+      before: "1".repeat(40),
+      after: sha,
+      created: false,
+      deleted: false,
+      forced: false,
+      commits: [],
+      repository: { id: repositoryId, full_name: fullName, default_branch: "main", pushed_at: 1_800_000_000 },
+      sender: { id: 1, login: "ada", type: "User" },
+    });
+    await keptWhen(world, guid, ({ attempts }) => attempts === 1);
+    await db()("deliveries").where({ guid }).update({ attempts: 7 });
+    const row = await keptWhen(world, guid, ({ attempts }) => attempts === 8);
+    expect(row?.state).toBe("waiting");
+    world.forge.control.faults.remove(fault);
+  });
+});
