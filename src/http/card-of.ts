@@ -1,0 +1,34 @@
+import { z } from "zod";
+import type { Deps } from "../actions/deps.ts";
+import { notFound } from "../errors.ts";
+import { findCard, type CardHead } from "../store/cards.ts";
+import type { BoardRole } from "../store/credentials.ts";
+
+export const cardParams = z.object({
+  // Digits only: what JavaScript would read as a number besides, such as `0x7` or nothing at all, names no card.
+  number: z
+    .string()
+    .regex(/^-?\d+$/, "a card number is an integer")
+    .transform(Number)
+    .meta({
+      description: "The card's number on this board",
+      example: 7,
+      override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
+        jsonSchema["type"] = "integer";
+        delete jsonSchema["pattern"];
+      },
+    }),
+});
+
+export const noCard = (number: number): Error => notFound(`There is no card ${number} on this board.`);
+
+/** The card a route is about. Throws `not_found`. */
+export async function cardOf(
+  deps: Deps,
+  board: BoardRole,
+  { number }: { number: number },
+): Promise<CardHead> {
+  const found = await findCard(deps.db, board.workspaceId, number);
+  if (!found) throw noCard(number);
+  return found;
+}

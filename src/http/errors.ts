@@ -1,0 +1,87 @@
+import type { ErrorRequestHandler, RequestHandler, Response } from "express";
+import { Problem, type ProblemKind } from "../errors.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
+import { isDatabaseAway } from "../store/connect.ts";
+
+/** The one place where a problem gets its status. */
+const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
+  unauthenticated: [401, "Unauthorized"],
+  invalid: [400, "Bad Request"],
+  forbidden: [403, "Forbidden"],
+  not_found: [404, "Not Found"],
+  conflict: [409, "Conflict"],
+  busy: [409, "Conflict"],
+  refused: [409, "Conflict"],
+  too_large: [413, "Payload Too Large"],
+  unsupported_media_type: [415, "Unsupported Media Type"],
+  unavailable: [503, "Service Unavailable"],
+};
+
+const MIB = 1024 * 1024;
+
+/** Answers with `{ message, error, statusCode }` and whatever the problem adds. */
+export function sendProblem(response: Response, problem: Problem): void {
+  const [statusCode, error] = STATUS[problem.kind];
+  if (problem.retryAfter !== undefined) response.set("Retry-After", String(Math.ceil(problem.retryAfter)));
+  if (problem.kind === "unauthenticated") response.set("WWW-Authenticate", "Bearer");
+  // Whoever reports an outage can say which request it was, as with every other 5xx.
+  const message =
+    statusCode < 500 ? problem.message : `${problem.message} (request ${response.locals.requestId})`;
+  response.status(statusCode).json({ message, error, statusCode, ...problem.body });
+}
+
+/** What express itself refuses (bad JSON, a body too large, a broken URL) in our shape; everything else is ours to be ashamed of. */
+function toProblem(error: unknown): Problem | null {
+  if (error instanceof Problem) return error;
+  if (error instanceof ForgeUnavailable) {
+    return new Problem("unavailable", "The forge could not be reached. Make the same call again.", {
+      retryAfter: error.retryAfter,
+      cause: error,
+    });
+  }
+  if (isDatabaseAway(error)) {
+    return new Problem("unavailable", "The database is busy or away. Make the same call again.", {
+      retryAfter: 2,
+      cause: error,
+    });
+  }
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  if (status === 413) {
+    const limit = error instanceof Error && "limit" in error ? Number(error.limit) : 0;
+    return new Problem("too_large", `The body is larger than ${limit / MIB} MiB.`, { cause: error });
+  }
+  if (status === 415) {
+    return new Problem("unsupported_media_type", "The body's encoding is not supported.", { cause: error });
+  }
+  if (typeof status === "number" && status >= 400 && status < 500) {
+    return new Problem("invalid", "The request could not be read.", { cause: error });
+  }
+  return null;
+}
+
+export const unknownRoute: RequestHandler = (request) => {
+  throw new Problem("not_found", `There is no ${request.method} ${request.path}. See /v1/openapi.json.`);
+};
+
+/** Ends every failed request. A 5xx shows nothing but the request's id, which is in the log beside the cause. */
+export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  const { log, requestId } = response.locals;
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  const problem = toProblem(error);
+  if (problem) {
+    if (problem.kind === "unavailable")
+      log.warn({ err: problem.cause, detail: problem.detail }, problem.message);
+    else log.debug({ kind: problem.kind }, problem.message);
+    sendProblem(response, problem);
+    return;
+  }
+  log.error({ err: error, method: request.method }, "a request failed");
+  response.status(500).json({
+    message: `Something went wrong on our side. Quote request ${requestId} when you report it.`,
+    error: "Internal Server Error",
+    statusCode: 500,
+  });
+};

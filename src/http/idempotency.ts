@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { invalid, Problem } from "../errors.ts";
+
+export const KEY_HEADER = "Idempotency-Key";
+const KEY = /^[A-Za-z0-9_.:-]{16,255}$/;
+
+/** The request's idempotency key. Throws `invalid` when it is missing or malformed. */
+export function idempotencyKeyOf(header: string | undefined): string {
+  if (header !== undefined && KEY.test(header)) return header;
+  throw invalid(
+    `${header === undefined ? "Send" : "Mend"} the ${KEY_HEADER} header: 16 to 255 characters from A-Z a-z 0-9 _ . : -, new for each request and the same for its retries.`,
+  );
+}
+
+export interface RequestContent {
+  readonly method: string;
+  /** The route's path, as in `/v1/cards/{number}`. */
+  readonly route: string;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly workspaceId: string;
+  readonly body: unknown;
+}
+
+/** SHA-256 over all that makes a request the same request; spacing and the order of fields do not. */
+export function fingerprintOf(content: RequestContent): Buffer {
+  return createHash("sha256").update(canonicalJson(content)).digest();
+}
+
+/** Names a request across its retries: its key and what it asks. */
+export const requestIdOf = (credentialId: string, key: string, fingerprint: Buffer): string =>
+  createHash("sha256").update(`${credentialId}\n${key}\n`).update(fingerprint).digest("hex");
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === "object" && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+export const keyReused = (): Problem =>
+  new Problem(
+    "conflict",
+    `This ${KEY_HEADER} was used for a different request. Use a new key for a new request.`,
+  );
+export const keyRunning = (): Problem =>
+  new Problem("busy", "The first request with this key is still running. Ask again in a moment.", {
+    retryAfter: 1,
+  });

@@ -1,0 +1,185 @@
+import type { Request, Response } from "express";
+import { z } from "zod";
+import type { Deps } from "../actions/deps.ts";
+import { invalid } from "../errors.ts";
+import type { Part, Window } from "../store/window.ts";
+import {
+  accountRoute,
+  readRoute,
+  type AccountCall,
+  type MaybeObject,
+  type Output,
+  type ReadCall,
+  type Route,
+  type RouteDefinition,
+} from "./route.ts";
+
+const MAX_LIMIT = 200;
+const limitRange = `a number from 1 to ${MAX_LIMIT}`;
+
+/** What may be asked of every list. */
+const listQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, limitRange)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= MAX_LIMIT, limitRange)
+    .optional()
+    .meta({
+      description: "How many to answer with; without it the list comes whole",
+      override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
+        Object.assign(jsonSchema, { type: "integer", minimum: 1, maximum: MAX_LIMIT });
+        delete jsonSchema["pattern"];
+      },
+    }),
+  cursor: z
+    .string()
+    .optional()
+    .meta({ description: "Where to go on, from the `Link` header of the answer before" }),
+});
+type ListQuery = z.output<typeof listQuery>;
+
+const listHeaders = z.object({
+  Link: z.string().optional().meta({
+    description: 'Where the list goes on, as `<address>; rel="next"`; absent at its end',
+    example: '<https://trunkline.example/v1/docs?limit=50&cursor=WyIvdjEv>; rel="next"',
+  }),
+});
+
+interface ListDefinition extends Pick<RouteDefinition, "path" | "summary" | "description" | "tag"> {
+  /** Of the answer: what it is and its schema, an array. */
+  readonly list: { readonly description: string; readonly schema: z.ZodArray };
+}
+
+/** An item's id, and where it stood: should it be gone by then, the list goes on from its place. */
+type Place = readonly [id: string, index: number];
+const place: z.ZodType<Place> = z.tuple([z.string(), z.int().min(0)]).readonly();
+
+interface Identified {
+  readonly id: string;
+}
+
+/** A list of a board that is short enough to be read whole and cut to what is asked for. */
+export function listRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
+  route: ListDefinition & {
+    readonly params?: Params;
+    readonly query?: Query;
+    readonly handle: (
+      deps: Deps,
+      call: ReadCall<Output<Params>, Output<Query>>,
+    ) => Promise<readonly Identified[]>;
+  },
+): Route {
+  const { handle } = route;
+  return keyedListRoute<Place, Params, Query>({
+    ...route,
+    key: place,
+    handle: async (deps, call, window) => cut(await handle(deps, call), window),
+  });
+}
+
+/** A list of a board that may grow long: the store reads only the part that is asked for. */
+export function keyedListRoute<
+  Key,
+  Params extends MaybeObject = undefined,
+  Query extends MaybeObject = undefined,
+>(
+  route: ListDefinition & {
+    readonly params?: Params;
+    readonly query?: Query;
+    /** What cursors hold: the key of an item in the order of the list. */
+    readonly key: z.ZodType<Key>;
+    readonly handle: (
+      deps: Deps,
+      call: ReadCall<Output<Params>, Output<Query>>,
+      window: Window<Key>,
+    ) => Promise<Part<unknown, Key>>;
+  },
+): Route {
+  const { handle, key, list, query, params, ...rest } = route;
+  return readRoute({
+    ...rest,
+    ...(params && { params }),
+    query: query ? query.extend(listQuery.shape) : listQuery,
+    responses: { 200: { ...list, headers: listHeaders } },
+    handle: async (deps, call, { request, response }) => {
+      const window = windowOf(request, call.query, key);
+      const asked = call as ReadCall<unknown, unknown> as ReadCall<Output<Params>, Output<Query>>;
+      return sendPart(request, response, await handle(deps, asked, window));
+    },
+  });
+}
+
+/** A list about the credential itself. */
+export function accountListRoute(
+  route: ListDefinition & {
+    readonly handle: (deps: Deps, call: AccountCall) => Promise<readonly Identified[]>;
+  },
+): Route {
+  const { handle, list, ...rest } = route;
+  return accountRoute({
+    ...rest,
+    query: listQuery,
+    responses: { 200: { ...list, headers: listHeaders } },
+    handle: async (deps, call, { request, response }) => {
+      const window = windowOf(request, call.query, place);
+      return sendPart(request, response, cut(await handle(deps, call), window));
+    },
+  });
+}
+
+function cut<Item extends Identified>(
+  items: readonly Item[],
+  { after, limit }: Window<Place>,
+): Part<Item, Place> {
+  const from = after === null ? 0 : indexAfter(items, after);
+  const to = limit === null ? items.length : from + limit;
+  const part = items.slice(from, to);
+  const last = part.at(-1);
+  return { items: part, next: last && to < items.length ? [last.id, to - 1] : null };
+}
+
+function indexAfter(items: readonly Identified[], [id, index]: Place): number {
+  const at = items.findIndex((item) => item.id === id);
+  return at < 0 ? index : at + 1;
+}
+
+/** Gives the part's items, and says in the `Link` header where the list goes on. */
+function sendPart<Key>(request: Request, response: Response, part: Part<unknown, Key>): readonly unknown[] {
+  if (part.next !== null) response.links({ next: addressOf(request, cursorOf(request.path, part.next)) });
+  return part.items;
+}
+
+/** A cursor is good for the list it came from and no other. */
+const cursorOf = (path: string, key: unknown): string =>
+  Buffer.from(JSON.stringify([path, key])).toString("base64url");
+
+function windowOf<Key>({ path }: Request, query: ListQuery, key: z.ZodType<Key>): Window<Key> {
+  const { cursor } = query;
+  const limit = query.limit ?? null;
+  if (cursor === undefined) return { after: null, limit };
+  const held = z.tuple([z.string(), key]).safeParse(contentOf(cursor));
+  if (held.success && cursorOf(path, held.data[1]) === cursor) return { after: held.data[1], limit };
+  const message = "not a cursor of this list: take it from the Link header of an answer, or leave it out";
+  throw invalid(`query.cursor: ${message}`, [{ path: "query.cursor", message }]);
+}
+
+function contentOf(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address that was asked, with this cursor. */
+function addressOf(request: Request, cursor: string): string {
+  const [, search = ""] = request.originalUrl.split("?", 2);
+  const query = new URLSearchParams(search);
+  query.set("cursor", cursor);
+  const address = `${request.path}?${query.toString()}`;
+  // Behind a proxy that ends TLS the request came in as http, which nobody should be sent back to with a key in hand.
+  const isSecure = request.secure || request.get("x-forwarded-proto")?.split(",")[0]?.trim() === "https";
+  const origin = `${isSecure ? "https" : "http"}://${request.get("host") ?? ""}`;
+  return URL.canParse(address, origin) ? new URL(address, origin).href : address;
+}

@@ -1,0 +1,12 @@
+import type { Logger } from "pino";
+
+declare global {
+  // oxlint-disable-next-line typescript/no-namespace -- express is extended this way and no other
+  namespace Express {
+    interface Locals {
+      /** Names the request to the caller and in the log. */
+      requestId: string;
+      log: Logger;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
+import { z } from "zod";
+import { WORKSPACE_HEADER } from "./board-of.ts";
+import { KEY_HEADER } from "./idempotency.ts";
+import type { Route, RouteDefinition } from "./route.ts";
+import { problem } from "./v1/shapes.ts";
+
+const workspaceHeader = z.object({
+  [WORKSPACE_HEADER]: z
+    .uuid()
+    .optional()
+    .meta({ description: "The board; optional when the credential reaches exactly one" }),
+});
+
+const keyHeader = z.object({
+  [KEY_HEADER]: z
+    .string()
+    .regex(/^[A-Za-z0-9_.:-]{16,255}$/)
+    .meta({ description: "New for each request, the same for its retries" }),
+});
+
+/** The OpenAPI 3.1 document of these routes, made from the schemas that validate. */
+export function openApiDocument(routes: readonly Route[]): object {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const { definition } of routes) {
+    paths[definition.path] = { ...paths[definition.path], [definition.method]: operationOf(definition) };
+  }
+  return createDocument({
+    openapi: "3.1.0",
+    info: {
+      title: "Trunkline",
+      version: "1",
+      description: "Work boards whose cards own Git branches: moving a card runs Git on the forge.",
+    },
+    security: [{ apiKey: [] }],
+    components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
+    paths,
+  });
+}
+
+function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
+  const { method, about, params, query, body } = definition;
+  const isWrite = method !== "get";
+  const header = isWrite ? workspaceHeader.extend(keyHeader.shape) : workspaceHeader;
+  return {
+    operationId: operationIdOf(definition),
+    summary: definition.summary,
+    ...(definition.description && { description: definition.description }),
+    tags: [definition.tag],
+    ...(about === "board" && { "x-role": definition.role }),
+    requestParams: {
+      ...(params && { path: params }),
+      ...(query && { query }),
+      ...(about === "board" && { header }),
+    },
+    ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(definition.responses).map(([status, { description, schema, headers }]) => [
+          status,
+          {
+            description,
+            ...(headers && { headers }),
+            ...(schema && { content: { "application/json": { schema } } }),
+          },
+        ]),
+      ),
+      default: {
+        description: "The call failed; `message` says why and what to do",
+        content: { "application/json": { schema: problem } },
+      },
+    },
+  };
+}
+
+/** `post /v1/cards/{number}/move` is `postCardsMove`. */
+function operationIdOf({ method, path }: RouteDefinition): string {
+  const words = path.split("/").filter((word) => word !== "" && word !== "v1" && !word.startsWith("{"));
+  const isOne = path.endsWith("}");
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  return `${method}${isOne ? name.replace(/s$/, "") : name}`;
+}

@@ -1,0 +1,74 @@
+import type { ApiDocument } from "./document.ts";
+import { guide } from "./guide.ts";
+import { html, prose } from "./html.ts";
+import { operationHtml, type Call } from "./operation-html.ts";
+import { schemaHtml } from "./schema-html.ts";
+import { styleElement } from "./style.ts";
+
+/** The page that shows an OpenAPI document to people: its calls by subject, then its schemas. No script, nothing from elsewhere. */
+export function referencePage(document: ApiDocument): string {
+  const { title, description } = document.info;
+  const subjects = [...callsBySubject(document)];
+  const schemas = Object.entries(document.components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} API</title>
+        <link rel="icon" href="data:," />
+        ${styleElement}
+      </head>
+      <body>
+        <a class="skip" href="#top">To the content</a>
+        <nav aria-label="Contents">
+          <ul>
+            <li><a href="#every-call">Every call</a></li>
+          </ul>
+          ${subjects.map(
+            ([subject, calls]) =>
+              html`<h2>${subject}</h2>
+                <ul>
+                  ${calls.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}
+                </ul> `,
+          )}
+          <h2>Schemas</h2>
+          <ul>
+            ${schemas.map(([name]) => html`<li><a href="#schema-${name}">${name}</a></li>`)}
+          </ul>
+        </nav>
+        <main id="top">
+          <h1>${title} API</h1>
+          ${description !== undefined && html`<p>${prose(description)}</p> `}${guide}${subjects.map(
+            ([subject, calls]) =>
+              html`<section>
+                <h2>${subject}</h2>
+                ${calls.map((call) => operationHtml(document, call))}
+              </section> `,
+          )}
+          <section>
+            <h2>Schemas</h2>
+            ${schemas.map(
+              ([name, schema]) =>
+                html`<article id="schema-${name}">
+                  <h3>${name}</h3>
+                  ${schema.description !== undefined && html`<p>${prose(schema.description)}</p> `}${schemaHtml(schema, "answered")}
+                </article> `,
+            )}
+          </section>
+        </main>
+      </body>
+    </html> `.markup;
+}
+
+/** The document's calls under their first tag, in the order of the document. */
+function callsBySubject({ paths }: ApiDocument): Map<string, Call[]> {
+  const subjects = new Map<string, Call[]>();
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const subject = operation.tags[0] ?? "Other";
+      subjects.set(subject, [...(subjects.get(subject) ?? []), { method, path, operation }]);
+    }
+  }
+  return subjects;
+}

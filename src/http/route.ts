@@ -1,0 +1,263 @@
+import type { Request, Response } from "express";
+import type { z } from "zod";
+import type { Answered, Caller } from "../actions/caller.ts";
+import type { Deps } from "../actions/deps.ts";
+import { busy } from "../errors.ts";
+import type { Role } from "../flow/roles.ts";
+import type { BoardRole, Credential } from "../store/credentials.ts";
+import { claimKey, storeAnswer } from "../store/idempotency.ts";
+import { authenticate } from "./authenticate.ts";
+import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
+import { giveBackKey } from "./give-back.ts";
+import {
+  fingerprintOf,
+  idempotencyKeyOf,
+  KEY_HEADER,
+  keyReused,
+  keyRunning,
+  requestIdOf,
+} from "./idempotency.ts";
+import { readBody, requireNoBody } from "./read-body.ts";
+import { validate } from "./validate.ts";
+
+/** What a route says of itself; the OpenAPI document is made of these. */
+export interface RouteDefinition {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** With parameters in braces: `/v1/cards/{number}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  /** `account` routes are about the credential, not about a board. */
+  readonly about: "account" | "board";
+  readonly role: Role;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly responses: Readonly<Record<number, RouteResponse>>;
+}
+
+export interface RouteResponse {
+  readonly description: string;
+  /** Null for an answer without a body. */
+  readonly schema: z.ZodType | null;
+  readonly headers?: z.ZodObject;
+}
+
+export interface Route {
+  readonly definition: RouteDefinition;
+  readonly serve: (deps: Deps, request: Request, response: Response) => Promise<void>;
+}
+
+/** A call about the credential itself. */
+export interface AccountCall<Query = unknown> {
+  readonly credential: Credential;
+  readonly query: Query;
+}
+
+export interface ReadCall<Params, Query> extends AccountCall<Query> {
+  readonly board: BoardRole;
+  readonly params: Params;
+}
+
+/** What the call came in and goes out by, for headers; the body is what `handle` gives. */
+export interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+}
+
+export interface WriteCall<Params, Query, Body, Subject> {
+  readonly caller: Caller;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** What `find` found. */
+  readonly subject: Subject;
+}
+
+type Definition<Params, Query, Body> = Omit<
+  RouteDefinition,
+  "method" | "about" | "role" | "params" | "query" | "body"
+> & {
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+};
+export type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+export type MaybeObject = z.ZodObject | undefined;
+
+/** A read about the credential: no board is named. */
+export function accountRoute<Query extends MaybeObject = undefined>(
+  route: Omit<Definition<undefined, Query, undefined>, "params" | "body"> & {
+    readonly handle: (deps: Deps, call: AccountCall<Output<Query>>, exchange: Exchange) => Promise<unknown>;
+  },
+): Route {
+  const { handle, ...rest } = route;
+  return {
+    definition: { ...defined(rest, "get", "viewer"), about: "account" },
+    serve: async (deps, request, response) => {
+      const credential = await authenticate(deps.db, request.get("authorization"));
+      const query = checked(rest.query, request.query, "query") as Output<Query>;
+      response.json(await handle(deps, { credential, query }, { request, response }));
+    },
+  };
+}
+
+/** A read of a board. */
+export function readRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
+  route: Definition<Params, Query, undefined> & {
+    readonly handle: (
+      deps: Deps,
+      call: ReadCall<Output<Params>, Output<Query>>,
+      exchange: Exchange,
+    ) => Promise<unknown>;
+  },
+): Route {
+  const { handle, ...rest } = route;
+  return {
+    definition: defined(rest, "get", "viewer"),
+    serve: async (deps, request, response) => {
+      const credential = await authenticate(deps.db, request.get("authorization"));
+      const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      const params = checked(rest.params, request.params, "path") as Output<Params>;
+      const query = checked(rest.query, request.query, "query") as Output<Query>;
+      response.json(await handle(deps, { credential, board, params, query }, { request, response }));
+    },
+  };
+}
+
+/**
+ * A write on a board. The checks come in the order every caller can rely on: key, board, scope, idempotency key, role, replay, the
+ * subject (404), the body (400), and then whatever the action finds.
+ */
+export function writeRoute<
+  Params extends MaybeObject = undefined,
+  Query extends MaybeObject = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Subject = undefined,
+>(
+  route: Definition<Params, Query, Body> & {
+    readonly method: Exclude<RouteDefinition["method"], "get">;
+    readonly role: Role;
+    /** Finds what the call is about, or throws `not_found`. */
+    readonly find?: (deps: Deps, board: BoardRole, params: Output<Params>) => Promise<Subject>;
+    readonly handle: (
+      deps: Deps,
+      call: WriteCall<Output<Params>, Output<Query>, Output<Body>, Subject>,
+    ) => Promise<Answered>;
+  },
+): Route {
+  const { handle, find, method, role, ...rest } = route;
+  const definition = defined(rest, method, role);
+  return {
+    definition,
+    serve: async (deps, request, response) => {
+      const credential = await authenticate(deps.db, request.get("authorization"));
+      const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      requireWriteScope(credential);
+      const key = idempotencyKeyOf(request.get(KEY_HEADER));
+      requireRole(board.role, role);
+      const params = checked(rest.params, request.params, "path") as Output<Params>;
+      const query = checked(rest.query, request.query, "query") as Output<Query>;
+      const sent = await readBody(request, response);
+      const fingerprint = fingerprintOf({
+        method,
+        route: rest.path,
+        params: request.params,
+        query: request.query,
+        workspaceId: board.workspaceId,
+        body: sent,
+      });
+      const work = async (caller: Caller): Promise<Answered> => {
+        const subject = (await find?.(deps, board, params)) as Subject;
+        if (!rest.body) requireNoBody(sent);
+        const body = (
+          rest.body ? validate(rest.body, sent === undefined ? {} : sent, "body") : undefined
+        ) as Output<Body>;
+        return handle(deps, { caller, params, query, body, subject });
+      };
+      await answerOnce(deps, response, { credential, board, key, fingerprint }, work);
+    },
+  };
+}
+
+const defined = (
+  route: Definition<MaybeObject, MaybeObject, z.ZodType | undefined>,
+  method: RouteDefinition["method"],
+  role: Role,
+): RouteDefinition => {
+  const { params, query, body, ...rest } = route;
+  return {
+    ...rest,
+    method,
+    about: "board",
+    role,
+    ...(params && { params }),
+    ...(query && { query }),
+    ...(body && { body }),
+  };
+};
+
+const checked = (schema: MaybeObject, input: unknown, where: "path" | "query"): unknown =>
+  schema && validate(schema, input, where);
+
+interface WriteRequest {
+  readonly credential: Credential;
+  readonly board: BoardRole;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+}
+
+/** Does the work once per key: later requests with the key get the stored answer, and a failed one gives the key back. */
+async function answerOnce(
+  deps: Deps,
+  response: Response,
+  { credential, board, key, fingerprint }: WriteRequest,
+  work: (caller: Caller) => Promise<Answered>,
+): Promise<void> {
+  const claim = await claimKey(deps.db, {
+    credentialId: credential.id,
+    key,
+    fingerprint,
+    holder: deps.instanceId,
+  });
+  if (claim.state === "other_request") throw keyReused();
+  if (claim.state === "running") throw keyRunning();
+  if (claim.state === "replay") {
+    response.set("Idempotent-Replay", "true");
+    sendStored(response, claim.status, claim.body);
+    return;
+  }
+  const answers: { status: number; body: string | null }[] = [];
+  const caller: Caller = {
+    userId: credential.userId,
+    credentialId: credential.id,
+    workspaceId: board.workspaceId,
+    role: board.role,
+    requestId: requestIdOf(credential.id, key, fingerprint),
+    answer: async (trx, body, status = 200) => {
+      const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
+      if (!(await storeAnswer(trx, claim.held, answer))) {
+        throw busy("This request was taken over by its own retry. Ask again.", 1);
+      }
+      answers.push(answer);
+      // The one place that makes the proof: the answer is in the caller's transaction.
+      return {} as Answered;
+    },
+  };
+  try {
+    await work(caller);
+  } catch (error) {
+    await giveBackKey(deps.db, response.locals.log, claim.held);
+    throw error;
+  }
+  const answer = answers.at(-1);
+  if (!answer) throw new Error("a write that stored no answer");
+  sendStored(response, answer.status, answer.body);
+}
+
+function sendStored(response: Response, status: number, body: string | null): void {
+  response.status(status);
+  if (body === null) response.end();
+  else response.type("application/json").send(body);
+}

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { listOrganizationsOf, listWorkspacesOf } from "../../store/workspaces.ts";
+import { accountListRoute } from "../list-route.ts";
+import { accountRoute, type Route } from "../route.ts";
+import { role } from "./shapes.ts";
+
+const credential = z
+  .object({
+    clientId: z.string().meta({ description: "The public half of the key, safe to log" }),
+    name: z.string(),
+    scopes: z.array(z.enum(["read", "write"])),
+    boards: z.array(z.object({ workspaceId: z.uuid(), organizationId: z.uuid(), role })),
+    answering: z.string().nullable(),
+  })
+  .meta({ id: "Credential" });
+
+const me = accountRoute({
+  path: "/v1/me",
+  summary: "The credential that makes the call, and the boards it reaches",
+  tag: "Account",
+  responses: { 200: { description: "The credential", schema: credential } },
+  handle: (_deps, { credential: { clientId, name, scopes, boards } }) =>
+    Promise.resolve({ clientId, name, scopes, boards, answering: null }),
+});
+
+const workspace = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    organizationId: z.uuid(),
+    organizationSlug: z.string(),
+    organizationName: z.string(),
+    role,
+  })
+  .meta({ id: "Workspace" });
+
+const workspaces = accountListRoute({
+  path: "/v1/workspaces",
+  summary: "The boards this credential reaches, with its role on each",
+  tag: "Account",
+  list: { description: "The boards", schema: z.array(workspace) },
+  handle: (deps, call) => listWorkspacesOf(deps.db, call.credential.userId),
+});
+
+const organization = z
+  .object({ id: z.uuid(), name: z.string(), slug: z.string(), workspaceIds: z.array(z.uuid()) })
+  .meta({ id: "Organization" });
+
+const organizations = accountListRoute({
+  path: "/v1/organizations",
+  summary: "The organizations whose boards this credential reaches",
+  tag: "Account",
+  list: { description: "The organizations", schema: z.array(organization) },
+  handle: (deps, call) => listOrganizationsOf(deps.db, call.credential.userId),
+});
+
+export const accountRoutes: readonly Route[] = [me, workspaces, organizations];

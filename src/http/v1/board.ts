@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { readBoard } from "../../store/board.ts";
+import { listBacklog } from "../../store/cards.ts";
+import { keyedListRoute } from "../list-route.ts";
+import { projectOf } from "../project-of.ts";
+import { readRoute, type Route } from "../route.ts";
+import { id } from "../validate.ts";
+import { card, cardLabel, priority, role, user } from "./shapes.ts";
+
+const projectQuery = z.object({
+  projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
+});
+
+const boardTask = z
+  .object({
+    id: z.uuid(),
+    number: z.int(),
+    title: z.string(),
+    projectId: z.uuid(),
+    statusId: z.uuid(),
+    priority,
+    assignee: user.nullable(),
+    labels: z.array(cardLabel),
+  })
+  .meta({ id: "BoardTask" });
+
+const board = z
+  .object({
+    columns: z.array(
+      z.object({
+        statusId: z.uuid().meta({ description: "A move is addressed by it" }),
+        name: z.string(),
+        kind: z.enum(["stage", "done"]),
+        minRole: role.meta({ description: "The role needed to move a card into this column" }),
+        tasks: z.array(boardTask),
+      }),
+    ),
+  })
+  .meta({ id: "Board" });
+
+const readBoardRoute = readRoute({
+  path: "/v1/board",
+  summary: "The columns of a project in flow order, with their cards",
+  tag: "Board",
+  query: projectQuery,
+  responses: { 200: { description: "The board", schema: board } },
+  handle: async (deps, call) => {
+    const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
+    return { columns: await readBoard(deps.db, project) };
+  },
+});
+
+const readBacklogRoute = keyedListRoute({
+  path: "/v1/backlog",
+  summary: "The drafts of a project: cards without Git activity",
+  tag: "Board",
+  query: projectQuery,
+  list: { description: "The drafts", schema: z.array(card) },
+  key: z.string().regex(/^[A-Za-z0-9]+$/),
+  handle: async (deps, call, window) => {
+    const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
+    return listBacklog(deps.db, project.id, window);
+  },
+});
+
+export const boardRoutes: readonly Route[] = [readBoardRoute, readBacklogRoute];

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { changeFeature } from "../../actions/change-feature.ts";
+import { createFeature } from "../../actions/create-feature.ts";
+import { deleteFeature } from "../../actions/delete-feature.ts";
+import type { Deps } from "../../actions/deps.ts";
+import { notFound } from "../../errors.ts";
+import type { BoardRole } from "../../store/credentials.ts";
+import { findFeature, listFeatures, type Feature } from "../../store/features.ts";
+import { listRoute } from "../list-route.ts";
+import { writeRoute, type Route } from "../route.ts";
+import { id, text } from "../validate.ts";
+import { color } from "./shapes.ts";
+
+const feature = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    description: z.string(),
+    color,
+    taskCount: z.int().meta({ description: "All cards in the feature" }),
+    doneCount: z.int().meta({ description: "Its cards that reached the end of their flow" }),
+    archived: z.boolean(),
+    position: z.int().meta({ description: "0 is the first; archived features stand behind the others" }),
+  })
+  .meta({ id: "Feature" });
+
+const featureParams = z.object({ featureId: id() });
+
+async function featureOf(
+  deps: Deps,
+  board: BoardRole,
+  { featureId }: { featureId: string },
+): Promise<Feature> {
+  const found = await findFeature(deps.db, board.workspaceId, featureId);
+  if (!found) throw notFound("There is no feature with this id on this board.");
+  return found;
+}
+
+const name = text({ min: 1, max: 60, isTrimmed: true });
+const description = text({ max: 20_000 }).meta({ description: "Markdown" });
+
+const listFeaturesRoute = listRoute({
+  path: "/v1/features",
+  summary: "The features of the board, in their order",
+  tag: "Features",
+  query: z.object({
+    archived: z.enum(["0", "1"], "1 includes archived features, 0 does not").optional(),
+  }),
+  list: { description: "The features", schema: z.array(feature) },
+  handle: (deps, { board, query }) => listFeatures(deps.db, board.workspaceId, query.archived === "1"),
+});
+
+const createRoute = writeRoute({
+  method: "post",
+  path: "/v1/features",
+  summary: "Create a feature",
+  tag: "Features",
+  role: "member",
+  body: z.strictObject({ name, description: description.optional(), color: color.optional() }),
+  responses: { 201: { description: "The created feature", schema: feature } },
+  handle: (deps, { caller, body }) => createFeature(deps, caller, body),
+});
+
+const patchRoute = writeRoute({
+  method: "patch",
+  path: "/v1/features/{featureId}",
+  summary: "Change, archive or move a feature",
+  description: "Fields left out are untouched.",
+  tag: "Features",
+  role: "member",
+  params: featureParams,
+  body: z.strictObject({
+    name: name.optional(),
+    description: description.optional(),
+    color: color.optional(),
+    archived: z.boolean().optional(),
+    position: z
+      .int("an integer")
+      .min(0, "0 is the first")
+      .optional()
+      .meta({ description: "Past the end is the end" }),
+  }),
+  responses: { 200: { description: "The whole feature", schema: feature } },
+  find: featureOf,
+  handle: (deps, { caller, subject, body }) => changeFeature(deps, caller, subject, body),
+});
+
+const deleteRoute = writeRoute({
+  method: "delete",
+  path: "/v1/features/{featureId}",
+  summary: "Delete a feature",
+  description: "Its cards stay, without the feature.",
+  tag: "Features",
+  role: "maintainer",
+  params: featureParams,
+  responses: { 204: { description: "Deleted", schema: null } },
+  find: featureOf,
+  handle: (deps, { caller, subject }) => deleteFeature(deps, caller, subject),
+});
+
+export const featureRoutes: readonly Route[] = [listFeaturesRoute, createRoute, patchRoute, deleteRoute];

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { repositoryEntry, setProjectRepositories } from "../../actions/set-project-repositories.ts";
+import { listBoardRepositories, listProjectRepositories } from "../../store/repositories.ts";
+import { listRoute } from "../list-route.ts";
+import { writeRoute, type Route } from "../route.ts";
+import { id } from "../validate.ts";
+import { projectParams, thatProject } from "./projects.ts";
+import { problem } from "./shapes.ts";
+
+const repository = z
+  .object({
+    id: z.uuid(),
+    fullName: z.string().meta({ example: "acme/web" }),
+    defaultBranch: z.string(),
+    linkByDefault: z
+      .boolean()
+      .meta({ description: "Whether a card that names no repositories is linked to it" }),
+    connected: z.boolean().meta({ description: "False once the installation no longer grants it" }),
+    projectId: z.uuid().nullable().meta({ description: "The project that has it, null while none does" }),
+  })
+  .meta({ id: "Repository" });
+
+const listRepositories = listRoute({
+  path: "/v1/repositories",
+  summary: "The repositories the installation grants to the board, by name",
+  description: "Those of its projects, and those no project has yet.",
+  tag: "Repositories",
+  list: { description: "The repositories", schema: z.array(repository) },
+  handle: async (deps, { board }) =>
+    (await listBoardRepositories(deps.db, board.workspaceId)).map(repositoryEntry),
+});
+
+const listOfProject = listRoute({
+  path: "/v1/projects/{projectId}/repositories",
+  summary: "The repositories of a project, by name",
+  tag: "Repositories",
+  params: projectParams,
+  list: { description: "The repositories", schema: z.array(repository) },
+  handle: async (deps, { board, params }) => {
+    const project = await thatProject(deps, board, params);
+    return (await listProjectRepositories(deps.db, project.id)).map(repositoryEntry);
+  },
+});
+
+const replaceRoute = writeRoute({
+  method: "put",
+  path: "/v1/projects/{projectId}/repositories",
+  summary: "Choose the repositories of a project",
+  description:
+    "The whole set. A repository belongs to at most one project. Cards are unlinked from those the project lets go of, except where their work there was merged; branches stay as they are.",
+  tag: "Repositories",
+  role: "maintainer",
+  params: projectParams,
+  body: z.strictObject({
+    repositories: z
+      .array(
+        z.strictObject({
+          id: id().meta({ description: "From GET /v1/repositories" }),
+          linkByDefault: z.boolean().optional().meta({
+            description:
+              "Left out it stays as it was; false for a new one, unless it is the project's only one",
+          }),
+        }),
+      )
+      .max(1_000, "at most 1,000 repositories"),
+  }),
+  responses: {
+    200: { description: "The repositories of the project, by name", schema: z.array(repository) },
+    409: {
+      description:
+        "Another project has one of them, a card's open pull request needs one that is left out, or such a card is being moved (then with Retry-After)",
+      schema: problem,
+    },
+  },
+  find: thatProject,
+  handle: (deps, { caller, subject, body }) =>
+    setProjectRepositories(deps, caller, subject, body.repositories),
+});
+
+export const repositoryRoutes: readonly Route[] = [listRepositories, listOfProject, replaceRoute];

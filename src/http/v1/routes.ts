@@ -1,0 +1,29 @@
+import type { Route } from "../route.ts";
+import { accountRoutes } from "./account.ts";
+import { boardRoutes } from "./board.ts";
+import { cardRoutes } from "./cards.ts";
+import { checkRoutes } from "./checks.ts";
+import { commentRoutes } from "./comments.ts";
+import { docRoutes } from "./docs.ts";
+import { featureRoutes } from "./features.ts";
+import { flowRoutes } from "./flow.ts";
+import { labelRoutes } from "./labels.ts";
+import { memberRoutes } from "./members.ts";
+import { projectRoutes } from "./projects.ts";
+import { repositoryRoutes } from "./repositories.ts";
+
+/** Everything `/v1` serves. */
+export const routes: readonly Route[] = [
+  ...accountRoutes,
+  ...boardRoutes,
+  ...cardRoutes,
+  ...commentRoutes,
+  ...checkRoutes,
+  ...labelRoutes,
+  ...featureRoutes,
+  ...projectRoutes,
+  ...flowRoutes,
+  ...repositoryRoutes,
+  ...memberRoutes,
+  ...docRoutes,
+];

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { COLORS } from "../../flow/colors.ts";
+import { REFUSAL_REASONS } from "../../flow/refusal.ts";
+import { ROLES } from "../../flow/roles.ts";
+import { PRIORITIES } from "../../store/cards.ts";
+
+/** The shapes answers share. They describe; what goes out is made by the store. */
+
+export const timestamp = z.iso
+  .datetime()
+  .meta({ description: "ISO 8601 UTC with milliseconds", example: "2026-01-31T09:30:00.000Z" });
+
+export const role = z.enum(ROLES);
+export const priority = z.enum(PRIORITIES);
+
+export const user = z
+  .object({
+    id: z.uuid(),
+    name: z.string().meta({ example: "Ada Lovelace" }),
+    avatarUrl: z.string().nullable(),
+    kind: z.enum(["human", "machine", "agent"]),
+  })
+  .meta({ id: "User" });
+
+const refusalReason = z.enum(REFUSAL_REASONS);
+
+export const blocked = z
+  .object({
+    reason: refusalReason,
+    message: z.string().meta({ description: "The forge's wording, verbatim, where it gave one" }),
+    repository: z.string(),
+    reasons: z.array(
+      z.object({
+        reason: refusalReason,
+        message: z.string(),
+        repository: z.string(),
+        details: z.record(z.string(), z.unknown()),
+      }),
+    ),
+    statusId: z.uuid().meta({ description: "The stage it could not enter" }),
+    headSha: z.string().nullable(),
+    at: timestamp,
+  })
+  .meta({ id: "Blocked", description: "Why the last promotion was refused" });
+
+export const color = z.enum(COLORS, `one of ${COLORS.join(", ")}`);
+
+export const cardLabel = z.object({ id: z.uuid(), name: z.string(), color }).meta({ id: "CardLabel" });
+
+export const cardRepository = z
+  .object({
+    fullName: z.string().meta({ example: "acme/web" }),
+    branchName: z
+      .string()
+      .nullable()
+      .meta({ description: "The branch the card owns, null before it is cut" }),
+    prNumber: z.int().nullable(),
+    prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
+    checksState: z
+      .enum(["passing", "failing", "pending"])
+      .nullable()
+      .meta({ description: "null when nothing has reported" }),
+  })
+  .meta({ id: "CardRepository" });
+
+export const card = z
+  .object({
+    id: z.uuid(),
+    projectId: z.uuid(),
+    number: z.int(),
+    title: z.string(),
+    description: z.string(),
+    statusId: z.uuid().meta({ description: "The stage it stands in; a draft stands in the backlog" }),
+    position: z.int().meta({ description: "Position in its column, 0 is the top" }),
+    priority,
+    assignee: user.nullable(),
+    labels: z.array(cardLabel),
+    createdBy: user,
+    blocked: blocked.nullable(),
+    repositories: z.array(cardRepository),
+    featureId: z.uuid().nullable(),
+    parentNumber: z.int().nullable(),
+    dueDate: z.iso.date().nullable(),
+    hotfix: z.boolean(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: "Card" });
+
+export const actor = z
+  .object({
+    user: user.pick({ id: true, name: true, kind: true }),
+    login: z.string().nullable().meta({ description: "The forge login, for what the forge reported" }),
+  })
+  .meta({ id: "Actor" });
+
+export const promotion = z
+  .object({ fullName: z.string(), targetBranch: z.string(), prNumber: z.int() })
+  .meta({ id: "Promotion" });
+
+export const problem = z
+  .object({
+    message: z.string(),
+    error: z.string(),
+    statusCode: z.int(),
+    issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({
+    id: "Problem",
+    example: {
+      message: "body.title: 1 to 500 characters",
+      error: "Bad Request",
+      statusCode: 400,
+      issues: [{ path: "body.title", message: "1 to 500 characters" }],
+    },
+  });
