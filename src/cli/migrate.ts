@@ -1,0 +1,15 @@
+import { migrate as migrateDatabase } from "../store/migrate.ts";
+import { readArgs, type Command } from "./command.ts";
+import { withDatabase } from "./open-database.ts";
+
+/** `migrate`: brings the database's schema up to date. */
+export const migrate: Command = {
+  name: "migrate",
+  usage: ["migrate"],
+  run: async (args, context) => {
+    const { values } = readArgs(args, { json: { type: "boolean" } });
+    const applied = await withDatabase(context, migrateDatabase);
+    if (values.json) context.print(JSON.stringify({ applied }));
+    else context.print(applied.length > 0 ? `Applied:\n  ${applied.join("\n  ")}` : "Nothing to do.");
+  },
+};

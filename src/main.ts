@@ -1,0 +1,106 @@
+#!/usr/bin/env node
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { ConfigError, readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
+import { createLog } from "./log.ts";
+import { startService } from "./service.ts";
+
+/** How long calls and jobs under way are waited for at the end, in milliseconds. */
+const DRAIN_MS = 30_000;
+
+interface Running {
+  stop(): Promise<void>;
+}
+
+async function runSandbox(config: SandboxConfig, log: Logger): Promise<Running> {
+  // Only here: nothing in production loads the sandbox.
+  const { startSandbox } = await import("./sandbox/start-sandbox.ts");
+  const { welcome } = await import("./sandbox/welcome.ts");
+  const sandbox = await startSandbox(config, { pid: process.pid, searchPath: process.env["PATH"] }, log);
+  process.stdout.write(`${welcome(sandbox.file, join(config.dataDir, "sandbox.json"))}\n`);
+  void sandbox.databaseEnded.then((lastWords) => {
+    if (!isEnding) log.fatal({ lastWords }, "the embedded PostgreSQL has ended");
+    return end(sandbox, log, 1);
+  });
+  endWithNpm(sandbox, log);
+  return sandbox;
+}
+
+async function runReal(config: RealConfig, log: Logger): Promise<Running> {
+  const { privateKey } = config.app;
+  const pem = "pem" in privateKey ? privateKey.pem : await readPrivateKey(privateKey.path);
+  const service = await startService({
+    databaseUrl: config.databaseUrl,
+    host: config.host,
+    port: config.port,
+    github: {
+      apiUrl: config.apiUrl,
+      appId: config.app.id,
+      privateKey: pem,
+      webhookSecrets: config.webhookSecrets,
+      paceWrites: true,
+    },
+    log,
+  });
+  const { syncInstallations } = await import("./actions/sync-installations.ts");
+  await syncInstallations(service.deps).catch((error: unknown) => {
+    log.error({ err: error }, "the forge's installations could not be read; they are tried again every hour");
+  });
+  log.info({ baseUrl: service.baseUrl }, "listening");
+  return service;
+}
+
+async function readPrivateKey(path: string): Promise<string> {
+  const pem = await readFile(path, "utf8").catch((error: Error) => {
+    throw new ConfigError([`PRIVATE_KEY_PATH cannot be read: ${error.message}`]);
+  });
+  if (pem.includes("-----BEGIN")) return pem;
+  throw new ConfigError([`PRIVATE_KEY_PATH names ${path}, which is not a PEM.`]);
+}
+
+let isEnding = false;
+
+async function end(running: Running, log: Logger, code: number): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  setTimeout(() => {
+    log.error("calls or jobs were still under way at the end of the drain");
+    process.exit(1);
+  }, DRAIN_MS).unref();
+  await running.stop();
+  process.exitCode = code;
+}
+
+/** npm does not take its children with it when it is killed; a sandbox nobody can stop any more must not stay. */
+function endWithNpm(running: Running, log: Logger): void {
+  if (process.env["npm_lifecycle_event"] === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) void end(running, log, 1);
+  }, 500).unref();
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env, process.cwd());
+  const log = createLog(config.logLevel);
+  const running = await (config.mode === "sandbox" ? runSandbox(config, log) : runReal(config, log));
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    process.on(signal, () => void end(running, log, 0));
+  }
+}
+
+/** What a person can act on in words, anything else with the place it comes from. */
+function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ("code" in error && error.code === "EADDRINUSE") {
+    return `${error.message}. Set PORT, or SANDBOX_FORGE_PORT for the sandbox's forge, to a free one.`;
+  }
+  const isKnown = error instanceof ConfigError || "code" in error;
+  return isKnown ? error.message : (error.stack ?? error.message);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${inWords(error)}\n`);
+  process.exitCode = 1;
+});

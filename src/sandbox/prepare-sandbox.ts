@@ -1,0 +1,98 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
+import { issueCredential } from "../actions/issue-credential.ts";
+import { syncInstallations } from "../actions/sync-installations.ts";
+import type { RunningService } from "../service.ts";
+import type { Db } from "../store/connect.ts";
+import { findCredential } from "../store/credentials.ts";
+import { listProjectsWithFlow } from "../store/projects.ts";
+import { listProjectRepositories, setLinkedByDefault } from "../store/repositories.ts";
+import { listWorkspaces } from "../store/workspaces.ts";
+import type { RunningForge } from "./forge/start-forge.ts";
+
+const FILE = "sandbox.json";
+
+const sandboxFile = z.object({
+  baseUrl: z.string(),
+  apiKey: z.string(),
+  workspaceId: z.string(),
+  projectId: z.string(),
+  forge: z.object({
+    apiUrl: z.string(),
+    cloneUrl: z.string(),
+    users: z.array(z.object({ login: z.string(), token: z.string() })),
+  }),
+});
+
+/** All that a person or a script needs to use the sandbox. */
+export type SandboxFile = z.infer<typeof sandboxFile>;
+
+/** Makes the board of the sandbox's organization on the first start, and writes `sandbox.json` (0600) on each. */
+export async function prepareSandbox(
+  service: RunningService,
+  forge: RunningForge,
+  dataDir: string,
+): Promise<SandboxFile> {
+  const { deps } = service;
+  await syncInstallations(deps);
+  const workspace = (await listWorkspaces(deps.db)).find((entry) => entry.organizationSlug === "acme");
+  const [project] = workspace ? await listProjectsWithFlow(deps.db, workspace.id) : [];
+  if (!workspace || !project) throw new Error("the sandbox's forge has no organization acme any more");
+  const apiKey =
+    (await keptKey(deps.db, dataDir, workspace.id)) ?? (await firstKey(service, workspace.id, project.id));
+  const file: SandboxFile = {
+    baseUrl: service.baseUrl,
+    apiKey,
+    workspaceId: workspace.id,
+    projectId: project.id,
+    forge: {
+      apiUrl: forge.apiUrl,
+      cloneUrl: forge.cloneUrl,
+      users: forge.users.map(({ login, token }) => ({ login, token })),
+    },
+  };
+  const path = join(dataDir, FILE);
+  await writeFile(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+  return file;
+}
+
+/** The API key of an earlier start, while it is good for this board. */
+async function keptKey(db: Db, dataDir: string, workspaceId: string): Promise<string | null> {
+  let kept: SandboxFile;
+  try {
+    kept = sandboxFile.parse(JSON.parse(await readFile(join(dataDir, FILE), "utf8")));
+  } catch {
+    // None yet, or one that somebody has changed: a new key is made and the file written anew.
+    return null;
+  }
+  const key = parseCredentialKey(kept.apiKey);
+  const credential = key && (await findCredential(db, key.clientId));
+  const isGood =
+    key !== null &&
+    credential?.isLive === true &&
+    isSecret(key.secret, credential.secretHash) &&
+    credential.boards.some((board) => board.workspaceId === workspaceId);
+  return isGood ? kept.apiKey : null;
+}
+
+async function firstKey({ deps }: RunningService, workspaceId: string, projectId: string): Promise<string> {
+  const repositories = await listProjectRepositories(deps.db, projectId);
+  if (!repositories.some((repository) => repository.linkByDefault)) {
+    const web = repositories.filter((repository) => repository.fullName === "acme/web");
+    await setLinkedByDefault(
+      deps.db,
+      projectId,
+      web.map((repository) => repository.id),
+    );
+  }
+  const { apiKey } = await issueCredential(deps, {
+    name: "sandbox",
+    boards: [{ workspaceId, role: "maintainer" }],
+    scopes: ["read", "write"],
+    expiresAt: null,
+  });
+  return apiKey;
+}
