@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import { revokeCredential } from "../../src/store/credentials.ts";
+import { makeApi, type Api } from "../support/api.ts";
+import { sampleCalls, writeCalls } from "../support/routes.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const clientIdOf = (api: Api): string => api.apiKey.split("_")[1] ?? "";
+const revoke = (api: Api) => revokeCredential(world.service.deps.db, clientIdOf(api));
+const expire = (api: Api, when: string) =>
+  world.service.deps.db.raw(
+    "update credentials set expires_at = now() + cast(? as interval) where client_id = ?",
+    [when, clientIdOf(api)],
+  );
+
+/** Calls as fetch does, so that a header can be wrong in any way. */
+const call = async (method: string, path: string, headers: Record<string, string>) => {
+  const response = await fetch(`${board.api.baseUrl}${path}`, { method, headers });
+  return { response, body: (await response.json()) as Record<string, unknown> };
+};
+const withAuthorization = (authorization?: string) =>
+  call("GET", "/v1/me", authorization === undefined ? {} : { authorization });
+
+const refused = {
+  message: "Send a valid API key as `Authorization: Bearer <API key>`.",
+  error: "Unauthorized",
+  statusCode: 401,
+};
+
+async function expectRefused(answer: ReturnType<typeof call>): Promise<void> {
+  const { response, body } = await answer;
+  expect(response.status).toBe(401);
+  expect(response.headers.get("www-authenticate")).toBe("Bearer");
+  expect(body).toEqual(refused);
+}
+
+describe("a key", () => {
+  it.each(["Bearer", "bearer", "BEARER"])("is taken with the scheme written %s", async (scheme) => {
+    expect((await withAuthorization(`${scheme} ${board.api.apiKey}`)).response.status).toBe(200);
+  });
+
+  it.each<[string, () => string | undefined]>([
+    ["missing", () => undefined],
+    ["empty", () => ""],
+    ["a scheme without a key", () => "Bearer"],
+    ["without its scheme", () => board.api.apiKey],
+    ["under another scheme", () => `Basic ${Buffer.from(board.api.apiKey).toString("base64")}`],
+    ["under GitHub's scheme", () => `token ${board.api.apiKey}`],
+    ["followed by something", () => `Bearer ${board.api.apiKey} x`],
+    ["sent twice in one header", () => `Bearer ${board.api.apiKey}, Bearer ${board.api.apiKey}`],
+    ["malformed", () => "Bearer tlk_x"],
+    ["the client id alone", () => `Bearer ${clientIdOf(board.api)}`],
+    ["well formed and unknown", () => `Bearer ${makeCredentialKey().apiKey}`],
+    [
+      "with a wrong checksum",
+      () => `Bearer ${board.api.apiKey.slice(0, -1)}${board.api.apiKey.endsWith("0") ? 1 : 0}`,
+    ],
+    [
+      "of a known client with another secret",
+      () => {
+        const ours = board.api.apiKey.split("_");
+        const theirs = makeCredentialKey().apiKey.split("_");
+        return `Bearer tlk_${ours[1]}_${theirs[2]}`;
+      },
+    ],
+  ])("that is %s is refused", async (_, authorization) => {
+    await expectRefused(withAuthorization(authorization()));
+  });
+
+  it("with the right form and a wrong secret is refused, though its checksum holds", async () => {
+    const { apiKey, clientId } = makeCredentialKey();
+    const stranger = await board.as({});
+    const { db } = world.service.deps;
+    await db("credentials")
+      .where({ client_id: clientIdOf(stranger) })
+      .update({ client_id: clientId });
+    await expectRefused(withAuthorization(`Bearer ${apiKey}`));
+  });
+
+  it("in the query or in a body is refused", async () => {
+    const { apiKey } = board.api;
+    await expectRefused(call("GET", `/v1/me?access_token=${apiKey}&api_key=${apiKey}&apiKey=${apiKey}`, {}));
+    await expectRefused(call("GET", "/v1/me", { "x-api-key": apiKey, cookie: `authorization=${apiKey}` }));
+  });
+
+  it("that was revoked is refused from the next call on", async () => {
+    const api = await board.as({});
+    expect((await api.get("/v1/me")).status).toBe(200);
+    await revoke(api);
+    await expectRefused(withAuthorization(`Bearer ${api.apiKey}`));
+  });
+
+  it("is good until it expires and refused from then on", async () => {
+    const api = await board.as({});
+    await expire(api, "1 minute");
+    expect((await api.get("/v1/me")).status).toBe(200);
+    await expire(api, "-1 millisecond");
+    await expectRefused(withAuthorization(`Bearer ${api.apiKey}`));
+  });
+
+  it("that was revoked gets no stored answer either", async () => {
+    const api = await board.as({});
+    const key = "revoked-before-replay";
+    expect((await api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
+    await revoke(api);
+    expect(await api.post("/v1/cards", { title: "x" }, { key })).toMatchObject({
+      status: 401,
+      body: refused,
+    });
+  });
+
+  it.each(sampleCalls.map((sample) => [sample.name, sample] as const))(
+    "is asked for by %s before anything else",
+    async (_, { method, path }) => {
+      const headers = { "x-service-workspace": "nonsense", "idempotency-key": "short" };
+      await expectRefused(call(method, path, headers));
+    },
+  );
+});
+
+describe("a scope", () => {
+  it("of reading only reads", async () => {
+    const reader = await board.as({ scopes: ["read"] });
+    const { number } = await board.api.card();
+    for (const path of ["/v1/me", "/v1/board", "/v1/backlog", `/v1/cards/${number}`]) {
+      expect((await reader.get(path)).status).toBe(200);
+    }
+  });
+
+  it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
+    "of reading only is refused by %s, whatever the role, before the idempotency key is looked at",
+    async (_, { method, path }) => {
+      const reader = await board.as({ role: "maintainer", scopes: ["read"] });
+      const answer = await call(method, path, { authorization: `Bearer ${reader.apiKey}` });
+      expect(answer.response.status).toBe(403);
+      expect(answer.body).toEqual({
+        message: "This credential was issued for reading only. Use one with the write scope.",
+        error: "Forbidden",
+        statusCode: 403,
+      });
+    },
+  );
+});
+
+describe("a role", () => {
+  it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
+    "below what %s asks is refused, both roles named",
+    async (_, { method, path, role }) => {
+      const viewer = await board.as({ role: "viewer" });
+      const headers = { authorization: `Bearer ${viewer.apiKey}`, "idempotency-key": "k".repeat(16) };
+      const answer = await call(method, path, headers);
+      expect(answer.response.status).toBe(403);
+      expect(answer.body).toEqual({
+        message: `This call needs the role ${role}; this credential is viewer on this board.`,
+        error: "Forbidden",
+        statusCode: 403,
+      });
+    },
+  );
+
+  it("is the credential's own on each board", async () => {
+    const other = await world.board();
+    const api = await board.as({ role: "viewer", boards: [board, other] });
+    const { db } = world.service.deps;
+    await db("memberships")
+      .where({ workspace_id: other.workspaceId, role: "viewer" })
+      .update({ role: "member" });
+    const on = (workspaceId: string) =>
+      api.post("/v1/cards", { title: "x" }, { headers: { "x-service-workspace": workspaceId } });
+    expect((await on(board.workspaceId)).status).toBe(403);
+    expect((await on(other.workspaceId)).status).toBe(201);
+  });
+
+  it("that was lowered is what counts for a replay, too", async () => {
+    const api = await board.as({ role: "member" });
+    const key = "lowered-before-replay";
+    expect((await api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
+    const { db } = world.service.deps;
+    const user = db("credentials")
+      .where({ client_id: clientIdOf(api) })
+      .select("user_id");
+    await db("memberships").where("user_id", user).update({ role: "viewer" });
+    expect((await api.post("/v1/cards", { title: "x" }, { key })).status).toBe(403);
+  });
+});
+
+describe("the account", () => {
+  it("is told of a key: what it is, and nothing of its secret", async () => {
+    const other = await world.board();
+    const api = await board.as({ role: "member", scopes: ["read"], boards: [board, other] });
+    const me = await api.get("/v1/me");
+    expect(me.body).toEqual({
+      clientId: clientIdOf(api),
+      name: "member agent",
+      scopes: ["read"],
+      boards: [
+        { workspaceId: board.workspaceId, organizationId: expect.any(String), role: "member" },
+        { workspaceId: other.workspaceId, organizationId: expect.any(String), role: "member" },
+      ],
+      answering: null,
+    });
+  });
+
+  it("lists the boards a key reaches and no other, with its role on each", async () => {
+    await world.board();
+    const api = await board.as({ role: "viewer" });
+    expect((await api.get("/v1/workspaces")).body).toEqual([
+      {
+        id: board.workspaceId,
+        name: board.owner,
+        slug: board.owner,
+        organizationId: expect.any(String),
+        organizationSlug: board.owner,
+        organizationName: board.owner,
+        role: "viewer",
+      },
+    ]);
+  });
+
+  it("lists the organizations, each with only the boards that are reached, and no role", async () => {
+    const other = await world.board();
+    const api = await board.as({ boards: [board, other] });
+    const one = { id: expect.any(String), name: expect.any(String) };
+    expect((await api.get("/v1/organizations")).body).toEqual([
+      { ...one, slug: board.owner, workspaceIds: [board.workspaceId] },
+      { ...one, slug: other.owner, workspaceIds: [other.workspaceId] },
+    ]);
+  });
+
+  it("of a key that reaches nothing is empty, not an error", async () => {
+    const api = await board.as({ boards: [] });
+    expect((await api.get("/v1/me")).body).toMatchObject({ boards: [] });
+    expect((await api.get("/v1/workspaces")).body).toEqual([]);
+    expect((await api.get("/v1/organizations")).body).toEqual([]);
+  });
+
+  it.each(["/v1/me", "/v1/workspaces", "/v1/organizations"])(
+    "%s is never refused for the workspace header, whatever it says",
+    async (path) => {
+      const other = await world.board();
+      const api = await board.as({ boards: [board, other] });
+      for (const header of [
+        {},
+        { "x-service-workspace": "a name" },
+        { "x-service-workspace": other.projectId },
+      ]) {
+        expect((await makeApi(board.api.baseUrl, api.apiKey).get(path, { headers: header })).status).toBe(
+          200,
+        );
+      }
+    },
+  );
+});

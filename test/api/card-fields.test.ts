@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Api, ApiAnswer } from "../support/api.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+const create = (fields: unknown) => board.api.post("/v1/cards", fields);
+
+/** The same field through both doors: a new card, and one that is there. */
+async function bothWays(
+  fields: Readonly<Record<string, unknown>>,
+): Promise<ApiAnswer<Record<string, unknown>>[]> {
+  const { number } = await board.api.card();
+  return [await create({ title: "x", ...fields }), await board.api.patch(`/v1/cards/${number}`, fields)];
+}
+
+async function expectTaken(fields: Readonly<Record<string, unknown>>, shown: object = fields): Promise<void> {
+  const [created, patched] = await bothWays(fields);
+  expect(created).toMatchObject({ status: 201, body: shown });
+  expect(patched).toMatchObject({ status: 200, body: shown });
+}
+
+async function expectRefused(fields: Readonly<Record<string, unknown>>, path: string): Promise<void> {
+  for (const { status, body } of await bothWays(fields)) {
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: "Bad Request", statusCode: 400 });
+    expect(body["issues"]).toEqual([{ path, message: expect.any(String) }]);
+  }
+}
+
+/** Who a credential is as a user: what it creates says so. */
+const userOf = async (api: Api) =>
+  (await api.post<{ createdBy: { id: string } }>("/v1/cards", { title: "x" })).body.createdBy;
+
+describe("a card's fields", () => {
+  it.each<[string, Record<string, unknown>]>([
+    ["a title of 1 character", { title: "x" }],
+    ["a title of 500 characters", { title: "x".repeat(500) }],
+    ["a title of 500 emoji", { title: "😀".repeat(500) }],
+    ["a title in any script", { title: "Grüße, 世界 \u{1F469}‍\u{1F4BB} ‏مرحبا" }],
+    ["an empty description", { description: "" }],
+    ["a description of 20,000 characters", { description: "é".repeat(20_000) }],
+    ["a description with spaces around it", { description: "\n  # Hello\n\n" }],
+    ...["none", "low", "medium", "high", "urgent"].map((priority): [string, Record<string, unknown>] => [
+      `the priority ${priority}`,
+      { priority },
+    ]),
+    ["a day", { dueDate: "2026-12-31" }],
+    ["a leap day", { dueDate: "2028-02-29" }],
+    ["no day", { dueDate: null }],
+    ["nobody", { assigneeId: null }],
+    ["no parent", { parentNumber: null }],
+  ])("take %s", async (_, fields) => {
+    const { assigneeId, ...shown } = fields;
+    await expectTaken(fields, assigneeId === null ? { assignee: null } : shown);
+  });
+
+  it("lose the spaces around a title", async () => {
+    await expectTaken({ title: "  Say  hello \n" }, { title: "Say  hello" });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["an empty title", { title: "" }, "body.title"],
+    ["a title of spaces", { title: " \t\n" }, "body.title"],
+    ["a title of 501 characters", { title: "x".repeat(501) }, "body.title"],
+    ["a title of 501 emoji", { title: "😀".repeat(501) }, "body.title"],
+    ["a title with NUL in it", { title: "a\0b" }, "body.title"],
+    ["a title with half a character", { title: "a\ud83d" }, "body.title"],
+    ["a title that is null", { title: null }, "body.title"],
+    ["a title that is a number", { title: 7 }, "body.title"],
+    ["a description of 20,001 characters", { description: "x".repeat(20_001) }, "body.description"],
+    ["a description with NUL in it", { description: "\0" }, "body.description"],
+    ["a description with half a character", { description: "\udc00 end" }, "body.description"],
+    ["a description that is a list", { description: ["x"] }, "body.description"],
+    ["an unknown priority", { priority: "critical" }, "body.priority"],
+    ["a priority in upper case", { priority: "High" }, "body.priority"],
+    ["a day that is none", { dueDate: "2026-02-30" }, "body.dueDate"],
+    ["a leap day of another year", { dueDate: "2027-02-29" }, "body.dueDate"],
+    ["a moment for a day", { dueDate: "2026-12-31T00:00:00.000Z" }, "body.dueDate"],
+    ["a day written another way", { dueDate: "31.12.2026" }, "body.dueDate"],
+    ["a day of the year 0", { dueDate: "0000-01-01" }, "body.dueDate"],
+    ["an assignee's name", { assigneeId: "ada" }, "body.assigneeId"],
+    ["an assignee nobody knows", { assigneeId: UNKNOWN }, "body.assigneeId"],
+    ["a parent by name", { parentNumber: "1" }, "body.parentNumber"],
+    ["half a parent", { parentNumber: 1.5 }, "body.parentNumber"],
+    ["a parent nobody knows", { parentNumber: 4711 }, "body.parentNumber"],
+    ["the parent 0", { parentNumber: 0 }, "body.parentNumber"],
+    ["a parent below 0", { parentNumber: -1 }, "body.parentNumber"],
+    ["a parent past 32 bits", { parentNumber: 2 ** 31 }, "body.parentNumber"],
+    ["a parent past 53 bits", { parentNumber: 1e300 }, "body.parentNumber"],
+    ["a field with a typing error", { assignedId: null }, "body.assignedId"],
+    ["a field only answers have", { number: 7 }, "body.number"],
+    ["who created it", { createdBy: UNKNOWN }, "body.createdBy"],
+    ["its prototype", JSON.parse('{ "__proto__": {} }') as Record<string, unknown>, "body.__proto__"],
+  ])("refuse %s, and name it", async (_, fields, path) => {
+    await expectRefused(fields, path);
+  });
+
+  it.each([
+    "id",
+    "position",
+    "blocked",
+    "repositories",
+    "labels",
+    "assignee",
+    "createdAt",
+    "workspaceId",
+    "role",
+  ])("cannot set %s", async (field) => {
+    await expectRefused({ [field]: null }, `body.${field}`);
+  });
+
+  it("that are wrong are all named at once", async () => {
+    const refused = await create({ title: "", priority: 1, nonsense: true });
+    const issues = refused.body["issues"] as { path: string }[];
+    expect(issues.map(({ path }) => path).toSorted()).toEqual([
+      "body.nonsense",
+      "body.priority",
+      "body.title",
+    ]);
+  });
+
+  it("that are wrong by the thousand are not all named", async () => {
+    const refused = await create(
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field${n}`, n])),
+    );
+    expect(refused.status).toBe(400);
+    expect(refused.text.length).toBeLessThan(20_000);
+  });
+
+  it.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["null", "null"],
+    ["a list", []],
+    ["text", '"title"'],
+    ["a number", "7"],
+  ])("are not made of %s", async (_, body) => {
+    expect(await create(body)).toMatchObject({ status: 400, body: { statusCode: 400 } });
+  });
+
+  it("that are left out stay as they are", async () => {
+    const fields = { title: "All", description: "d", priority: "high", dueDate: "2026-12-31" };
+    const { number } = await board.api.card(fields);
+    const patched = await board.api.patch(`/v1/cards/${number}`, { priority: "low" });
+    expect(patched.body).toMatchObject({ ...fields, priority: "low" });
+    const before = (await board.api.get(`/v1/cards/${number}`)).body;
+    expect((await board.api.patch(`/v1/cards/${number}`, {})).body).toEqual(before);
+    expect((await board.api.timeline(number)).map(({ kind }) => kind)).toEqual(["created", "updated"]);
+  });
+
+  it("have the defaults of a new card", async () => {
+    const created = await create({ title: "Plain" });
+    const me = (await board.api.get("/v1/me")).body;
+    expect(created.body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      projectId: board.projectId,
+      number: expect.any(Number),
+      title: "Plain",
+      description: "",
+      statusId: board.stages.Backlog,
+      position: expect.any(Number),
+      priority: "none",
+      assignee: null,
+      labels: [],
+      createdBy: { id: expect.any(String), name: me["name"], avatarUrl: null, kind: "machine" },
+      blocked: null,
+      repositories: [
+        {
+          fullName: `${board.owner}/web`,
+          branchName: null,
+          prNumber: null,
+          prState: null,
+          checksState: null,
+        },
+      ],
+      featureId: null,
+      parentNumber: null,
+      dueDate: null,
+      hotfix: false,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect((await board.api.get(`/v1/cards/${String(created.body["number"])}`)).body).toEqual(created.body);
+  });
+
+  it("take a member as the assignee, and nobody of another board", async () => {
+    const other = await world.board();
+    const [member, foreigner] = [await userOf(board.api), await userOf(other.api)];
+    await expectTaken({ assigneeId: member.id }, { assignee: member });
+    await expectTaken({ assigneeId: member.id.toUpperCase() }, { assignee: member });
+    await expectRefused({ assigneeId: foreigner.id }, "body.assigneeId");
+  });
+});

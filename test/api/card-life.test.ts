@@ -1,0 +1,315 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Clone } from "../support/git.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+/** A card in progress whose branch has one commit of ada's, its draft pull request open. */
+async function cardWithWork(
+  board: TestBoard,
+  file = "hello.txt",
+  text = "hello\n",
+): Promise<{ number: number; clone: Clone; branchName: string; sha: string }> {
+  const { number } = await board.api.card({ title: "Say hello" });
+  await board.api.move(number, board.stages["In progress"]);
+  const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const clone = await board.clone();
+  await clone.checkout(branchName);
+  const sha = await clone.commit("Say hello", { [file]: text });
+  await clone.push();
+  await board.api.cardWhen(number, (card) => card.repositories[0]?.prState === "draft");
+  return { number, clone, branchName, sha };
+}
+
+describe("a card's life on one repository", () => {
+  it("starts as a draft without any Git", async () => {
+    const board = await world.board();
+    world.forge.requests.reset();
+    const card = await board.api.card({ title: "Say hello" });
+    expect(card).toMatchObject({ number: 1, statusId: board.stages.Backlog, position: 0, blocked: null });
+    expect(card.repositories).toEqual([
+      { fullName: `${board.owner}/web`, branchName: null, prNumber: null, prState: null, checksState: null },
+    ]);
+    expect(world.forge.requests.all).toEqual([]);
+    expect((await board.api.get("/v1/backlog")).body).toMatchObject([{ number: 1 }]);
+  });
+
+  it("cuts its branch when it enters a stage that asks for one", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ title: "Say hello" });
+    const moved = await board.api.move(number, board.stages["In progress"]);
+    expect(moved.status).toBe(200);
+    expect(moved.body).toEqual({
+      task: { number, statusId: board.stages["In progress"], blocked: null },
+      promoted: [],
+    });
+    const clone = await board.clone();
+    expect(await clone.git("rev-parse", `origin/card/${number}-say-hello`)).toBe(
+      await clone.git("rev-parse", "origin/main"),
+    );
+    await clone.remove();
+  });
+
+  it("opens the draft pull request at the first push, and tells who pushed", async () => {
+    const board = await world.board();
+    const { number, clone, branchName, sha } = await cardWithWork(board);
+    const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls`);
+    expect(pulls.body).toMatchObject([{ draft: true, title: "Say hello", head: { ref: branchName } }]);
+    const pushed = await board.api.eventWhen(number, ({ kind }) => kind === "pushed");
+    expect(pushed).toMatchObject({
+      actor: { login: `ada-${board.owner.slice(4)}`, user: { kind: "human" } },
+      repositoryFullName: `${board.owner}/web`,
+      data: { branchName, after: sha, forced: false, commits: [{ sha, title: "Say hello" }] },
+    });
+    await clone.remove();
+  });
+
+  it("is marked ready, merged, and tells its whole story in order", async () => {
+    const board = await world.board();
+    const { number, clone, branchName, sha } = await cardWithWork(board);
+    expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
+    expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
+    const merged = await board.api.move(number, board.stages.Done);
+    expect(merged.status).toBe(200);
+    expect(merged.body).toEqual({
+      task: { number, statusId: board.stages.Done, blocked: null },
+      promoted: [{ fullName: `${board.owner}/web`, targetBranch: "main", prNumber: 1 }],
+    });
+    await clone.checkout("main");
+    expect(await clone.git("log", "-1", "--format=%P")).toContain(sha);
+    expect(await clone.git("show", "HEAD:hello.txt")).toBe("hello");
+    const card = await board.api.readCard(number);
+    expect(card).toMatchObject({ statusId: board.stages.Done, blocked: null });
+    expect(card.repositories).toMatchObject([{ branchName, prNumber: 1, prState: "merged" }]);
+    await world.forge.settle();
+    const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+    expect(kinds).toEqual([
+      "created",
+      "branch_created",
+      "status_changed",
+      "pushed",
+      "pull_request_opened",
+      "pull_request_ready",
+      "status_changed",
+      "pull_request_merged",
+      "status_changed",
+    ]);
+    const events = await board.api.timeline(number);
+    const ours = events.filter(({ kind }) => kind !== "pushed");
+    for (const { actor } of ours) expect(actor).toMatchObject({ login: null, user: { kind: "machine" } });
+    await clone.remove();
+  });
+
+  it("may skip stages: branch and pull request are made on the way", async () => {
+    const board = await world.board();
+    const { number, clone } = await cardWithWork(board);
+    const merged = await board.api.move(number, board.stages.Done);
+    expect(merged.body.promoted).toHaveLength(1);
+    await clone.remove();
+  });
+
+  it("moves without Git when it is linked to no repository", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ repositoryIds: [] });
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(moved).toMatchObject({ status: 200, body: { promoted: [] } });
+  });
+
+  it("moves back without undoing any Git", async () => {
+    const board = await world.board();
+    const { number, clone, branchName } = await cardWithWork(board);
+    expect((await board.api.move(number, board.stages["To do"])).status).toBe(200);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([{ branchName, prState: "draft" }]);
+    await clone.remove();
+  });
+
+  it("leaves a foreign branch of its name alone and takes the next name", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ title: "Say hello" });
+    await world.forge.commit(
+      `${board.owner}/web`,
+      `card/${number}-say-hello`,
+      { "theirs.txt": "theirs\n" },
+      { from: "main" },
+    );
+    await board.api.move(number, board.stages["In progress"]);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([
+      { branchName: `card/${number}-say-hello-2` },
+    ]);
+  });
+});
+
+describe("a move the forge refuses", () => {
+  it("for conflicts: the card stays, carries the reason, and the trunk is as it was", async () => {
+    const board = await world.board();
+    const { number, clone } = await cardWithWork(board, "app.txt", "mine\n");
+    await board.api.move(number, board.stages["In review"]);
+    const trunk = await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({
+      error: "Conflict",
+      statusCode: 409,
+      promoted: [],
+      blocked: { reason: "conflicts", repository: `${board.owner}/web`, statusId: board.stages.Done },
+    });
+    expect(refused.body.message).toBe(refused.body.blocked?.message);
+    const card = await board.api.readCard(number);
+    expect(card.statusId).toBe(board.stages["In review"]);
+    expect(card.blocked).toEqual(refused.body.blocked);
+    await clone.checkout("main");
+    expect(await clone.git("rev-parse", "HEAD")).toBe(trunk);
+    await clone.remove();
+  });
+
+  it("for a conflict that a push resolves: blocked clears by itself, and the move then goes through", async () => {
+    const board = await world.board();
+    const { number, clone, branchName } = await cardWithWork(board, "app.txt", "mine\n");
+    await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
+    await clone.git("fetch", "-q", "origin");
+    await clone.git("checkout", "-q", branchName);
+    await clone.git("merge", "-q", "-X", "ours", "origin/main", "-m", "Take main in");
+    await clone.push();
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await clone.remove();
+  });
+
+  it.each([
+    ["failure", "checks_failing"],
+    ["pending", "checks_pending"],
+  ])("for a commit status that is %s, and clears once it is green", async (state, reason) => {
+    const board = await world.board();
+    const { number, clone, sha } = await cardWithWork(board);
+    const report = (now: string) =>
+      board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, { state: now, context: "ci" });
+    await report(state);
+    await board.api.cardWhen(number, (card) => card.repositories[0]?.checksState !== null);
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason } } });
+    expect(refused.body.message).toContain("ci");
+    const other = state === "failure" ? "pending" : "failure";
+    await report(other);
+    await board.api.cardWhen(number, ({ blocked }) => blocked?.reason !== reason);
+    expect((await board.api.readCard(number)).blocked).toMatchObject({ repository: `${board.owner}/web` });
+    await report("success");
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await clone.remove();
+  });
+
+  it("for a card with nothing to merge", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "nothing_to_merge" } } });
+    expect((await board.api.readCard(number)).statusId).toBe(board.stages["In progress"]);
+  });
+
+  it("for a required review, in the forge's own words", async () => {
+    const board = await world.board();
+    const { number, clone } = await cardWithWork(board);
+    const protectedBy = await board.person(
+      "ada",
+      "PUT",
+      `/repos/${board.owner}/web/branches/main/protection`,
+      {
+        required_status_checks: null,
+        enforce_admins: true,
+        required_pull_request_reviews: { required_approving_review_count: 1 },
+        restrictions: null,
+      },
+    );
+    expect(protectedBy.status).toBe(200);
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused.status).toBe(409);
+    expect(refused.body.blocked?.reason).toBe("review_required");
+    expect(refused.body.message).toBe(
+      "At least 1 approving review is required by reviewers with write access.",
+    );
+    const approved = await board.person("grace", "POST", `/repos/${board.owner}/web/pulls/1/reviews`, {
+      event: "APPROVE",
+    });
+    expect(approved.status).toBe(200);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await clone.remove();
+  });
+
+  it("keeps what it was refused on the timeline", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In review"]);
+    const refused = (await board.api.timeline(number)).at(-1);
+    expect(refused).toMatchObject({
+      kind: "promotion_refused",
+      data: { reason: "nothing_to_merge", statusId: board.stages["In review"] },
+    });
+  });
+
+  it("for a new card: it is created all the same, and stands in the backlog", async () => {
+    const board = await world.board();
+    const created = await board.api.post("/v1/cards", { title: "x", statusId: board.stages["In review"] });
+    expect(created).toMatchObject({
+      status: 201,
+      body: { statusId: board.stages.Backlog, blocked: { reason: "nothing_to_merge" } },
+    });
+  });
+});
+
+describe("what people do on the forge", () => {
+  it("is told under their login: ready, closed, reopened, merged", async () => {
+    const board = await world.board();
+    const { number, clone } = await cardWithWork(board);
+    const pull = `/repos/${board.owner}/web/pulls/1`;
+    await board.person("grace", "PATCH", pull, { state: "closed" });
+    await board.api.cardWhen(number, (card) => card.repositories[0]?.prState === "closed");
+    const closedMove = await board.api.move(number, board.stages.Done);
+    expect(closedMove).toMatchObject({ status: 409, body: { blocked: { reason: "pull_request_closed" } } });
+    await board.person("grace", "PATCH", pull, { state: "open" });
+    await board.api.cardWhen(
+      number,
+      (card) => card.repositories[0]?.prState === "draft" && card.blocked === null,
+    );
+    await board.api.move(number, board.stages["In review"]);
+    const merged = await board.person("grace", "PUT", `${pull}/merge`, {});
+    expect(merged.status).toBe(200);
+    await board.api.cardWhen(number, (card) => card.repositories[0]?.prState === "merged");
+    const theirs = (await board.api.timeline(number)).filter(({ actor }) => actor.login?.startsWith("grace"));
+    expect(theirs.map(({ kind }) => kind)).toEqual([
+      "pull_request_closed",
+      "pull_request_reopened",
+      "pull_request_merged",
+    ]);
+    expect((await board.api.readCard(number)).statusId).toBe(board.stages["In review"]);
+    await clone.remove();
+  });
+
+  it("is not merged a second time: moving a card whose pull request somebody merged succeeds and promotes nothing", async () => {
+    const board = await world.board();
+    const { number, clone } = await cardWithWork(board);
+    await board.api.move(number, board.stages["In review"]);
+    await board.person("grace", "PUT", `/repos/${board.owner}/web/pulls/1/merge`, {});
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(moved).toMatchObject({ status: 200, body: { promoted: [] } });
+    await clone.remove();
+  });
+
+  it("shows forced pushes and a deleted branch", async () => {
+    const board = await world.board();
+    const { number, clone, branchName } = await cardWithWork(board);
+    await clone.git("commit", "-q", "--amend", "-m", "Say hello better");
+    await clone.push("--force", "origin", "HEAD");
+    await board.api.eventWhen(number, ({ kind, data }) => kind === "pushed" && data["forced"] === true);
+    await clone.push("origin", "--delete", branchName);
+    await board.api.eventWhen(number, ({ kind }) => kind === "branch_deleted");
+    const refused = await board.api.move(number, board.stages["In review"]);
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "branch_missing" } } });
+    await clone.remove();
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { v7 as uuidv7 } from "uuid";
+import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
+import { insertProject } from "../../src/store/projects.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+const create = (fields: unknown, on = board) => on.api.post("/v1/cards", fields);
+
+describe("a new card's project", () => {
+  it("must be named where the board holds several, and may not be another board's", async () => {
+    const several = await world.board();
+    const projectId = uuidv7();
+    const stages = DEFAULT_FLOW.stages.map((stage) => ({ ...stage, id: uuidv7() }));
+    const { db } = world.service.deps;
+    const flow = { ...DEFAULT_FLOW, stages };
+    await insertProject(db, {
+      id: projectId,
+      workspaceId: several.workspaceId,
+      name: "Second",
+      slug: "second",
+      flow,
+    });
+    for (const refused of [
+      await create({ title: "x" }, several),
+      await several.api.get("/v1/board"),
+      await several.api.get("/v1/backlog"),
+    ]) {
+      expect(refused.status).toBe(400);
+      expect(refused.body["message"]).toContain(several.projectId);
+      expect(refused.body["message"]).toContain(projectId);
+    }
+    expect(await create({ title: "x", projectId }, several)).toMatchObject({
+      status: 201,
+      body: { projectId },
+    });
+    const foreignStage = await create({ title: "x", projectId, statusId: several.stages["To do"] }, several);
+    expect(foreignStage).toMatchObject({ status: 400, body: { issues: [{ path: "body.statusId" }] } });
+    expect((await several.api.get(`/v1/board?projectId=${projectId}`)).status).toBe(200);
+  });
+
+  it("of another board is as unknown as one that never was, though the key reaches both", async () => {
+    const other = await world.board();
+    const api = await board.as({ boards: [board, other] });
+    const headers = { "x-service-workspace": board.workspaceId };
+    const answers = await Promise.all(
+      [other.projectId, UNKNOWN].map(async (projectId) => [
+        await api.post("/v1/cards", { title: "x", projectId }, { headers }),
+        await api.get(`/v1/board?projectId=${projectId}`, { headers }),
+        await api.get(`/v1/backlog?projectId=${projectId}`, { headers }),
+      ]),
+    );
+    const [foreign, unknown] = answers.map((kinds) => kinds.map(({ status, text }) => ({ status, text })));
+    expect(foreign).toEqual(unknown);
+    for (const answer of foreign ?? []) expect(answer.status).toBe(404);
+  });
+
+  it.each(["web", "", "1,2", "019a0000-0000-7000-8000"])("is an id, and `%s` is none", async (projectId) => {
+    expect((await board.api.get(`/v1/board?projectId=${projectId}`)).status).toBe(400);
+    expect((await create({ title: "x", projectId })).status).toBe(400);
+  });
+
+  it("is said once in a query", async () => {
+    const twice = `projectId=${board.projectId}&projectId=${board.projectId}`;
+    expect((await board.api.get(`/v1/board?${twice}`)).status).toBe(400);
+  });
+
+  it("may stand beside query parameters nobody knows", async () => {
+    expect((await board.api.get(`/v1/board?projectId=${board.projectId}&page=2&_=1`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+  await board.api.card();
+});
+afterAll(() => world.stop());
+
+describe("a read", () => {
+  it.each([
+    "/v1/me",
+    "/v1/workspaces",
+    "/v1/organizations",
+    "/v1/board",
+    "/v1/backlog",
+    "/v1/cards/1",
+    "/v1/cards/1/timeline",
+  ])("of %s carries an ETag, and is 304 until it changes", async (path) => {
+    const first = await board.api.get(path);
+    const etag = first.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[^"]+"$/);
+    const again = await board.api.get(path, { headers: { "if-none-match": etag } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+    expect((await board.api.get(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  });
+
+  it("with an old ETag is answered whole once the card has changed", async () => {
+    const { number } = await board.api.card();
+    const path = `/v1/cards/${number}`;
+    const etag = (await board.api.get(path)).headers.get("etag") ?? "";
+    await board.api.patch(path, { title: "Changed" });
+    expect((await board.api.get(path, { headers: { "if-none-match": etag } })).status).toBe(200);
+  });
+
+  it("without a key is 401, whatever ETag it has", async () => {
+    const etag = (await board.api.get("/v1/me")).headers.get("etag") ?? "";
+    const response = await fetch(`${board.api.baseUrl}/v1/me`, { headers: { "if-none-match": etag } });
+    expect(response.status).toBe(401);
+  });
+});

@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Trx } from "../../src/store/connect.ts";
+import { eventually } from "../support/api.ts";
+import { during } from "../support/during.ts";
+import {
+  newStage,
+  putFlow,
+  readColumns,
+  readFlow,
+  stageNames,
+  without,
+  type Flow,
+} from "../support/flows.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterAll(() => world.stop());
+
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+
+/** Removes a stage as a flow's replacement does, up to its last moment. */
+const removing = (board: TestBoard, name: keyof TestBoard["stages"]) => async (trx: Trx) => {
+  await trx("stages").where({ id: board.stages[name] }).delete();
+};
+
+describe("a flow that changes while cards move", () => {
+  it("is 409 with Retry-After until the move has ended", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const { number } = await board.api.card();
+    world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
+    const moving = board.api.move(number, board.stages["In progress"]);
+    await eventually(
+      () => world.service.deps.db("operations").where({ state: "running", workspace_id: board.workspaceId }),
+      ({ length }) => length > 0,
+    );
+    const refused = await putFlow(board, { ...flow, checks: "ignored" });
+    expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.body.message).toContain(`Card ${number} is being moved`);
+    expect((await moving).status).toBe(200);
+    expect(await readFlow(board)).toEqual(flow);
+    expect((await putFlow(board, { ...flow, checks: "ignored" })).status).toBe(200);
+  });
+
+  it("is not held up by moves of another project", async () => {
+    const [board, other] = [await world.board(), await world.board()];
+    const { number } = await other.api.card();
+    world.forge.control.faults.add({ fault: { kind: "delay", ms: 500 }, times: 1 });
+    const moving = other.api.move(number, other.stages["In progress"]);
+    expect((await putFlow(board, await readFlow(board))).status).toBe(200);
+    expect((await moving).status).toBe(200);
+  });
+
+  it("removes no stage that a card is just entering", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const { number } = await board.api.card({ repositoryIds: [] });
+    const refused = await during(
+      world,
+      (trx) =>
+        trx("cards")
+          .where({ workspace_id: board.workspaceId, number })
+          .update({ stage_id: board.stages["To do"] }),
+      () => putFlow(board, without(flow, "To do")),
+    );
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toContain("To do still holds 1 card");
+    expect((await readColumns(board))[0]?.tasks).toMatchObject([{ number }]);
+  });
+
+  it.each([
+    ["without Git", "To do", []],
+    ["that cuts a branch", "In progress", undefined],
+  ] as const)("turns away a move %s into a stage that is just removed", async (_, name, repositoryIds) => {
+    const board = await world.board();
+    const { number } = await board.api.card(repositoryIds ? { repositoryIds } : {});
+    const refused = await during(world, removing(board, name), () =>
+      board.api.move(number, board.stages[name]),
+    );
+    expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.body.message).toContain("flow of this project has just been changed");
+    expect((await board.api.readCard(number)).statusId).toBe(board.stages.Backlog);
+    const again = await board.api.move(number, board.stages[name]);
+    expect(again.status).toBe(400);
+    expect((await board.api.move(number, board.stages["In review"])).status).not.toBe(500);
+  });
+
+  it("makes no card in a backlog that is just replaced; asking again makes it in the new one", async () => {
+    const board = await world.board();
+    const options = { key: "card-in-a-new-backlog" };
+    const create = () => board.api.post("/v1/cards", { title: "Once" }, options);
+    const refused = await during(
+      world,
+      async (trx) => {
+        const [backlog] = await trx("stages").where({ id: board.stages.Backlog });
+        await trx("stages").where({ id: board.stages.Backlog }).delete();
+        await trx("stages").insert({ ...(backlog as object), id: UNKNOWN });
+      },
+      create,
+    );
+    expect(refused.status).toBe(409);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await create()).toMatchObject({ status: 201, body: { number: 1, statusId: UNKNOWN } });
+    await board.api.delete("/v1/cards/1");
+  });
+
+  it("leaves every card in a stage of the flow, however moves, new cards and new flows meet", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const { number } = await board.api.card({ repositoryIds: [] });
+    for (let round = 0; round < 6; round += 1) {
+      await board.api.move(number, board.stages.Backlog);
+      const stages = (await readFlow(board)).stages;
+      const extra = stages.find(({ name }) => name === "Extra")?.id;
+      if (extra === undefined) {
+        await putFlow(board, { ...flow, stages: flow.stages.toSpliced(1, 0, newStage("Extra")) });
+        continue;
+      }
+      const answers = await Promise.all([
+        board.api.move(number, extra),
+        board.api.post("/v1/cards", { title: "New", statusId: extra, repositoryIds: [] }),
+        putFlow(board, flow),
+        board.api.move(number, board.stages["To do"]),
+      ]);
+      for (const { status } of answers) expect([200, 201, 400, 409]).toContain(status);
+      const known = new Set((await readFlow(board)).stages.map(({ id }) => id));
+      const cards = await world.service.deps
+        .db("cards")
+        .where({ project_id: board.projectId })
+        .whereNull("deleted_at");
+      expect(cards.length).toBeGreaterThan(0);
+      for (const { stage_id: stageId } of cards as { stage_id: string }[]) expect(known).toContain(stageId);
+      for (const card of cards as { number: number; stage_id: string }[]) {
+        if (card.stage_id === extra) await board.api.move(card.number, board.stages.Done);
+      }
+    }
+  });
+
+  it("replaces it wholly, one after the other, when two replace it at the same moment", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const [a, b] = await Promise.all(
+      ["A", "B"].map((name) =>
+        putFlow(board, {
+          ...flow,
+          stages: flow.stages.toSpliced(1, 0, newStage(`${name}1`), newStage(`${name}2`)),
+        }),
+      ),
+    );
+    expect([a?.status, b?.status]).toEqual([200, 200]);
+    expect([stageNames(a?.body as Flow), stageNames(b?.body as Flow)]).toContainEqual(
+      stageNames(await readFlow(board)),
+    );
+  });
+});

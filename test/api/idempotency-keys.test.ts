@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Trx } from "../../src/store/connect.ts";
+import { addJob } from "../../src/store/jobs.ts";
+import { eventually, type ApiAnswer } from "../support/api.ts";
+import { whileHeld } from "../support/held.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const newKey = (): string => `key-${randomUUID()}`;
+const isReplay = ({ headers }: ApiAnswer): boolean => headers.get("idempotent-replay") === "true";
+const db = () => world.service.deps.db;
+
+/** A key in the state a process leaves it in that dies in the middle of a request. */
+async function heldBy(holder: string): Promise<string> {
+  const key = newKey();
+  const clientId = board.api.apiKey.split("_")[1] ?? "";
+  await db()("idempotency_keys").insert({
+    credential_id: db()("credentials").where({ client_id: clientId }).select("id"),
+    key,
+    fingerprint: Buffer.alloc(32),
+    state: "running",
+    holder,
+  });
+  return key;
+}
+const instance = async (silentFor: string): Promise<string> => {
+  const id = randomUUID();
+  await db().raw("insert into instances (id, seen_at) values (?, now() - cast(? as interval))", [
+    id,
+    silentFor,
+  ]);
+  return id;
+};
+
+const age = (key: string, by: string) =>
+  db().raw("update idempotency_keys set created_at = created_at - cast(? as interval) where key = ?", [
+    by,
+    key,
+  ]);
+
+const waitingForLocks = () =>
+  db()("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()");
+
+/** Nobody can take a card number while the board's row is held. */
+const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
+
+/** A request that has claimed its key and waits for its board's row; `act` is what happens to it then. */
+async function whileItWaits(title: string, key: string, act: () => PromiseLike<unknown>): Promise<ApiAnswer> {
+  const answers: Promise<ApiAnswer>[] = [];
+  await whileHeld(db(), boardRow, async () => {
+    answers.push(board.api.post("/v1/cards", { title }, { key }));
+    await eventually(waitingForLocks, ({ length }) => length > 0);
+    await act();
+  });
+  const [answer] = await Promise.all(answers);
+  if (!answer) throw new Error("nothing was asked");
+  return answer;
+}
+
+describe("a key that is held", () => {
+  it("by a process nobody knows is free", async () => {
+    const key = await heldBy(randomUUID());
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
+  });
+
+  it("by a process that fell silent is free", async () => {
+    const key = await heldBy(await instance("16 seconds"));
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
+  });
+
+  it("by a process that is alive is not", async () => {
+    const key = await heldBy(await instance("8 seconds"));
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
+  });
+
+  it("and taken over meanwhile stores nothing: what the slow holder did is undone", async () => {
+    const key = newKey();
+    const answer = await whileItWaits("Taken over", key, () =>
+      db()("idempotency_keys").where({ key, state: "running" }).increment("attempt"),
+    );
+    expect(answer.status).toBe(409);
+    const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
+    expect(backlog.body.map(({ title }) => title)).not.toContain("Taken over");
+  });
+});
+
+const retried = (key: string, title: string) =>
+  eventually(
+    () => board.api.post("/v1/cards", { title }, { key }),
+    ({ status }) => status === 201,
+  );
+
+describe("a database that goes away in the middle of a request", () => {
+  it("is 503 with Retry-After, and the retry does the work", async () => {
+    const key = newKey();
+    const answer = await whileItWaits("Cut off", key, () =>
+      db().raw(
+        "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+      ),
+    );
+    expect(answer).toMatchObject({ status: 503, body: { error: "Service Unavailable", statusCode: 503 } });
+    expect(answer.headers.get("retry-after")).toBe("2");
+    expect(isReplay(await retried(key, "Cut off"))).toBe(false);
+    const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
+    expect(backlog.body.filter(({ title }) => title === "Cut off")).toHaveLength(1);
+  });
+
+  it("has the key given back once it is there again", async () => {
+    const key = newKey();
+    const answer = await whileItWaits("Given back late", key, () =>
+      db().raw("alter table idempotency_keys rename to elsewhere"),
+    );
+    expect(answer.status).toBe(500);
+    await db().raw("alter table elsewhere rename to idempotency_keys");
+    expect(isReplay(await retried(key, "Given back late"))).toBe(false);
+  });
+});
+
+describe("an answer", () => {
+  it("is kept for 24 hours and no longer", async () => {
+    const key = newKey();
+    const create = () => board.api.post("/v1/cards", { title: "Kept" }, { key });
+    await create();
+    await age(key, "23 hours 59 minutes");
+    expect(isReplay(await create())).toBe(true);
+    await age(key, "2 minutes");
+    const fresh = await create();
+    expect([fresh.status, isReplay(fresh)]).toEqual([201, false]);
+  });
+
+  it("is swept away afterwards; a key in use never is", async () => {
+    const [done, young, running] = [newKey(), newKey(), newKey()];
+    for (const key of [done, young, running]) await board.api.post("/v1/cards", { title: "x" }, { key });
+    await age(done, "25 hours");
+    await age(running, "25 hours");
+    await db()("idempotency_keys").where({ key: running }).update({ state: "running" });
+    await addJob(db(), "drop-old-keys", {});
+    const left = () =>
+      db()<{ key: string }>("idempotency_keys").whereIn("key", [done, young, running]).select("key");
+    const rows = await eventually(left, ({ length }) => length < 3);
+    expect(rows.map(({ key }) => key).toSorted()).toEqual([young, running].toSorted());
+  });
+});

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { openApiDocument } from "../../src/http/openapi.ts";
+import { routes } from "../../src/http/v1/routes.ts";
+import { recordEvents } from "../../src/store/timeline.ts";
+import { makeApi, type Api, type ApiAnswer } from "../support/api.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+/** A board with five of everything that is listed; its credential reaches three boards. */
+let board: TestBoard;
+let api: Api;
+/** Another board, with three projects and three members. */
+let apiOfProjects: Api;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+  const boards = [board, await world.board(), await world.board()];
+  const wide = await board.as({ boards });
+  api = withWorkspace(wide, board.workspaceId);
+  for (let at = 1; at <= 5; at += 1) {
+    await api.post("/v1/docs", { title: `Page ${at}` });
+    await api.post("/v1/labels", { name: `label ${at}` });
+    await api.post("/v1/features", { name: `Feature ${at}` });
+    await api.post("/v1/cards", { title: `Card ${at}` });
+  }
+  for (let at = 1; at <= 4; at += 1) await api.patch("/v1/cards/1", { title: `Card 1, ${at}` });
+  const busy = await world.board();
+  apiOfProjects = busy.api;
+  for (const name of ["Two", "Three"]) {
+    await busy.api.post("/v1/projects", { name });
+    await busy.as({ role: "member" });
+  }
+});
+afterAll(() => world.stop());
+
+interface Item {
+  readonly id: string;
+  readonly title?: string;
+}
+
+function withWorkspace(wide: Api, workspaceId: string): Api {
+  const headers = { "x-service-workspace": workspaceId };
+  return {
+    ...wide,
+    get: (path, options) => wide.get(path, { ...options, headers: { ...headers, ...options?.headers } }),
+    post: (path, body) => wide.post(path, body, { headers }),
+    patch: (path, body) => wide.patch(path, body, { headers }),
+    delete: (path) => wide.delete(path, { headers }),
+  };
+}
+
+/** The address behind `rel="next"`, or null. */
+function nextOf(answer: ApiAnswer): URL | null {
+  const link = answer.headers.get("link");
+  if (link === null) return null;
+  const [, address] = /^<([^>]+)>; rel="next"$/.exec(link) ?? [];
+  if (address === undefined) throw new Error(`not a link to a next page: ${link}`);
+  return new URL(address);
+}
+
+const pathOf = (url: URL | null): string => (url ? url.pathname + url.search : "");
+const get = (path: string): Promise<ApiAnswer<Item[]>> =>
+  (/^\/v1\/(projects|members)/.test(path) ? apiOfProjects : api).get<Item[]>(path);
+const whole = async (path: string): Promise<Item[]> => (await get(path)).body;
+const idsOf = (items: readonly Item[]): string[] => items.map(({ id }) => id);
+
+/** All pages of a list, by following its links. */
+async function pagesOf(path: string): Promise<Item[][]> {
+  const pages: Item[][] = [];
+  for (let next = path; next !== "";) {
+    const answer = await get(next);
+    if (answer.status !== 200) throw new Error(`no page: ${answer.text}`);
+    pages.push(answer.body);
+    if (pages.length > 50) throw new Error("the pages do not end");
+    next = pathOf(nextOf(answer));
+  }
+  return pages;
+}
+
+/** A cursor of one's own making. */
+const made = (content: unknown): string => Buffer.from(JSON.stringify(content)).toString("base64url");
+
+const LISTS = [
+  "/v1/docs",
+  "/v1/labels",
+  "/v1/features",
+  "/v1/backlog",
+  "/v1/cards/1/timeline",
+  "/v1/workspaces",
+  "/v1/organizations",
+  "/v1/projects",
+  "/v1/members",
+];
+
+describe.each(LISTS)("%s", (path) => {
+  it("comes whole by default, without a link", async () => {
+    const answer = await get(path);
+    expect(answer.headers.get("link")).toBeNull();
+    expect(answer.body.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("comes in pages that together are the whole", async () => {
+    const items = await whole(path);
+    const pages = await pagesOf(`${path}?limit=2`);
+    expect(pages.flat()).toEqual(items);
+    expect(pages.map(({ length }) => length)).toEqual(
+      items.length % 2 === 0
+        ? Array.from({ length: items.length / 2 }, () => 2)
+        : [...Array.from({ length: (items.length - 1) / 2 }, () => 2), 1],
+    );
+  });
+
+  it("has no next page where a page ends with the list", async () => {
+    const { length } = await whole(path);
+    const exact = await get(`${path}?limit=${length}`);
+    expect([exact.body.length, nextOf(exact)]).toEqual([length, null]);
+    const short = await get(`${path}?limit=${length - 1}`);
+    const rest = await get(pathOf(nextOf(short)));
+    expect([rest.body.length, nextOf(rest)]).toEqual([1, null]);
+  });
+
+  it.each(["0", "201", "-1", "1.5", "abc", "", "1e2", " 5", "2&limit=3"])(
+    "takes no limit of %j",
+    async (limit) => {
+      expect(await get(`${path}?limit=${limit}`)).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: "query.limit" }] },
+      });
+    },
+  );
+
+  it("takes a limit of 1 and of 200", async () => {
+    expect(await whole(`${path}?limit=1`)).toHaveLength(1);
+    expect(await whole(`${path}?limit=200`)).toEqual(await whole(path));
+  });
+
+  it("refuses a cursor it did not give", async () => {
+    const given = nextOf(await get(`${path}?limit=1`))?.searchParams.get("cursor") ?? "";
+    const foreign = LISTS.find((other) => other !== path) ?? "";
+    const elsewhere = nextOf(await get(`${foreign}?limit=1`))?.searchParams.get("cursor") ?? "";
+    for (const cursor of [
+      "",
+      "abc",
+      "%00",
+      `${given}x`,
+      given.slice(1),
+      elsewhere,
+      made([path]),
+      made([path, null]),
+      made([path, "'; drop table pages; --"]),
+      made([path, "a\0"]),
+      made([path, -1]),
+      made([path, ["x", -1]]),
+      made({}),
+    ]) {
+      const answer = await get(`${path}?limit=1&cursor=${cursor}`);
+      expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "query.cursor" }] } });
+    }
+    expect((await get(`${path}?limit=1&cursor=${given}`)).status).toBe(200);
+  });
+
+  it("gives the rest at once to a cursor without a limit", async () => {
+    const first = nextOf(await get(`${path}?limit=2`));
+    first?.searchParams.delete("limit");
+    expect(await whole(pathOf(first))).toEqual((await whole(path)).slice(2));
+  });
+});
+
+describe("the link to the next page", () => {
+  it("is the address that was asked, with a cursor, and keeps the other parameters", async () => {
+    const asked = `/v1/features?archived=1&limit=2&note=a%20%26%20b&cursor=`;
+    const cursor = nextOf(await api.get("/v1/features?limit=1"))?.searchParams.get("cursor") ?? "";
+    const next = nextOf(await api.get(asked + cursor));
+    expect(next?.origin).toBe(api.baseUrl);
+    expect(next?.pathname).toBe("/v1/features");
+    const { cursor: nextCursor, ...rest } = Object.fromEntries(next?.searchParams ?? []);
+    expect(rest).toEqual({ archived: "1", limit: "2", note: "a & b" });
+    expect(nextCursor).not.toBe(cursor);
+  });
+
+  it("leads on through the project that was asked for", async () => {
+    const next = nextOf(await api.get(`/v1/backlog?projectId=${board.projectId}&limit=2`));
+    expect(next?.searchParams.get("projectId")).toBe(board.projectId);
+    expect(await pagesOf(`/v1/backlog?projectId=${board.projectId}&limit=2`)).toHaveLength(3);
+  });
+
+  it("leads back over TLS where the request came over TLS to a proxy", async () => {
+    const headers = { "x-forwarded-proto": "https" };
+    expect(nextOf(await api.get("/v1/docs?limit=1", { headers }))?.protocol).toBe("https:");
+    expect(nextOf(await api.get("/v1/docs?limit=1"))?.protocol).toBe("http:");
+  });
+
+  it("is given with a 304 too: an unchanged page still says where to go on", async () => {
+    const first = await api.get("/v1/docs?limit=1");
+    const again = await api.get("/v1/docs?limit=1", {
+      headers: { "if-none-match": first.headers.get("etag") ?? "" },
+    });
+    expect(again.status).toBe(304);
+    expect(again.headers.get("link")).toBe(first.headers.get("link"));
+  });
+
+  it("is good for the timeline of its own card only", async () => {
+    const own = await world.board();
+    for (let at = 0; at < 2; at += 1) {
+      const { number } = await own.api.card();
+      await own.api.patch(`/v1/cards/${number}`, { title: "Another" });
+    }
+    const cursor =
+      nextOf(await own.api.get("/v1/cards/1/timeline?limit=1"))?.searchParams.get("cursor") ?? "";
+    expect((await own.api.get(`/v1/cards/1/timeline?cursor=${cursor}`)).status).toBe(200);
+    expect((await own.api.get(`/v1/cards/2/timeline?cursor=${cursor}`)).status).toBe(400);
+  });
+
+  it("does not let a foreign card's timeline be read", async () => {
+    const other = await world.board();
+    await other.api.card();
+    expect((await other.api.get("/v1/cards/99/timeline?limit=1")).status).toBe(404);
+  });
+});
+
+describe("a list that changes while it is read", () => {
+  it("goes on behind the last item told, whatever was put before it", async () => {
+    const own = await world.board();
+    for (const title of ["b", "c", "d"]) await own.api.post("/v1/labels", { name: title });
+    const first = await own.api.get<{ name: string }[]>("/v1/labels?limit=1");
+    await own.api.post("/v1/labels", { name: "a" });
+    const rest = await own.api.get<{ name: string }[]>(pathOf(nextOf(first)));
+    expect([...first.body, ...rest.body].map(({ name }) => name)).toEqual(["b", "c"]);
+  });
+
+  it("leaves nothing out where the last item told is gone", async () => {
+    const own = await world.board();
+    for (const title of ["one", "two", "three"]) await own.api.post("/v1/docs", { title });
+    const first = await own.api.get<Item[]>("/v1/docs?limit=2");
+    await own.api.delete(`/v1/docs/${first.body[1]?.id ?? ""}`);
+    const rest = await own.api.get<Item[]>(pathOf(nextOf(first)));
+    expect(rest.body.map(({ title }) => title)).toEqual(["three"]);
+  });
+
+  it("neither repeats nor leaves out drafts when one before them starts", async () => {
+    const own = await world.board();
+    for (const title of ["one", "two", "three", "four"]) await own.api.card({ title });
+    const first = await own.api.get<Item[]>("/v1/backlog?limit=2");
+    await own.api.move(2, own.stages["To do"]);
+    await own.api.delete("/v1/cards/1");
+    const rest = await own.api.get<Item[]>(pathOf(nextOf(first)));
+    expect(rest.body.map(({ title }) => title)).toEqual(["three", "four"]);
+  });
+
+  it("takes in what a card has seen since", async () => {
+    const own = await world.board();
+    const { number } = await own.api.card();
+    await own.api.patch(`/v1/cards/${number}`, { title: "Second" });
+    const first = await own.api.get(`/v1/cards/${number}/timeline?limit=1`);
+    await own.api.patch(`/v1/cards/${number}`, { title: "Third" });
+    const rest = await own.api.get<{ kind: string }[]>(pathOf(nextOf(first)).replace("limit=1", "limit=5"));
+    expect(rest.body.map(({ kind }) => kind)).toEqual(["updated", "updated"]);
+  });
+});
+
+describe("a long list", () => {
+  it("is not cut by default, and comes in order through its pages", async () => {
+    const own = await world.board();
+    const card = await own.api.card();
+    const { createdBy } = card as unknown as { createdBy: { id: string } };
+    await recordEvents(
+      world.service.deps.db,
+      Array.from({ length: 410 }, (_, at) => ({
+        cardId: card.id,
+        kind: "updated" as const,
+        actor: { userId: createdBy.id, login: null },
+        data: { fields: [String(at)] },
+      })),
+    );
+    const reader = makeApi(own.api.baseUrl, own.api.apiKey);
+    const all = (await reader.get<Item[]>("/v1/cards/1/timeline")).body;
+    expect(all).toHaveLength(411);
+    const paged: Item[] = [];
+    for (let next = "/v1/cards/1/timeline?limit=200"; next !== "";) {
+      const answer = await reader.get<Item[]>(next);
+      paged.push(...answer.body);
+      next = pathOf(nextOf(answer));
+    }
+    expect(idsOf(paged)).toEqual(idsOf(all));
+  });
+});
+
+describe("every list", () => {
+  interface Operation {
+    readonly parameters?: readonly { readonly name: string; readonly schema: Record<string, unknown> }[];
+    readonly responses: Readonly<
+      Record<
+        string,
+        {
+          readonly headers?: Readonly<Record<string, unknown>>;
+          readonly content?: { readonly "application/json": { readonly schema: { readonly type?: string } } };
+        }
+      >
+    >;
+  }
+  const { paths } = openApiDocument(routes) as {
+    paths: Readonly<Record<string, { readonly get?: Operation }>>;
+  };
+  /** One entry for each repository of a card, asked live: not lists to leaf through. */
+  const LIVE = ["/v1/cards/{number}/checks", "/v1/cards/{number}/reviews"];
+  const arrays = Object.entries(paths).flatMap(([path, { get }]) =>
+    get?.responses["200"]?.content?.["application/json"].schema.type === "array" && !LIVE.includes(path)
+      ? [[path, get] as const]
+      : [],
+  );
+
+  it("is one of those walked through here, or has a test of its own", () => {
+    expect(arrays.map(([path]) => path)).toEqual(
+      expect.arrayContaining(LISTS.map((path) => path.replace("/1/", "/{number}/"))),
+    );
+  });
+
+  it.each(arrays)("%s says in the document how it pages", (_path, { parameters, responses }) => {
+    const schemaOf = (name: string): unknown => parameters?.find((each) => each.name === name)?.schema;
+    expect(schemaOf("limit")).toMatchObject({ type: "integer", minimum: 1, maximum: 200 });
+    expect(schemaOf("limit")).not.toHaveProperty("pattern");
+    expect(schemaOf("cursor")).toMatchObject({ type: "string" });
+    expect(responses["200"]?.headers).toHaveProperty("Link");
+  });
+});

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { v7 as uuidv7 } from "uuid";
+import { setMembership } from "../../src/store/credentials.ts";
+import { seeForgeUser } from "../../src/store/users.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+interface Member {
+  readonly id: string;
+  readonly name: string;
+  readonly avatarUrl: string | null;
+  readonly kind: string;
+  readonly role: string;
+}
+
+describe("the members of a board", () => {
+  it("are listed oldest first, with what they may do, to whoever may read", async () => {
+    const board = await world.board();
+    const { db } = world.service.deps;
+    const account = { forgeId: 4711, login: "lovelace", avatarUrl: "https://x.test/a.png", isBot: false };
+    const person = await seeForgeUser(db, account, "human", uuidv7());
+    await setMembership(db, { workspaceId: board.workspaceId, userId: person.id, role: "member" });
+    const reader = await board.as({ role: "viewer", scopes: ["read"] });
+    const found = await reader.get<Member[]>("/v1/members");
+    expect(found.status).toBe(200);
+    expect(found.body).toEqual([
+      {
+        id: expect.any(String),
+        name: "maintainer agent",
+        avatarUrl: null,
+        kind: "machine",
+        role: "maintainer",
+      },
+      {
+        id: person.id,
+        name: "lovelace",
+        avatarUrl: "https://x.test/a.png",
+        kind: "human",
+        role: "member",
+      },
+      { id: expect.any(String), name: "viewer agent", avatarUrl: null, kind: "machine", role: "viewer" },
+    ]);
+  });
+
+  it("keep their place when their role changes", async () => {
+    const board = await world.board();
+    await board.as({ role: "member" });
+    const list = async () => (await board.api.get<Member[]>("/v1/members")).body;
+    const [first] = await list();
+    await setMembership(world.service.deps.db, {
+      workspaceId: board.workspaceId,
+      userId: first?.id ?? "",
+      role: "viewer",
+    });
+    expect((await list()).map(({ role }) => role)).toEqual(["viewer", "member"]);
+  });
+
+  it("are whom a card can be assigned to", async () => {
+    const board = await world.board();
+    const [member] = (await board.api.get<Member[]>("/v1/members")).body;
+    const created = await board.api.post("/v1/cards", { title: "Theirs", assigneeId: member?.id });
+    const { role: _role, ...user } = member as Member;
+    expect(created).toMatchObject({ status: 201, body: { assignee: user } });
+  });
+
+  it("are this board's only, and not everybody the forge has shown", async () => {
+    const [board, other] = [await world.board(), await world.board()];
+    const ids = async (api = board.api) => (await api.get<Member[]>("/v1/members")).body.map(({ id }) => id);
+    expect(await ids()).toHaveLength(1);
+    expect(await ids(other.api)).not.toEqual(await ids());
+  });
+});

@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { openApiDocument } from "../../src/http/openapi.ts";
+import type { ApiDocument, Schema } from "../../src/http/reference/document.ts";
+import { exampleOf } from "../../src/http/reference/example.ts";
+import { referencePage } from "../../src/http/reference/page.ts";
+import { routes } from "../../src/http/v1/routes.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let response: Response;
+let page: string;
+beforeAll(async () => {
+  world = await startWorld();
+  response = await fetch(`${world.service.baseUrl}/docs`);
+  page = await response.text();
+});
+afterAll(() => world.stop());
+
+const document = JSON.parse(JSON.stringify(openApiDocument(routes))) as ApiDocument;
+const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+);
+
+/** What a person reads of a piece of the page. */
+const readable = (markup: string): string =>
+  markup
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&")
+    .replaceAll(/\s+/g, " ");
+
+/** The article with this anchor, as a person reads it. */
+function articleOf(anchor: string, of = page): string {
+  const [article] = new RegExp(`<article id="${anchor}">.*?</article>`, "s").exec(of) ?? [];
+  if (article === undefined) throw new Error(`the page has no ${anchor}`);
+  return readable(article);
+}
+
+/** Elements that are closed in another order than they were opened, or not at all. */
+function unbalanced(markup: string): string[] {
+  const open: string[] = [];
+  const wrong: string[] = [];
+  for (const [, end, name = "", rest = ""] of markup.matchAll(/<(\/?)([a-z][a-z0-9]*)([^>]*)>/g)) {
+    if (["meta", "link", "br"].includes(name)) continue;
+    if (end === "") open.push(name);
+    else if (open.pop() !== name) wrong.push(`</${name}${rest}>`);
+  }
+  return [...wrong, ...open];
+}
+
+describe("GET /docs", () => {
+  it("is a page for everybody, without a key", () => {
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.startsWith("<!doctype html>")).toBe(true);
+    expect(unbalanced(page)).toEqual([]);
+  });
+
+  it("allows its own style and nothing else: no script, nothing from elsewhere, no frame", () => {
+    const policy = Object.fromEntries(
+      (response.headers.get("content-security-policy") ?? "").split("; ").map((rule) => {
+        const [name = "", ...values] = rule.split(" ");
+        return [name, values];
+      }),
+    );
+    const styles = [...page.matchAll(/<style>(.*?)<\/style>/gs)].map(([, css = ""]) => css);
+    const hash = createHash("sha256").update(styles.join("")).digest("base64");
+    expect(styles).toHaveLength(1);
+    expect(policy).toMatchObject({
+      "default-src": ["'none'"],
+      "style-src": [`'sha256-${hash}'`],
+      "frame-ancestors": ["'none'"],
+    });
+    expect(policy).not.toHaveProperty("script-src");
+    expect(page).not.toMatch(/<script|\son\w+=|\sstyle=/i);
+    expect([...page.matchAll(/\s(?:src|href)="([^"#][^"]*)"/g)].map(([, address]) => address)).toEqual([
+      "data:,",
+      "/v1/openapi.json",
+    ]);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  it("is 304 to whoever has it already", async () => {
+    const again = await fetch(`${world.service.baseUrl}/docs`, {
+      headers: { "if-none-match": response.headers.get("etag") ?? "" },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  it("says what holds for every call", () => {
+    const text = readable(page);
+    for (const word of ["Authorization: Bearer <API key>", "X-Service-Workspace", "Idempotency-Key", "Link"])
+      expect(text).toContain(word);
+  });
+
+  it("has no link that leads nowhere, and no anchor twice", () => {
+    const anchors = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(anchors).size).toBe(anchors.length);
+    expect(links.filter((id) => !anchors.includes(id))).toEqual([]);
+    expect(links.length).toBeGreaterThan(calls.length);
+  });
+
+  it.each(calls.map((call) => [`${call.method.toUpperCase()} ${call.path}`, call] as const))(
+    "shows %s",
+    (name, { method, path, operation }) => {
+      const article = articleOf(operation.operationId);
+      expect(article).toContain(`${name} `);
+      expect(article).toContain(operation.summary);
+      const { parameters = [], requestBody, responses } = operation;
+      for (const parameter of parameters) {
+        expect(article).toContain(` ${parameter.name} ${parameter.required === true ? "required " : ""}`);
+      }
+      const body = requestBody?.content["application/json"].schema;
+      for (const field of Object.keys(body?.properties ?? {})) expect(article).toContain(` ${field} `);
+      for (const [status, answer] of Object.entries(responses)) {
+        expect(article).toContain(
+          `${status === "default" ? "otherwise" : status} ${answer.description.replaceAll("`", " ")}`.slice(
+            0,
+            20,
+          ),
+        );
+      }
+      const filled = path.replaceAll(/\{\w+\}/g, '[^/"{}]+');
+      expect(article).toMatch(new RegExp(`curl (-X ${method.toUpperCase()} )?"\\$TRUNKLINE${filled}"`));
+      expect(page).toContain(`<a href="#${operation.operationId}">`);
+    },
+  );
+
+  it.each(Object.entries(document.components.schemas))("shows the schema %s", (name, schema) => {
+    const article = articleOf(`schema-${name}`);
+    const forms = schema.oneOf ?? [schema];
+    for (const form of forms) {
+      for (const field of Object.keys(form.properties ?? {})) expect(article).toContain(` ${field} `);
+    }
+  });
+
+  it("says what a field takes: lengths, ranges, values, whether it must be there", () => {
+    const create = articleOf("postCards");
+    expect(create).toMatch(/ title required string 1 to 500 characters /);
+    expect(create).toMatch(/ priority string one of none , low , medium , high , urgent /);
+    expect(create).toMatch(/ docIds array of string \(uuid\) at most 100 items /);
+    expect(create).toMatch(/ assigneeId string \(uuid\) or null /);
+    expect(articleOf("getDocs")).toMatch(/ limit integer 1 to 200 /);
+    expect(articleOf("postCardsMove")).toMatch(/ index required integer at least 0 /);
+    expect(articleOf("schema-Blocked")).toMatch(/ reasons\[\]\.message string /);
+    expect(articleOf("schema-Problem")).toMatch(/ issues optional array of object /);
+  });
+
+  it("says who may make a call", () => {
+    expect(articleOf("getDocs")).toContain("For every role.");
+    expect(articleOf("deleteDoc")).toMatch(/For the role member and above, with the scope write/);
+    expect(articleOf("deleteLabel")).toMatch(/For the role maintainer and above/);
+    expect(articleOf("getMe")).not.toMatch(/For (every|the) role/);
+  });
+});
+
+describe("an example", () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
+  addFormats.default(ajv);
+  ajv.addSchema(document, "api");
+  const answers = calls.flatMap(({ method, path, operation }) =>
+    Object.entries(operation.responses).flatMap(([status, { content }]) => {
+      const schema = content?.["application/json"].schema;
+      return schema ? [[`${method} ${path} ${status}`, schema, false] as const] : [];
+    }),
+  );
+  const bodies = calls.flatMap(({ method, path, operation }) => {
+    const schema = operation.requestBody?.content["application/json"].schema;
+    return schema ? [[`the body of ${method} ${path}`, schema, true] as const] : [];
+  });
+
+  it.each<readonly [string, Schema, boolean]>([...answers, ...bodies])(
+    "of %s is allowed by its schema",
+    (_name, schema, isSent) => {
+      const example = exampleOf(document, schema, isSent);
+      const pointed = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')) as object;
+      const validate = ajv.compile(pointed);
+      validate(example);
+      expect([example, validate.errors ?? []]).toEqual([example, []]);
+    },
+  );
+});
+
+describe("a document with hostile text in every place", () => {
+  const evil = `</pre></style>"'><script>alert(1)</script><img src=x onerror=alert(1)>\`&\``;
+  const schema: Schema = {
+    type: "object",
+    description: evil,
+    required: [evil],
+    properties: {
+      [evil]: { type: "string", description: evil, example: evil, pattern: evil },
+      listed: { type: "string", enum: [evil] },
+      fixed: { const: evil },
+      made: { type: evil, format: evil },
+      led: { $ref: `#/components/schemas/${evil}` },
+    },
+  };
+  const hostile = referencePage({
+    info: { title: evil, description: evil },
+    components: { schemas: { [evil]: schema } },
+    paths: {
+      [`/v1/${evil}`]: {
+        get: {
+          operationId: evil,
+          summary: evil,
+          description: evil,
+          tags: [evil],
+          "x-role": evil,
+          parameters: [{ in: evil, name: evil, description: evil, required: true, schema }],
+          requestBody: { content: { "application/json": { schema } } },
+          responses: {
+            "200": {
+              description: evil,
+              headers: { [evil]: { description: evil, schema } },
+              content: { "application/json": { schema } },
+            },
+          },
+        },
+      },
+    },
+  });
+
+  it("is shown as text and makes no element", () => {
+    expect(hostile).not.toMatch(/<script|<img/i);
+    expect(unbalanced(hostile.replace(/<style>.*?<\/style>/s, ""))).toEqual([]);
+    expect(hostile).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+    const tags = hostile.replace(/<style>.*?<\/style>/s, "").match(/<[^!][^>]*>/g) ?? [];
+    const wellMade = /^<\/?[a-z][a-z0-9]*(?: [a-z-]+(?:="[^"<]*")?)*(?: \/)?>$/;
+    expect(tags.filter((tag) => !wellMade.test(tag))).toEqual([]);
+    expect(tags.length).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { boardCalls } from "../support/routes.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let one: TestBoard;
+let two: TestBoard;
+let foreign: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  one = await world.board();
+  two = await world.board();
+  foreign = await world.board();
+});
+afterAll(() => world.stop());
+
+const on = (workspaceId: string) => ({ headers: { "x-service-workspace": workspaceId } });
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+
+describe("the workspace header", () => {
+  it("may be left out where one board is reached, which is then meant", async () => {
+    await one.api.card({ title: "On one" });
+    const api = await one.as({});
+    const backlog = await api.get<{ title: string }[]>("/v1/backlog");
+    expect(backlog.status).toBe(200);
+    expect(backlog.body.map(({ title }) => title)).toContain("On one");
+    expect((await api.get("/v1/backlog", on(""))).status).toBe(200);
+  });
+
+  it("names the board where several are reached", async () => {
+    const api = await one.as({ boards: [one, two] });
+    const created = await api.post("/v1/cards", { title: "On two" }, on(two.workspaceId));
+    expect(created).toMatchObject({ status: 201, body: { projectId: two.projectId } });
+    const titles = async (workspaceId: string) =>
+      (await api.get<{ title: string }[]>("/v1/backlog", on(workspaceId))).body.map(({ title }) => title);
+    expect(await titles(two.workspaceId)).toContain("On two");
+    expect(await titles(one.workspaceId)).not.toContain("On two");
+  });
+
+  it("takes an id however its letters are written", async () => {
+    const api = await one.as({ boards: [one, two] });
+    expect((await api.get("/v1/board", on(two.workspaceId.toUpperCase()))).status).toBe(200);
+  });
+
+  const refusals: [string, () => string | undefined, RegExp][] = [
+    ["left out", () => undefined, /^Name the board in the X-Service-Workspace header\./],
+    ["empty", () => "", /^Name the board/],
+    ["a name", () => one.owner, /takes a workspace id, not a name or slug/],
+    ["a number", () => "1", /takes a workspace id/],
+    ["two ids", () => `${one.workspaceId}, ${two.workspaceId}`, /takes a workspace id/],
+    ["an id that is not reached", () => foreign.workspaceId, /does not reach the workspace/],
+    ["an id of no known version", () => "11111111-1111-1111-1111-111111111111", /does not reach/],
+    ["an id that never was", () => UNKNOWN, /does not reach the workspace/],
+    ["the id of something else", () => one.projectId, /does not reach the workspace/],
+  ];
+  it.each(refusals)(
+    "%s is refused where several boards are reached, and these are listed",
+    async (_, header, why) => {
+      const api = await one.as({ boards: [one, two] });
+      const value = header();
+      const refused = await api.get("/v1/board", value === undefined ? {} : on(value));
+      expect(refused).toMatchObject({ status: 400, body: { error: "Bad Request", statusCode: 400 } });
+      expect(refused.body["message"]).toMatch(why);
+      expect(refused.body["message"]).toContain(one.workspaceId);
+      expect(refused.body["message"]).toContain(two.workspaceId);
+      expect(Object.keys(refused.body).toSorted()).toEqual(["error", "message", "statusCode"]);
+    },
+  );
+
+  it("tells a foreign board from an unknown one by nothing but the id sent", async () => {
+    const api = await one.as({});
+    const answers = await Promise.all(
+      [foreign.workspaceId, UNKNOWN].map(async (id) => {
+        const { status, text } = await api.get("/v1/board", on(id));
+        return { status, text: text.replaceAll(id, "ID") };
+      }),
+    );
+    expect(answers[0]).toEqual(answers[1]);
+  });
+
+  it("is refused with a word of its own where nothing is reached", async () => {
+    const api = await one.as({ boards: [] });
+    for (const options of [{}, on(one.workspaceId), on("name")]) {
+      const refused = await api.get("/v1/board", options);
+      expect(refused.status).toBe(400);
+      expect(refused.body["message"]).toContain("This credential reaches no board.");
+    }
+  });
+
+  it.each(boardCalls.map((sample) => [sample.name, sample] as const))(
+    "is looked at by %s before the scope and the idempotency key",
+    async (_, { method, path }) => {
+      const reader = await one.as({ role: "viewer", scopes: ["read"], boards: [one, two] });
+      const response = await fetch(`${one.api.baseUrl}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${reader.apiKey}`, "x-service-workspace": foreign.workspaceId },
+      });
+      expect(response.status).toBe(400);
+      expect(await response.text()).toContain("does not reach");
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { commentsOf, forgeComments, writeComment } from "../support/comments.ts";
+import type { TestBoard } from "../support/world.ts";
+import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+
+let world: KillableWorld;
+beforeAll(async () => {
+  world = await startKillableWorld();
+});
+afterAll(() => world.stop());
+
+const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
+/** The job that looks after what a dead process left behind runs after 12 seconds. */
+const PATIENCE_MS = 40_000;
+
+/** A card with an open pull request. */
+async function cardInReview(board: TestBoard): Promise<number> {
+  const { number } = await board.api.card({ title: "Say hello" });
+  await board.api.move(number, board.stages["In progress"]);
+  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  await world.forge.commit(`${board.owner}/web`, branch, { "hello.txt": "hello\n" });
+  await board.api.move(number, board.stages["In review"]);
+  await world.forge.settle();
+  return number;
+}
+
+describe("killed while mirroring a comment", () => {
+  it.each([
+    ["before the forge did it, and nobody comes back", "before"],
+    ["after the forge did it, and the caller comes back", "after"],
+  ] as const)(
+    "%s: there is one comment here and one there",
+    async (_, effect) => {
+      const board = await world.board();
+      const number = await cardInReview(board);
+      const key = `killed-comment-${effect}`;
+      const { faults } = world.forge.control;
+      faults.add({ match: WRITE, fault: { kind: "hang", effect }, times: 1 });
+      const first = writeComment(board.api, number, "Once", { key }).then(
+        () => "answered",
+        () => "cut off",
+      );
+      await eventually(
+        async () => ({ hits: faults.list()[0]?.hits, there: await forgeComments(board) }),
+        ({ hits, there }) => hits === 1 && there.length === (effect === "after" ? 1 : 0),
+      );
+      await world.kill();
+      expect(await first).toBe("cut off");
+      faults.clear();
+      await world.restart();
+      if (effect === "after") await writeAgain(board, number, key);
+      await eventually(
+        () => forgeComments(board),
+        (found) => found.length > 0,
+        PATIENCE_MS,
+      );
+      // Until the job that looks after it has had its turn in either case.
+      await sleep(15_000);
+      await world.forge.settle();
+      expect(await forgeComments(board)).toHaveLength(1);
+      expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
+    },
+    120_000,
+  );
+});
+
+async function writeAgain(board: TestBoard, number: number, key: string): Promise<void> {
+  await eventually(
+    () => writeComment(board.api, number, "Once", { key }),
+    ({ status }) => status === 201,
+  );
+}

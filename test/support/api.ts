@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface ApiAnswer<Body = unknown> {
+  readonly status: number;
+  readonly body: Body;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface CallOptions {
+  /** Without one a new key is made. Null sends none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Trunkline's API as one credential sees it. */
+export interface Api {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<ApiAnswer<Body>>;
+  post<Body = Record<string, unknown>>(
+    path: string,
+    body?: unknown,
+    options?: CallOptions,
+  ): Promise<ApiAnswer<Body>>;
+  patch<Body = Record<string, unknown>>(
+    path: string,
+    body: unknown,
+    options?: CallOptions,
+  ): Promise<ApiAnswer<Body>>;
+  put<Body = Record<string, unknown>>(
+    path: string,
+    body: unknown,
+    options?: CallOptions,
+  ): Promise<ApiAnswer<Body>>;
+  delete<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<ApiAnswer<Body>>;
+  /** Creates a card and gives it. */
+  card(fields?: Readonly<Record<string, unknown>>): Promise<ApiCard>;
+  move(
+    number: number,
+    statusId: string,
+    index?: number,
+    options?: CallOptions,
+  ): Promise<ApiAnswer<MoveAnswer>>;
+  readCard(number: number): Promise<ApiCard>;
+  timeline(number: number): Promise<TimelineEvent[]>;
+  /** Reads a card until it is as wanted, for at most ten seconds; then fails with what it was. */
+  cardWhen(number: number, isWanted: (card: ApiCard) => boolean): Promise<ApiCard>;
+  /** Reads a card's timeline until it holds such an item. */
+  eventWhen(number: number, isWanted: (event: TimelineEvent) => boolean): Promise<TimelineEvent>;
+}
+
+export interface ApiBlocked {
+  readonly reason: string;
+  readonly message: string;
+  readonly repository: string;
+  readonly reasons: readonly { readonly reason: string; readonly details: Record<string, unknown> }[];
+  readonly statusId: string;
+  readonly headSha: string | null;
+}
+
+export interface ApiCard {
+  readonly id: string;
+  readonly number: number;
+  readonly title: string;
+  readonly statusId: string;
+  readonly position: number;
+  readonly blocked: ApiBlocked | null;
+  readonly repositories: readonly {
+    readonly fullName: string;
+    readonly branchName: string | null;
+    readonly prNumber: number | null;
+    readonly prState: string | null;
+    readonly checksState: string | null;
+  }[];
+}
+
+export interface MoveAnswer {
+  readonly message?: string;
+  readonly error?: string;
+  readonly statusCode?: number;
+  readonly blocked?: ApiBlocked;
+  readonly task: { readonly number: number; readonly statusId: string; readonly blocked: ApiBlocked | null };
+  readonly promoted: readonly {
+    readonly fullName: string;
+    readonly targetBranch: string;
+    readonly prNumber: number;
+  }[];
+  readonly queued?: readonly unknown[];
+}
+
+export interface TimelineEvent {
+  readonly type: "event" | "comment";
+  readonly kind: string;
+  readonly actor: {
+    readonly user: { readonly name: string; readonly kind: string };
+    readonly login: string | null;
+  };
+  readonly repositoryFullName: string | null;
+  readonly data: Record<string, unknown>;
+  readonly at: string;
+}
+
+const PATIENCE_MS = 10_000;
+
+export function makeApi(baseUrl: string, apiKey: string): Api {
+  const call = async <Body>(
+    method: string,
+    path: string,
+    body: unknown,
+    { key, headers }: CallOptions = {},
+  ): Promise<ApiAnswer<Body>> => {
+    const sent: Record<string, string> = { authorization: `Bearer ${apiKey}`, ...headers };
+    if (method !== "GET" && key !== null) sent["idempotency-key"] = key ?? `test-${randomUUID()}`;
+    if (body !== undefined && !("content-type" in sent)) sent["content-type"] = "application/json";
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: sent,
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+    return {
+      status: response.status,
+      body: (isJson ? JSON.parse(text) : undefined) as Body,
+      text,
+      headers: response.headers,
+    };
+  };
+  const api: Api = {
+    apiKey,
+    baseUrl,
+    get: (path, options) => call("GET", path, undefined, options),
+    post: (path, body, options) => call("POST", path, body, options),
+    patch: (path, body, options) => call("PATCH", path, body, options),
+    put: (path, body, options) => call("PUT", path, body, options),
+    delete: (path, options) => call("DELETE", path, undefined, options),
+    card: async (fields = {}) => {
+      const created = await call<ApiCard>("POST", "/v1/cards", { title: "A card", ...fields });
+      if (created.status !== 201) throw new Error(`no card was created: ${created.text}`);
+      return created.body;
+    },
+    move: (number, statusId, index = 0, options = {}) =>
+      call("POST", `/v1/cards/${number}/move`, { statusId, index }, options),
+    readCard: async (number) => (await call<ApiCard>("GET", `/v1/cards/${number}`, undefined)).body,
+    timeline: async (number) =>
+      (await call<TimelineEvent[]>("GET", `/v1/cards/${number}/timeline`, undefined)).body,
+    cardWhen: (number, isWanted) => eventually(() => api.readCard(number), isWanted),
+    eventWhen: async (number, isWanted) => {
+      const events = await eventually(
+        () => api.timeline(number),
+        (found) => found.some(isWanted),
+      );
+      const event = events.find(isWanted);
+      if (!event) throw new Error("the event is gone again");
+      return event;
+    },
+  };
+  return api;
+}
+
+/** Asks again and again until the answer is as wanted; fails with the last one after ten seconds. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    const answer = await ask();
+    if (isWanted(answer)) return answer;
+    if (Date.now() > until) throw new Error(`not as wanted in time: ${JSON.stringify(answer, null, 2)}`);
+    await sleep(25);
+  }
+}

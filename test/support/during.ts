@@ -1,0 +1,28 @@
+import type { Trx } from "../../src/store/connect.ts";
+import { eventually } from "./api.ts";
+import type { TestWorld } from "./world.ts";
+
+/**
+ * Somebody else's transaction in the middle of something: `start` is done but not committed while `meanwhile` begins, and committed once
+ * that waits for it. Gives what `meanwhile` came to.
+ */
+export async function during<T>(
+  world: TestWorld,
+  start: (trx: Trx) => Promise<unknown>,
+  meanwhile: () => Promise<T>,
+): Promise<T> {
+  const trx = await world.service.deps.db.transaction();
+  let running: Promise<T>;
+  try {
+    await start(trx);
+    running = meanwhile();
+    await eventually(
+      () =>
+        trx("pg_stat_activity").where({ wait_event_type: "Lock", datname: trx.raw("current_database()") }),
+      ({ length }) => length > 0,
+    );
+  } finally {
+    await trx.commit();
+  }
+  return running;
+}

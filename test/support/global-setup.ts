@@ -1,0 +1,23 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
+import { type RunningPostgres, startPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
+import { createTemplate, serverVariable } from "./database.ts";
+import { migrateTemplate } from "./migrate-template.ts";
+
+declare global {
+  /** Handed from the run's setup to its teardown, which jest loads apart. */
+  var testPostgres: RunningPostgres | undefined;
+}
+
+/** One PostgreSQL for the whole run. It ends with jest, even by SIGKILL, and nothing of it stays. */
+export default async function globalSetup(): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), "trunkline-test-"));
+  const dataDir = await lockDataDir(dir, process.pid);
+  const postgres = await startPostgres({ dataDir, throwAway: true });
+  globalThis.testPostgres = postgres;
+  // Inherited by jest's workers.
+  process.env[serverVariable] = postgres.connectionString;
+  await createTemplate(migrateTemplate);
+}

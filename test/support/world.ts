@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { issueCredential } from "../../src/actions/issue-credential.ts";
+import { syncInstallations } from "../../src/actions/sync-installations.ts";
+import type { Role } from "../../src/flow/roles.ts";
+import { createLog } from "../../src/log.ts";
+import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { startService, type RunningService } from "../../src/service.ts";
+import type { Scope } from "../../src/store/credentials.ts";
+import { listProjectRepositories, setLinkedByDefault } from "../../src/store/repositories.ts";
+import { listProjectsWithFlow } from "../../src/store/projects.ts";
+import { listWorkspaces } from "../../src/store/workspaces.ts";
+import { makeApi, type Api } from "./api.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { cloneRepository, type Clone } from "./git.ts";
+
+/** A service, a forge and a database of a test file's own. Each test makes a board of its own in it. */
+export interface TestWorld {
+  readonly forge: RunningForge;
+  readonly service: RunningService;
+  readonly databaseUrl: string;
+  /** What the service logged, as one text. */
+  logged(): string;
+  board(options?: BoardOptions): Promise<TestBoard>;
+  stop(): Promise<void>;
+}
+
+export interface BoardOptions {
+  /** Names of the repositories of the board's account; the first is linked by default. */
+  readonly repositories?: readonly string[];
+}
+
+/** One organization with one board, one project on the default flow, and its people. */
+export interface TestBoard {
+  readonly owner: string;
+  readonly workspaceId: string;
+  readonly projectId: string;
+  /** The stages' ids by name, the backlog included. */
+  readonly stages: Readonly<Record<"Backlog" | "To do" | "In progress" | "In review" | "Done", string>>;
+  /** The repositories' ids by their names without the owner. */
+  readonly repositories: Readonly<Record<string, string>>;
+  /** The API as a credential with the role maintainer. */
+  readonly api: Api;
+  /** The API as another credential. */
+  as(options: { role?: Role; scopes?: readonly Scope[]; boards?: readonly TestBoard[] }): Promise<Api>;
+  /** GitHub's API as a person. Gives status and body. */
+  person(
+    login: "ada" | "grace",
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: Record<string, unknown> }>;
+  clone(login?: "ada" | "grace", repository?: string): Promise<Clone>;
+}
+
+/** Starts a world; `stop` ends all of it. */
+export async function startWorld(): Promise<TestWorld> {
+  const database: TestDatabase = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
+  const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
+  const lines: string[] = [];
+  const log = createLog("debug", { write: (line) => void lines.push(line) });
+  const service = await startService({
+    databaseUrl: database.connectionString,
+    host: "127.0.0.1",
+    port: 0,
+    github: {
+      apiUrl: forge.apiUrl,
+      appId: forge.app.id,
+      privateKey: forge.app.privateKey,
+      webhookSecrets: [forge.app.webhookSecret],
+      paceWrites: false,
+    },
+    log,
+  });
+  forge.setWebhookUrl(service.webhookUrl);
+  return {
+    forge,
+    service,
+    databaseUrl: database.connectionString,
+    logged: () => lines.join(""),
+    board: (options) => makeBoard(forge, service, options ?? {}),
+    stop: async () => {
+      await forge.settle(2_000);
+      await service.stop();
+      await forge.stop();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A board of a test's own, on an account of its own. */
+export async function makeBoard(
+  forge: RunningForge,
+  { deps, baseUrl }: Pick<RunningService, "deps" | "baseUrl">,
+  { repositories = ["web"] }: BoardOptions,
+): Promise<TestBoard> {
+  const owner = `org-${randomBytes(5).toString("hex")}`;
+  forge.createOrganization(owner);
+  for (const name of repositories) {
+    await forge.createRepository(owner, name, { files: { "README.md": `# ${name}\n`, "app.txt": "one\n" } });
+  }
+  forge.installApp(owner, "all");
+  const users = new Map(
+    (["admin", "member"] as const).map((role, at) => {
+      const name = at === 0 ? "ada" : "grace";
+      return [
+        name,
+        forge.createUser(`${name}-${owner.slice(4)}`, { organizations: { [owner]: role } }),
+      ] as const;
+    }),
+  );
+  await syncInstallations(deps);
+  const workspace = (await listWorkspaces(deps.db)).find((entry) => entry.organizationSlug === owner);
+  if (!workspace) throw new Error("the installation made no board");
+  const [project] = await listProjectsWithFlow(deps.db, workspace.id);
+  if (!project) throw new Error("the installation made no project");
+  const ids = Object.fromEntries(
+    (await listProjectRepositories(deps.db, project.id)).map(({ id, fullName }) => [
+      fullName.slice(owner.length + 1),
+      id,
+    ]),
+  );
+  const linked = ids[repositories[0] ?? ""];
+  await setLinkedByDefault(deps.db, project.id, linked === undefined ? [] : [linked]);
+  const as: TestBoard["as"] = async ({ role = "maintainer", scopes = ["read", "write"], boards }) => {
+    const reached = boards?.map((board) => board.workspaceId) ?? [workspace.id];
+    const { apiKey } = await issueCredential(deps, {
+      name: `${role} agent`,
+      boards: reached.map((workspaceId) => ({ workspaceId, role })),
+      scopes,
+      expiresAt: null,
+    });
+    return makeApi(baseUrl, apiKey);
+  };
+  const userOf = (login: "ada" | "grace"): { login: string; token: string } => {
+    const user = users.get(login);
+    if (!user) throw new Error(`no person ${login}`);
+    return user;
+  };
+  return {
+    owner,
+    workspaceId: workspace.id,
+    projectId: project.id,
+    repositories: ids,
+    stages: Object.fromEntries(
+      project.flow.stages.map((stage) => [stage.name, stage.id]),
+    ) as TestBoard["stages"],
+    api: await as({}),
+    as,
+    person: async (login, method, path, body) => {
+      const response = await fetch(`${forge.apiUrl}${path}`, {
+        method,
+        headers: { authorization: `token ${userOf(login).token}`, "content-type": "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>,
+      };
+    },
+    clone: (login = "ada", repository = repositories[0] ?? "web") => {
+      const user = userOf(login);
+      const url = forge.cloneUrl.replace("://", `://${user.login}:${user.token}@`);
+      return cloneRepository(`${url}/${owner}/${repository}.git`, login);
+    },
+  };
+}

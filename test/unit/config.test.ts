@@ -1,0 +1,167 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, it } from "@jest/globals";
+import { ConfigError, readConfig } from "../../src/config.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const pkcs1 = privateKey.export({ type: "pkcs1", format: "pem" }).toString();
+const pkcs8 = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const oneLine = pkcs1.replaceAll("\n", "\\n");
+
+const real: Env = {
+  NODE_ENV: "production",
+  APP_ID: "42",
+  PRIVATE_KEY: oneLine,
+  WEBHOOK_SECRET: "a1b2c3d4e5f6",
+  DATABASE_URL: "postgres://trunkline:secret@db:5432/trunkline",
+};
+
+const read = (env: Env) => readConfig(env, "/srv/trunkline");
+
+/** What is said to be wrong. */
+function problemsOf(env: Env): readonly string[] {
+  try {
+    read(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("without anything configured", () => {
+  it("the service is the sandbox, on its default ports, with its state in .trunkline", () => {
+    expect(read({})).toEqual({
+      mode: "sandbox",
+      host: "127.0.0.1",
+      port: 3000,
+      logLevel: "info",
+      dataDir: "/srv/trunkline/.trunkline",
+      forgePort: 3001,
+      databaseUrl: null,
+    });
+  });
+
+  it("the sandbox takes its settings, and an empty one is as if it were not set", () => {
+    const env = { PORT: "0", HOST: "::1", SANDBOX_FORGE_PORT: "4001", TRUNKLINE_DATA_DIR: "/var/t" };
+    expect(read({ ...env, LOG_LEVEL: "", APP_ID: "", DATABASE_URL: "" })).toEqual({
+      mode: "sandbox",
+      host: "::1",
+      port: 0,
+      logLevel: "info",
+      dataDir: "/var/t",
+      forgePort: 4001,
+      databaseUrl: null,
+    });
+  });
+
+  it("production is never the sandbox: everything that is missing is named at once", () => {
+    const problems = problemsOf({ NODE_ENV: "production" });
+    expect(problems).toHaveLength(4);
+    for (const name of ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "DATABASE_URL"]) {
+      expect(problems.join("\n")).toContain(name);
+    }
+  });
+
+  it.each(["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"])(
+    "a lone %s is no sandbox either: the rest is asked for",
+    (name) => {
+      expect(problemsOf({ [name]: real[name] ?? "/run/secrets/key.pem" }).length).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe("an App and a database", () => {
+  it("are all that is needed", () => {
+    expect(read(real)).toEqual({
+      mode: "real",
+      host: "127.0.0.1",
+      port: 3000,
+      logLevel: "info",
+      databaseUrl: real["DATABASE_URL"],
+      app: { id: "42", privateKey: { pem: pkcs1 } },
+      webhookSecrets: [real["WEBHOOK_SECRET"]],
+      apiUrl: "https://api.github.com",
+    });
+  });
+
+  it.each(["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "DATABASE_URL"])(
+    "without %s it does not start, and says so alone",
+    (name) => {
+      const problems = problemsOf({ ...real, [name]: undefined });
+      expect(problems).toEqual([expect.stringContaining(name)]);
+      expect(problemsOf({ ...real, [name]: "" })).toEqual(problems);
+    },
+  );
+
+  it.each<[string, string]>([
+    ["PORT", "http"],
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "30.5"],
+    ["PORT", "0x50"],
+    ["PORT", " "],
+    ["SANDBOX_FORGE_PORT", "x"],
+    ["LOG_LEVEL", "verbose"],
+    ["LOG_LEVEL", "INFO"],
+    ["WEBHOOK_SECRET", "development"],
+    ["WEBHOOK_SECRET_PREVIOUS", "development"],
+    ["DATABASE_URL", "localhost:5432/trunkline"],
+    ["DATABASE_URL", "mysql://db/trunkline"],
+    ["GHE_HOST", "https://github.example.com"],
+    ["GHE_HOST", "github.example.com/api/v3"],
+    ["PRIVATE_KEY", "not a key"],
+    ["PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----"],
+    ["PRIVATE_KEY", Buffer.from("not a key").toString("base64")],
+  ])("%s as `%s` is named as wrong, and nothing else is", (name, value) => {
+    expect(problemsOf({ ...real, [name]: value })).toEqual([expect.stringContaining(name)]);
+  });
+
+  it("GHE_PROTOCOL other than http and https is named as wrong", () => {
+    const env = { ...real, GHE_HOST: "github.example.com", GHE_PROTOCOL: "ftp" };
+    expect(problemsOf(env)).toEqual([expect.stringContaining("GHE_PROTOCOL")]);
+  });
+
+  it("a wrong setting is not repeated to whoever reads the message", () => {
+    const problems = problemsOf({ ...real, PRIVATE_KEY: pkcs1.slice(0, 400), DATABASE_URL: "db:hunter2@x" });
+    expect(problems).toHaveLength(2);
+    expect(problems.join("\n")).not.toContain("hunter2");
+    expect(problems.join("\n")).not.toContain(pkcs1.slice(100, 130));
+  });
+
+  it.each([
+    ["a PKCS#1 PEM as GitHub gives it", pkcs1, pkcs1],
+    ["a PKCS#8 PEM", pkcs8, pkcs8],
+    ["a PEM with its line breaks written out", oneLine, pkcs1],
+    ["a PEM in base64", Buffer.from(pkcs8).toString("base64"), pkcs8],
+  ])("the key is taken as %s", (_, given, pem) => {
+    expect(read({ ...real, PRIVATE_KEY: given })).toMatchObject({ app: { privateKey: { pem } } });
+  });
+
+  it("the key may be in a file, and the one given outright is preferred", () => {
+    const path = "/run/secrets/app.pem";
+    expect(read({ ...real, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: path })).toMatchObject({
+      app: { privateKey: { path } },
+    });
+    expect(read({ ...real, PRIVATE_KEY_PATH: path })).toMatchObject({ app: { privateKey: { pem: pkcs1 } } });
+  });
+
+  it("while the webhook secret is exchanged both hold, the new one first", () => {
+    expect(read({ ...real, WEBHOOK_SECRET_PREVIOUS: "before" })).toMatchObject({
+      webhookSecrets: [real["WEBHOOK_SECRET"], "before"],
+    });
+  });
+
+  it.each<[Env, string]>([
+    [{ GHE_HOST: "github.example.com" }, "https://github.example.com/api/v3"],
+    [{ GHE_HOST: "127.0.0.1:3001", GHE_PROTOCOL: "http" }, "http://127.0.0.1:3001/api/v3"],
+  ])("%j is GitHub Enterprise Server at %s", (env, apiUrl) => {
+    expect(read({ ...real, ...env })).toMatchObject({ apiUrl });
+  });
+
+  it("in development too, with whatever HOST and PORT say", () => {
+    const env = { ...real, NODE_ENV: "development", HOST: "0.0.0.0", PORT: "8080" };
+    expect(read(env)).toMatchObject({ mode: "real", host: "0.0.0.0", port: 8080 });
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "@jest/globals";
+import { buildSchema, parse, validate } from "graphql";
+import { firstPages, furtherPage } from "../../src/forge/github/ask-pull-requests.ts";
+import { CHECKS } from "../../src/forge/github/check-details.ts";
+import { inspectDocument, MORE_CHECKS } from "../../src/forge/github/inspect-query.ts";
+import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/mark-ready.ts";
+import { ENQUEUE } from "../../src/forge/github/merge-sync.ts";
+import { REVIEWS } from "../../src/forge/github/reviews.ts";
+import { githubSchema } from "../../src/sandbox/forge/graphql/github-schema.ts";
+
+const schema = buildSchema(githubSchema);
+const repository = { installationId: 7, forgeId: 42, fullName: "acme/web" };
+const both = { repository, branchName: "x", targetBranch: "main" };
+const questions = [both, { ...both, targetBranch: null }, { ...both, branchName: null }];
+const pulls = [1, 2].map((number) => ({ repository, number }));
+
+test.each([
+  ["marking ready", MARK_READY],
+  ["reading the draft state", READ_DRAFT_STATE],
+  ["joining the queue", ENQUEUE],
+  ["further checks", MORE_CHECKS],
+  ["inspecting", inspectDocument(questions).document],
+  ["checks asked live", firstPages(CHECKS, pulls).document],
+  ["further checks asked live", furtherPage(CHECKS)],
+  ["reviews", firstPages(REVIEWS, pulls).document],
+  ["further reviews", furtherPage(REVIEWS)],
+  ["inspecting a target alone", inspectDocument([{ ...both, branchName: null }]).document],
+])("the document for %s fits GitHub's schema", (_, document) => {
+  expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);
+});
+
+test("every variable of an inspection is declared and given", () => {
+  const { document, variables } = inspectDocument(questions);
+  const declared = [...document.matchAll(/\$(\w+): String!/g)].map(([, name]) => name);
+  expect(new Set(declared)).toEqual(new Set(Object.keys(variables)));
+});

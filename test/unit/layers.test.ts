@@ -1,0 +1,85 @@
+import { describe, expect, it } from "@jest/globals";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+const SRC = resolve(import.meta.dirname, "../../src");
+
+/** Who may import whom: a room may use its own and the rooms before it, and nothing after it. */
+const ORDER = [
+  "errors.ts",
+  "flow",
+  "forge",
+  "forge/github",
+  "store",
+  "actions",
+  "http",
+  "webhooks",
+  "jobs",
+  "app.ts",
+  "service.ts",
+  "config.ts",
+  "log.ts",
+  "sandbox",
+  "cli",
+  "main.ts",
+];
+
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => ({ file, text: readFileSync(join(SRC, file), "utf8") }));
+
+const rankOf = (file: string): number => {
+  const room = ORDER.findLastIndex((name) => file === name || file.startsWith(`${name}/`));
+  if (room < 0) throw new Error(`${file} stands in no room of the house`);
+  return room;
+};
+
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
+
+const offenders = (pattern: RegExp, allowed: (file: string) => boolean): string[] =>
+  files
+    .filter(({ file, text }) => !allowed(file) && importsOf(text).some((name) => pattern.test(name)))
+    .map(({ file }) => file);
+
+describe("the rooms of the house", () => {
+  it("only import what comes before them", () => {
+    const upward = files.flatMap(({ file, text }) =>
+      importsOf(text)
+        .filter((name) => name.startsWith("."))
+        .map((name) => relative(SRC, resolve(SRC, dirname(file), name)))
+        .filter((target) => rankOf(target) > rankOf(file))
+        .map((target) => `${file} -> ${target}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it("keep GitHub's libraries in the adapter and in the sandbox's forge", () => {
+    const isAllowed = (file: string): boolean =>
+      file.startsWith("forge/github/") || file.startsWith("sandbox/forge/");
+    expect(offenders(/^(probot|@octokit\/)/, isAllowed)).toEqual([]);
+  });
+
+  it("keep SQL in the store", () => {
+    expect(offenders(/^(knex|pg|fractional-indexing)$/, (file) => file.startsWith("store/"))).toEqual([]);
+  });
+
+  it("keep the rules pure: no I/O, no clock, no libraries", () => {
+    expect(offenders(/^[^.]/, (file) => !file.startsWith("flow/"))).toEqual([]);
+    const clocks = files.filter(
+      ({ file, text }) => file.startsWith("flow/") && /Date\.now|new Date\(\)/.test(text),
+    );
+    expect(clocks).toEqual([]);
+  });
+
+  it("read the process only in main and the command line", () => {
+    const readers = files
+      .filter(
+        ({ file, text }) =>
+          /\bprocess\.(env|argv|cwd|exit|stdout|stderr|on|pid)\b/.test(text) && file !== "main.ts",
+      )
+      .map(({ file }) => file)
+      .filter((file) => !file.startsWith("cli/"));
+    expect(readers).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { describe, expect, it } from "@jest/globals";
+import type { Logger } from "pino";
+import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import { createLog } from "../../src/log.ts";
+
+/** What a log holds after `write` wrote to it. */
+function logged(write: (log: Logger) => void): string {
+  const lines: string[] = [];
+  write(createLog("trace", { write: (line) => void lines.push(line) }));
+  return lines.join("");
+}
+
+const base64 = (length: number): string => randomBytes(length).toString("base64url").slice(0, length);
+const pem = (type: "pkcs1" | "pkcs8"): string =>
+  generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type, format: "pem" },
+  }).privateKey;
+
+/** Each secret with the part of it that must not be seen. */
+const secrets: [name: string, secret: string, core: string][] = [
+  ["an API key", ...twice(makeCredentialKey().apiKey, 17)],
+  ["a classic installation token", ...twice(`ghs_${"aB3".repeat(12)}`, 4)],
+  [
+    "an installation token of 520 characters with dots",
+    ...twice(`ghs_${base64(170)}.${base64(172)}.${base64(172)}`, 4),
+  ],
+  ["a fine-grained personal token", ...twice(`github_pat_${"11ABCDE0".repeat(10)}`, 11)],
+  [
+    "the App's own JWT",
+    ...twice(`eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMjM0In0.${"sIgNaTuRe_-9".repeat(20)}`, 40),
+  ],
+  ["a PKCS#1 private key", ...lineOf(pem("pkcs1"))],
+  ["a PKCS#8 private key", ...lineOf(pem("pkcs8"))],
+  ["a private key cut off in the middle", ...lineOf(pem("pkcs1").slice(0, 900))],
+  ["the password of a database", "postgres://trunkline:hunter2-hunter2@db.local:5432/x", "hunter2"],
+  ["a private key with its line breaks written out", ...lineOf(pem("pkcs1").replaceAll("\n", "\\n"))],
+];
+
+function twice(secret: string, from: number): [string, string] {
+  return [secret, secret.slice(from, from + 24)];
+}
+
+function lineOf(key: string): [string, string] {
+  return [key, key.slice(120, 150)];
+}
+
+describe.each(secrets)("%s never gets into the log", (_, secret, core) => {
+  it.each<[string, (log: Logger) => void]>([
+    ["in the message", (log) => log.info(`using ${secret} now`)],
+    ["in a field", (log) => log.warn({ note: secret }, "a note")],
+    ["deep in a field", (log) => log.debug({ a: { b: [{ c: `x ${secret} y` }] } }, "deep")],
+    ["in a field's name", (log) => log.info({ [secret]: 1 }, "a name")],
+    ["in an error", (log) => log.error({ err: new Error(`refused ${secret}`) }, "failed")],
+    [
+      "in an error's cause",
+      (log) => log.error({ err: new Error("outer", { cause: new Error(secret) }) }, "failed"),
+    ],
+    ["in JSON within text", (log) => log.info({ body: JSON.stringify({ inner: secret }) }, "nested")],
+    ["in what a child logger always says", (log) => log.child({ about: secret }).info("child")],
+  ])("%s", (_where, write) => {
+    const text = logged(write);
+    expect(text).not.toBe("");
+    expect(text).not.toContain(core);
+    expect(text).toContain("[redacted]");
+    for (const line of text.trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
+  });
+});
+
+describe("a log line", () => {
+  it.each(["authorization", "token", "privateKey", "apiKey", "webhookSecret", "secret", "password"])(
+    "does not show a field called %s, whatever it looks like and however deep it is",
+    (name) => {
+      const text = logged((log) => {
+        log.info({ [name]: "plain-1" }, "top");
+        log.info({ request: { [name]: "plain-2" } }, "one down");
+        log.info({ request: { headers: { [name]: "plain-3" } } }, "two down");
+        log.info({ err: { request: { headers: { [name]: "plain-4" } } } }, "three down");
+      });
+      expect(text).not.toContain("plain-");
+      expect(text.trim().split("\n")).toHaveLength(4);
+    },
+  );
+
+  it("keeps everything that is no secret", () => {
+    const text = logged((log) =>
+      log.info({ requestId: "0190", path: "/v1/cards/7", ghs: "ghs_short" }, "request"),
+    );
+    expect(JSON.parse(text)).toMatchObject({
+      requestId: "0190",
+      path: "/v1/cards/7",
+      ghs: "ghs_short",
+      msg: "request",
+    });
+  });
+
+  it("is taken clean in linear time, however it was made up", () => {
+    const text = logged((log) =>
+      log.info({ note: "-----BEGIN ".repeat(20_000) + "eyJ".repeat(60_000) + "\\".repeat(60_000) }, "long"),
+    );
+    expect(text.length).toBeGreaterThan(1_000);
+  });
+});
