@@ -1,0 +1,116 @@
+/** What releases and the trunk report ask of the forge and order from it; a part of the port (`forge.ts`). */
+import type { Ordered, RepositoryRef } from "./forge.ts";
+
+/** Branches that exist only while an order is carried out begin so. Whatever the forge reports about them is nobody's news. */
+export const TEMPORARY_BRANCHES = "trunkline/tmp/";
+
+export interface BranchTip {
+  readonly branchName: string;
+  readonly sha: string;
+}
+
+export interface MergedPullRequest {
+  readonly prNumber: number;
+  /** The commit the merge left on the target; null asks the forge for it. */
+  readonly mergeSha: string | null;
+}
+
+/** What a merged pull request brought to its target. */
+export interface MergedCommits {
+  /** How it was merged, as its commits tell. */
+  readonly method: "merge" | "squash" | "rebase";
+  /** The commits on the target, oldest first: picking them in this order brings the same change elsewhere. */
+  readonly shas: readonly string[];
+}
+
+export interface PickOrder {
+  readonly branchName: string;
+  /** Where the branch stands as far as the caller knows. The same over all tries of one pick. */
+  readonly expectedTip: string;
+  /** In the order to be picked. Of a merge commit its change against the first parent is picked. */
+  readonly commits: readonly string[];
+  /** Begins with `TEMPORARY_BRANCHES`; the same over all tries of one pick. */
+  readonly tempBranch: string;
+}
+
+export type PickResult =
+  /** The branch's new tip, or, where an earlier try had come this far, the last commit that it picked. */
+  | { readonly state: "picked"; readonly sha: string }
+  /** The branch has all these changes; nothing was written. */
+  | { readonly state: "contained" }
+  /** `files` are those changed on both sides; empty where the forge does not tell. Nothing was written. */
+  | { readonly state: "conflict"; readonly files: readonly string[]; readonly message: string }
+  /** The branch stands elsewhere, without these commits. Null: it is gone. */
+  | { readonly state: "moved"; readonly sha: string | null };
+
+export interface ReleaseNotes {
+  readonly tagName: string;
+  readonly name: string;
+  readonly body: string;
+}
+
+export interface HistoryQuestion {
+  readonly branchName: string;
+  /** A commit to begin at instead of the branch's tip: `next` of an earlier answer. */
+  readonly from: string | null;
+  /** Not before this commit, and not telling it. */
+  readonly after: string | null;
+  /** Not what was committed before (ISO 8601). */
+  readonly since: string;
+}
+
+/** A commit in the first-parent line of a branch. */
+export interface LandedCommit {
+  readonly sha: string;
+  readonly parents: readonly string[];
+  /** Whole. */
+  readonly message: string;
+  readonly committedAt: string;
+  /** Null where the forge knows no account for the author. */
+  readonly authorLogin: string | null;
+  /** The merged pull request that brought it to the branch. */
+  readonly prNumber: number | null;
+}
+
+export interface LandedHistory {
+  /** Newest first. */
+  readonly commits: readonly LandedCommit[];
+  /** Where to go on, when there was more than one answer can hold. */
+  readonly next: string | null;
+  /** Whether `after` was met. */
+  readonly isJoined: boolean;
+}
+
+/** Everything here throws `ForgeUnavailable` as the rest of the port does. */
+export interface Releasing {
+  /** Whether a branch has a commit; null where there is no such branch or commit. */
+  contains(repository: RepositoryRef, branchName: string, sha: string): Promise<boolean | null>;
+  /** The commits of a merged pull request as they landed. Refused where the forge knows no such merge. */
+  commitsOf(repository: RepositoryRef, merged: MergedPullRequest): Promise<Ordered<MergedCommits>>;
+  /** The first-parent line of a branch; null where there is no such branch. */
+  landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
+  /** The commit a tag leads to; null where there is no such tag. */
+  tagHead(repository: RepositoryRef, tagName: string): Promise<string | null>;
+  /** What earlier orders left behind under `TEMPORARY_BRANCHES`. */
+  temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
+
+  /** Deletes a branch where it still stands at that commit. One that is gone is a success (`deleted` false). */
+  deleteBranch(
+    repository: RepositoryRef,
+    branchName: string,
+    expectedSha: string,
+  ): Promise<Ordered<{ readonly deleted: boolean } | { readonly moved: string }>>;
+  /**
+   * Brings commits to a branch as new ones, by the same authors, whose messages name the originals: all of them or none. The branch
+   * moves once, at the end, and only from where it was expected. Repeated, it picks nothing twice.
+   */
+  cherryPick(repository: RepositoryRef, order: PickOrder): Promise<Ordered<PickResult>>;
+  /** Creates a tag. One already there at the very commit is a success (`created` false); at another it is `{ taken: sha }`. */
+  createTag(
+    repository: RepositoryRef,
+    tagName: string,
+    sha: string,
+  ): Promise<Ordered<{ readonly created: boolean } | { readonly taken: string }>>;
+  /** Publishes the release of a tag that exists. One already published for the tag is a success and left as it is. */
+  publishRelease(repository: RepositoryRef, notes: ReleaseNotes): Promise<Ordered<{ readonly url: string }>>;
+}
