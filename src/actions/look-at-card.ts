@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { targetOf, type Stage } from "../flow/flow.ts";
+import { ruleAsks, targetOf, type Stage } from "../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../flow/move.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { BranchAnswer } from "../forge/forge.ts";
@@ -28,6 +28,12 @@ const GONE: Refusal = {
 
 /** How long is waited for a forge that is still working out whether a branch can be merged, in milliseconds. */
 const PATIENCE_MS = 15_000;
+
+/** Moving within a stage reorders, a stage without a rule asks nothing, and a card without repositories has no Git. */
+export async function touchesGit(deps: Deps, { card, stage }: Crossing): Promise<boolean> {
+  if (card.stageId === stage.id || !ruleAsks(stage.rule, "branch")) return false;
+  return (await listLinks(deps.db, card.id)).length > 0;
+}
 
 /** Asks the forge about all of a card's repositories in one call and plans the stage's entering from the answers. */
 export async function lookAtCard(deps: Deps, crossing: Crossing): Promise<Look> {

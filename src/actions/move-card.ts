@@ -1,10 +1,9 @@
 import { invalid, notFound, Problem } from "../errors.ts";
 import type { Blocked } from "../flow/blocked.ts";
-import { ruleAsks, stageOf, type Stage } from "../flow/flow.ts";
+import { stageOf, type Stage } from "../flow/flow.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { findCard, lockCard, readCard, setBlocked, type CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
-import { listLinks } from "../store/links.ts";
 import { findOpenOperation, settleOperation } from "../store/operations.ts";
 import { placeCard } from "../store/placing.ts";
 import { findProject, type Project } from "../store/projects.ts";
@@ -13,7 +12,7 @@ import { abandonMove, beginMove, beingMoved, type HeldMove } from "./begin-move.
 import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
-import type { Crossing } from "./look-at-card.ts";
+import { touchesGit, type Crossing } from "./look-at-card.ts";
 import { requireRoleFor } from "./require-role.ts";
 
 /** Past the end of any column. */
@@ -70,12 +69,6 @@ async function projectOf(deps: Deps, card: CardHead): Promise<Project> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   if (!project) throw new Error(`card ${card.id} without its project`);
   return project;
-}
-
-/** Moving within a stage reorders, a stage without a rule asks nothing, and a card without repositories has no Git. */
-async function touchesGit(deps: Deps, { card, stage }: Crossing): Promise<boolean> {
-  if (card.stageId === stage.id || !ruleAsks(stage.rule, "branch")) return false;
-  return (await listLinks(deps.db, card.id)).length > 0;
 }
 
 async function placeOnly(

@@ -9,6 +9,7 @@ import { featureRoutes } from "./features.ts";
 import { flowRoutes } from "./flow.ts";
 import { labelRoutes } from "./labels.ts";
 import { memberRoutes } from "./members.ts";
+import { movePlanRoutes } from "./move-plan.ts";
 import { projectRoutes } from "./projects.ts";
 import { repositoryRoutes } from "./repositories.ts";
 
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...accountRoutes,
   ...boardRoutes,
   ...cardRoutes,
+  ...movePlanRoutes,
   ...commentRoutes,
   ...checkRoutes,
   ...labelRoutes,

@@ -24,19 +24,19 @@ export const user = z
 
 const refusalReason = z.enum(REFUSAL_REASONS);
 
+export const blockedReason = z.object({
+  reason: refusalReason,
+  message: z.string(),
+  repository: z.string(),
+  details: z.record(z.string(), z.unknown()),
+});
+
 export const blocked = z
   .object({
     reason: refusalReason,
     message: z.string().meta({ description: "The forge's wording, verbatim, where it gave one" }),
     repository: z.string(),
-    reasons: z.array(
-      z.object({
-        reason: refusalReason,
-        message: z.string(),
-        repository: z.string(),
-        details: z.record(z.string(), z.unknown()),
-      }),
-    ),
+    reasons: z.array(blockedReason),
     statusId: z.uuid().meta({ description: "The stage it could not enter" }),
     headSha: z.string().nullable(),
     at: timestamp,

@@ -1,0 +1,103 @@
+import { invalid } from "../errors.ts";
+import type { BlockedReason } from "../flow/blocked.ts";
+import { stageOf } from "../flow/flow.ts";
+import type { MovePlan, MoveStep } from "../flow/move.ts";
+import { mayAct, type Role } from "../flow/roles.ts";
+import type { CardHead } from "../store/cards.ts";
+import { findProject } from "../store/projects.ts";
+import type { Deps } from "./deps.ts";
+import { lookAtCard, touchesGit, type Crossing } from "./look-at-card.ts";
+
+/** How much an answer can be relied on: `unknown` where the forge has not made up its mind or must be asked to write first. */
+export const CERTAINTIES = ["certain", "likely", "unknown"] as const;
+export type Certainty = (typeof CERTAINTIES)[number];
+
+export const STEP_ACTIONS = [
+  "create_branch",
+  "open_pull_request",
+  "mark_ready",
+  "merge",
+] as const satisfies readonly MoveStep["action"][];
+
+export interface PreviewedStep {
+  readonly action: MoveStep["action"];
+  readonly fullName: string;
+  readonly branchName: string;
+  readonly targetBranch: string;
+  /** Null while the pull request is still to be opened. */
+  readonly prNumber: number | null;
+}
+
+/** What a move would do and whether it would get through, as far as can be told without trying. */
+export interface MovePreview {
+  readonly wouldMove: boolean;
+  readonly certainty: Certainty;
+  readonly steps: readonly PreviewedStep[];
+  readonly reasons: readonly BlockedReason[];
+  readonly requiredRole: Role;
+  readonly heldRole: Role;
+}
+
+/**
+ * Says what moving a card into a stage would do, from the same look and the same planner as the move, and changes nothing anywhere.
+ * Throws `invalid` for a stage that is not of the card's flow, `ForgeUnavailable` when the forge cannot be asked.
+ */
+export async function previewMove(
+  deps: Deps,
+  card: CardHead,
+  heldRole: Role,
+  statusId: string,
+): Promise<MovePreview> {
+  const project = await findProject(deps.db, card.workspaceId, card.projectId);
+  const stage = project && stageOf(project.flow, statusId);
+  if (!project || !stage) {
+    throw invalid("This card's flow has no stage with this id. GET /v1/board lists the stages.", [
+      { path: "query.statusId", message: "not a stage of this card's flow" },
+    ]);
+  }
+  const crossing: Crossing = { card, project, stage };
+  // Any move takes a member, however little the stage itself asks.
+  const requiredRole: Role = stage.minRole === "viewer" ? "member" : stage.minRole;
+  const roles = { requiredRole, heldRole };
+  const told = (await touchesGit(deps, crossing))
+    ? foretold(crossing, (await lookAtCard(deps, crossing)).plan)
+    : { wouldMove: true, certainty: "certain" as const, steps: [], reasons: [] };
+  return mayAct(heldRole, requiredRole)
+    ? { ...told, ...roles }
+    : { ...told, wouldMove: false, certainty: "certain", ...roles };
+}
+
+type Foretold = Omit<MovePreview, "requiredRole" | "heldRole">;
+
+function foretold(crossing: Crossing, plan: MovePlan): Foretold {
+  const steps = stepsOf(crossing, plan);
+  if (plan.reasons.length > 0) {
+    return { wouldMove: false, certainty: "certain", steps: [], reasons: plan.reasons };
+  }
+  if (plan.doubts.length > 0) {
+    // With several repositories a doubt refuses the move by itself; with one the forge has the last word.
+    const isOurRule = steps.filter(({ action }) => action === "merge").length > 1;
+    const certainty = isOurRule ? "certain" : "likely";
+    return { wouldMove: false, certainty, steps: isOurRule ? [] : steps, reasons: plan.doubts };
+  }
+  if (plan.isUndecided || plan.needsAnotherLook) {
+    return { wouldMove: true, certainty: "unknown", steps, reasons: [] };
+  }
+  return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };
+}
+
+/** A pull request that has yet to be opened is merged after it is: the planner only says so once it is there. */
+function stepsOf({ stage }: Crossing, plan: MovePlan): PreviewedStep[] {
+  const steps = plan.steps.map(toPreviewed);
+  if (stage.rule.type !== "merge") return steps;
+  const later = steps.filter(({ action }) => action === "open_pull_request");
+  return [...steps, ...later.map((step) => ({ ...step, action: "merge" as const }))];
+}
+
+const toPreviewed = (step: MoveStep): PreviewedStep => ({
+  action: step.action,
+  fullName: step.fullName,
+  branchName: step.branchName,
+  targetBranch: step.targetBranch,
+  prNumber: "prNumber" in step ? step.prNumber : null,
+});
