@@ -1,10 +1,12 @@
 import { conflict, notFound } from "../errors.ts";
 import { holdProjects, listProjects, lockProject, removeProject, type Project } from "../store/projects.ts";
+import { listProjectRepositories } from "../store/repositories.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
+import { requireNoReleaseBranches } from "./release-branches.ts";
 
 /**
- * Deletes a project that holds no cards any more; its repositories are free for another one. The last project of a board stays. Answers
+ * Deletes a project that holds no cards any more; its releases go with it, its repositories are free for another one. The last project of a board stays. Answers
  * 204.
  */
 export async function deleteProject(deps: Deps, caller: Caller, project: Project): Promise<Answered> {
@@ -22,6 +24,7 @@ export async function deleteProject(deps: Deps, caller: Caller, project: Project
     if (all.length === 1) {
       throw conflict(`${name} is the only project of this board. Create another one before deleting it.`);
     }
+    await requireNoReleaseBranches(trx, project.id, await listProjectRepositories(trx, project.id));
     await removeProject(trx, project.id);
     return caller.answer(trx, null, 204);
   });

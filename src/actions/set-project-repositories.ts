@@ -12,6 +12,7 @@ import {
 import { recordEvents } from "../store/timeline.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
+import { requireNoReleaseBranches } from "./release-branches.ts";
 import { unlinked } from "./relink-card.ts";
 
 export interface ChosenRepository {
@@ -30,7 +31,7 @@ export const repositoryEntry = (repository: Repository): RepositoryEntry => {
 
 /**
  * Makes these the repositories of a project, all of them and no others. Cards are unlinked from those it lets go of, unless their work there
- * has been merged: that stays told. Answers with the repositories. Throws `conflict` for one that another project has, or that a card's open pull request needs.
+ * has been merged: that stays told. Answers with the repositories. Throws `conflict` for one that another project has, or that a card's open pull request or an open release's branch needs.
  */
 export async function setProjectRepositories(
   deps: Deps,
@@ -50,6 +51,7 @@ export async function setProjectRepositories(
     );
     const asked = await requireFree(trx, caller, project, chosen);
     const removed = before.filter(({ id }) => !chosen.some((one) => one.id === id));
+    await requireNoReleaseBranches(trx, project.id, removed);
     await unlinkCards(trx, caller, removed);
     await saveProjectRepositories(
       trx,

@@ -20,6 +20,9 @@ export const EVENT_KINDS = [
   "review_submitted",
   "repository_linked",
   "repository_unlinked",
+  "release_added",
+  "release_picked",
+  "release_completed",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 

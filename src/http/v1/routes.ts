@@ -11,6 +11,7 @@ import { labelRoutes } from "./labels.ts";
 import { memberRoutes } from "./members.ts";
 import { movePlanRoutes } from "./move-plan.ts";
 import { projectRoutes } from "./projects.ts";
+import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
 
 /** Everything `/v1` serves. */
@@ -28,4 +29,5 @@ export const routes: readonly Route[] = [
   ...repositoryRoutes,
   ...memberRoutes,
   ...docRoutes,
+  ...releaseRoutes,
 ];

@@ -1,0 +1,22 @@
+import { conflict } from "../errors.ts";
+import { removeRelease, type ReleaseHead } from "../store/releases.ts";
+import type { Answered, Caller } from "./caller.ts";
+import type { Deps } from "./deps.ts";
+import { holdOpenRelease } from "./hold-release.ts";
+
+/**
+ * Deletes a release; its cards stay. Answers 204. Throws `conflict` while it is frozen, because its branches would be left on the forge
+ * with nothing to tell whose they are, and once it is completed.
+ */
+export async function deleteRelease(deps: Deps, caller: Caller, release: ReleaseHead): Promise<Answered> {
+  return deps.db.transaction(async (trx) => {
+    const current = await holdOpenRelease(trx, release);
+    if (current.frozenAt) {
+      throw conflict(
+        `The release ${current.name} is frozen: it has branches on the forge. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
+      );
+    }
+    await removeRelease(trx, current.id);
+    return caller.answer(trx, null, 204);
+  });
+}

@@ -1,0 +1,22 @@
+import { conflict } from "../errors.ts";
+import type { CardHead } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import { listOpenScopes, removeReleaseCard } from "../store/release-cards.ts";
+import { holdOpenReleases } from "../store/releases.ts";
+
+/**
+ * Takes a card that is about to be deleted out of its open release; what a completed one carried stays told. The card's row is held by the
+ * caller. Throws `conflict` where the release is frozen.
+ */
+export async function leaveRelease(trx: Trx, card: CardHead): Promise<void> {
+  const [scope] = await listOpenScopes(trx, [card.id]);
+  if (!scope) return;
+  const open = await holdOpenReleases(trx, card.projectId);
+  const release = open.find(({ id }) => id === scope.releaseId);
+  if (release?.frozenAt) {
+    throw conflict(
+      `Card ${card.number} is in the frozen release ${release.name}. Unfreeze or complete the release first.`,
+    );
+  }
+  await removeReleaseCard(trx, scope.releaseId, card.id);
+}

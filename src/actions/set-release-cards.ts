@@ -1,0 +1,92 @@
+import { conflict, invalid } from "../errors.ts";
+import type { Trx } from "../store/connect.ts";
+import { holdCards, listOpenScopes, saveReleaseCards, type ScopedCard } from "../store/release-cards.ts";
+import type { ReleaseHead } from "../store/releases.ts";
+import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import type { Answered, Caller } from "./caller.ts";
+import type { Deps } from "./deps.ts";
+import { holdOpenRelease } from "./hold-release.ts";
+
+/**
+ * Makes these the cards of a release, all of them and no others. Answers 204. Throws `invalid` for a number that is no card of the
+ * release's project, `conflict` for a card that is in another open release, or once the release is frozen.
+ */
+export async function setReleaseCards(
+  deps: Deps,
+  caller: Caller,
+  release: ReleaseHead,
+  taskNumbers: readonly number[],
+): Promise<Answered> {
+  return deps.db.transaction(async (trx) => {
+    const cards = await holdCards(trx, caller.workspaceId, taskNumbers);
+    requireOfProject(release, cards, taskNumbers);
+    const current = await holdOpenRelease(trx, release);
+    if (current.frozenAt) {
+      throw conflict(
+        `The release ${current.name} is frozen. Add a card with POST /v1/releases/${current.id}/pick, or unfreeze the release to change its scope.`,
+      );
+    }
+    await requireInNoOther(trx, current, cards);
+    const added = await saveReleaseCards(
+      trx,
+      current.id,
+      cards.map(({ id }) => id),
+    );
+    const told = cards.filter(({ id }) => added.has(id));
+    await recordEvents(
+      trx,
+      told.map(({ id }) => addedTo(current, id, caller.userId, "release_added")),
+    );
+    return caller.answer(trx, null, 204);
+  });
+}
+
+function requireOfProject(
+  { projectId }: ReleaseHead,
+  cards: readonly ScopedCard[],
+  numbers: readonly number[],
+): void {
+  const known = new Map(cards.map((card) => [card.number, card]));
+  const issues = numbers.flatMap((number, at) => {
+    const card = known.get(number);
+    if (card?.projectId === projectId) return [];
+    const message = card
+      ? `card ${number} belongs to another project`
+      : `there is no card ${number} on this board`;
+    return [{ path: `body.taskNumbers.${at}`, message }];
+  });
+  const [first] = issues;
+  if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
+}
+
+/** Refuses cards that are in another open release. */
+export async function requireInNoOther(
+  trx: Trx,
+  release: ReleaseHead,
+  cards: readonly Pick<ScopedCard, "id">[],
+): Promise<void> {
+  const scopes = await listOpenScopes(
+    trx,
+    cards.map(({ id }) => id),
+  );
+  const taken = scopes.filter(({ releaseId }) => releaseId !== release.id);
+  const [first] = taken;
+  if (!first) return;
+  const more = taken.length > 1 ? ` (${taken.length - 1} more are in other releases)` : "";
+  throw conflict(
+    `Card ${first.number} is in the open release ${first.releaseName} already, and a card is in one at a time. Take it out of that one first${more}.`,
+  );
+}
+
+/** What a card's timeline says of the release it came into. */
+export const addedTo = (
+  { id, name }: ReleaseHead,
+  cardId: string,
+  userId: string,
+  kind: "release_added" | "release_picked",
+): NewEvent => ({
+  cardId,
+  kind,
+  actor: { userId, login: null },
+  data: { releaseId: id, releaseName: name },
+});

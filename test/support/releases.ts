@@ -1,0 +1,57 @@
+import type { Api, ApiAnswer, CallOptions } from "./api.ts";
+
+export interface ReleaseAnswer {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly frozenAt: string | null;
+  readonly taskCount: number;
+  readonly createdByName: string;
+  readonly completedAt: string | null;
+  readonly tags: readonly {
+    readonly repositoryId: string;
+    readonly fullName: string;
+    readonly tagName: string;
+    readonly sha: string;
+    readonly url: string;
+  }[];
+  readonly cards: readonly {
+    readonly number: number;
+    readonly title: string;
+    readonly statusId: string | null;
+    readonly pickedAt: string | null;
+  }[];
+  readonly repositories: readonly {
+    readonly repositoryId: string;
+    readonly fullName: string;
+    readonly branchName: string | null;
+    readonly headSha: string | null;
+    readonly holdsCards: boolean;
+  }[];
+}
+
+/** Makes a release with these cards and gives its id. */
+export async function makeRelease(
+  api: Api,
+  name: string,
+  taskNumbers: readonly number[] = [],
+): Promise<string> {
+  const created = await api.post<ReleaseAnswer>("/v1/releases", { name });
+  if (created.status !== 201) throw new Error(`no release was made: ${created.text}`);
+  const { id } = created.body;
+  if (taskNumbers.length > 0) {
+    const scoped = await setCards(api, id, taskNumbers);
+    if (scoped.status !== 204) throw new Error(`the release has no cards: ${scoped.text}`);
+  }
+  return id;
+}
+
+export const readRelease = async (api: Api, id: string): Promise<ReleaseAnswer> =>
+  (await api.get<ReleaseAnswer>(`/v1/releases/${id}`)).body;
+
+export const setCards = (
+  api: Api,
+  id: string,
+  taskNumbers: readonly unknown[],
+  options?: CallOptions,
+): Promise<ApiAnswer> => api.put(`/v1/releases/${id}/cards`, { taskNumbers }, options);
