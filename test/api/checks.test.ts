@@ -143,31 +143,6 @@ describe("the checks of a card", () => {
     expect(notes?.map(({ line }) => line)).toEqual(Array.from({ length: shown }, (_, at) => at + 1));
   });
 
-  it.each([
-    [100, 1],
-    [101, 2],
-  ])(
-    "are read to the end: %d of them in %d calls",
-    async (count, calls) => {
-      const board = await world.board();
-      const { number, heads } = await openCard(world, board);
-      for (let at = 0; at < count; at++) {
-        await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${heads["web"]}`, {
-          state: "success",
-          context: `job-${at}`,
-        });
-      }
-      await world.forge.settle();
-      world.forge.requests.reset();
-      const { body } = await checksOf(board, number);
-      expect(body[0]?.runs?.map(({ name }) => name)).toEqual(
-        Array.from({ length: count }, (_, at) => `job-${at}`),
-      );
-      expect(world.forge.requests.count(({ route }) => route === "POST /graphql")).toBe(calls);
-    },
-    60_000,
-  );
-
   it("link to nothing but web pages", async () => {
     const board = await world.board();
     const { number, heads } = await openCard(world, board);
@@ -266,7 +241,6 @@ describe("a repository that cannot be asked", () => {
     ["half an answer", { kind: "garble", as: "truncated" }],
     ["an answer that lacks a field", { kind: "garble", as: "without", fields: ["pullRequest"] }],
     ["an answer that lacks names", { kind: "garble", as: "without", fields: ["databaseId"] }],
-    ["no answer at all", { kind: "hang" }],
     ["a limit", { kind: "rate-limit", limit: "primary", resetIn: 60 }],
   ] as const)(
     "because of %s is told as that, and does not keep the caller waiting for ever",

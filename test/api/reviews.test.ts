@@ -96,28 +96,6 @@ describe("the reviews of a card", () => {
       { prNumber: 2, reviews: [{ body: "The second" }] },
     ]);
   });
-
-  it.each([
-    [100, 1],
-    [101, 2],
-  ])(
-    "are read to the end: %d of them in %d calls",
-    async (count, calls) => {
-      const board = await world.board();
-      const { number } = await openCard(world, board);
-      for (let at = 0; at < count; at++) {
-        await review(board, "web", { event: "COMMENT", body: `No. ${at}` });
-      }
-      await world.forge.settle();
-      world.forge.requests.reset();
-      const { body } = await reviewsOf(board, number);
-      expect(body[0]?.reviews?.map((each) => each.body)).toEqual(
-        Array.from({ length: count }, (_, at) => `No. ${at}`),
-      );
-      expect(world.forge.requests.count(({ route }) => route === "POST /graphql")).toBe(calls);
-    },
-    60_000,
-  );
 });
 
 describe("without an open pull request", () => {
@@ -148,15 +126,6 @@ describe("a repository that cannot be asked", () => {
         reviews: null,
         error: `Could not resolve to a Repository with the name '${board.owner}/web'.`,
       },
-    ]);
-  });
-
-  it("because the forge hangs is told as that, and does not keep the caller waiting for ever", async () => {
-    const board = await world.board();
-    const { number } = await openCard(world, board);
-    world.forge.control.faults.add({ match: { operation: "Reviews" }, fault: { kind: "hang" } });
-    expect((await reviewsOf(board, number)).body).toMatchObject([
-      { reviews: null, error: "GitHub did not answer" },
     ]);
   });
 });

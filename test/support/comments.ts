@@ -1,5 +1,5 @@
 import type { Api, ApiAnswer, CallOptions } from "./api.ts";
-import type { TestBoard } from "./world.ts";
+import type { TestBoard, TestWorld } from "./world.ts";
 
 /** A comment as the API answers it. */
 export interface ApiComment {
@@ -67,4 +67,32 @@ export async function commentOnForge(
   const made = await board.person(login, "POST", path, { body });
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
   return Number(made.body["id"]);
+}
+
+/** How a comment of ours begins on the forge, unseen by its readers. */
+export const MARK = /^<!-- trunkline:comment [0-9a-f-]{36} [\w-]{43} -->\n\n/;
+
+/** How a card's comment by the board's own credential reads on the forge. */
+export const shown = (text: string, number = 1): string =>
+  `**maintainer agent** on card ${number}:\n\n${text}`;
+
+/** What readers of the pull request see of our comments. */
+export async function mirrorsOf(
+  world: TestWorld,
+  board: TestBoard,
+  repository = "web",
+  prNumber = 1,
+): Promise<string[]> {
+  const found = await forgeComments(board, repository, prNumber);
+  return found
+    .filter(({ user }) => user.login === `${world.forge.app.slug}[bot]`)
+    .map(({ body }) => body.replace(MARK, ""));
+}
+
+/** How many pull requests do not show a comment as it is now. */
+export async function dueMirrors(world: TestWorld, commentId: string): Promise<number> {
+  const due = await world.service.deps
+    .db("comment_mirrors")
+    .where({ comment_id: commentId, shown_revision: null });
+  return due.length;
 }
