@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { holdDocumented } from "./documented.ts";
 
 export interface ApiAnswer<Body = unknown> {
   readonly status: number;
@@ -14,7 +15,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Trunkline's API as one credential sees it. */
+/** Trunkline's API as one credential sees it. Every answer is held against the OpenAPI document; one that differs fails the test. */
 export interface Api {
   readonly apiKey: string;
   readonly baseUrl: string;
@@ -121,12 +122,9 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
-    return {
-      status: response.status,
-      body: (isJson ? JSON.parse(text) : undefined) as Body,
-      text,
-      headers: response.headers,
-    };
+    const answer: unknown = isJson ? JSON.parse(text) : undefined;
+    holdDocumented(method, path, response.status, answer);
+    return { status: response.status, body: answer as Body, text, headers: response.headers };
   };
   const api: Api = {
     apiKey,

@@ -7,7 +7,7 @@ import { PRIORITIES } from "../../store/cards.ts";
 /** The shapes answers share. They describe; what goes out is made by the store. */
 
 export const timestamp = z.iso
-  .datetime()
+  .datetime({ precision: 3 })
   .meta({ description: "ISO 8601 UTC with milliseconds", example: "2026-01-31T09:30:00.000Z" });
 
 export const role = z.enum(ROLES);
