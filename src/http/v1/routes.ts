@@ -7,6 +7,7 @@ import { commentRoutes } from "./comments.ts";
 import { docRoutes } from "./docs.ts";
 import { featureRoutes } from "./features.ts";
 import { flowRoutes } from "./flow.ts";
+import { inboxRoutes } from "./inbox.ts";
 import { labelRoutes } from "./labels.ts";
 import { memberRoutes } from "./members.ts";
 import { movePlanRoutes } from "./move-plan.ts";
@@ -30,4 +31,5 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...docRoutes,
   ...releaseRoutes,
+  ...inboxRoutes,
 ];

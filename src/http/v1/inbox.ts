@@ -1,0 +1,80 @@
+import { z } from "zod";
+import type { Deps } from "../../actions/deps.ts";
+import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
+import type { BoardRole } from "../../store/credentials.ts";
+import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
+import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
+import { keyedListRoute } from "../list-route.ts";
+import { projectOf } from "../project-of.ts";
+import { writeRoute, type Route } from "../route.ts";
+import { id } from "../validate.ts";
+import { problem, timestamp } from "./shapes.ts";
+
+const inboxItem = z
+  .object({
+    id: z.uuid().meta({
+      description: "The same for as long as the item lasts, and another when the same thing happens again",
+    }),
+    kind: z
+      .enum([...STORED_KINDS, ...DERIVED_KINDS])
+      .meta({ description: "Skip a kind you do not know: new ones are added", example: "promotion_blocked" }),
+    detail: z.string().meta({
+      description: "The reason, in the forge's words where it gave any",
+      example: "Merge conflict: card/7-say-hello cannot be merged into main.",
+    }),
+    projectId: z.uuid(),
+    card: z.object({ number: z.int().meta({ example: 7 }), title: z.string() }).nullable(),
+    repository: z.string().nullable().meta({ example: "acme/web" }),
+    dismissible: z
+      .boolean()
+      .meta({ description: "Whether it can be put away; the others clear by themselves once dealt with" }),
+    at: timestamp,
+    data: z.record(z.string(), z.unknown()).meta({
+      description: "More of the item, by its kind: of `promotion_blocked` the card's `blocked`",
+    }),
+  })
+  .meta({ id: "InboxItem" });
+
+const inboxPlace: z.ZodType<InboxPlace> = z.tuple([z.iso.datetime(), z.guid()]).readonly();
+
+const listInboxRoute = keyedListRoute({
+  path: "/v1/inbox",
+  summary: "What a project needs a decision on",
+  description:
+    "What a machine could not decide. Most items are derived: they are there while what they tell of lasts. Those that are `dismissible` stay until somebody acts on them or puts them away.",
+  tag: "Inbox",
+  query: z.object({
+    projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
+  }),
+  list: { description: "Newest first", schema: z.array(inboxItem) },
+  key: inboxPlace,
+  handle: async (deps, call, window) => {
+    const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
+    return listInbox(deps.db, project.id, window);
+  },
+});
+
+const itemParams = z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) });
+
+async function itemOf(deps: Deps, board: BoardRole, { itemId }: { itemId: string }): Promise<InboxItem> {
+  const found = await findInboxItem(deps.db, board.workspaceId, itemId);
+  if (!found) throw noInboxItem();
+  return found;
+}
+
+const dismissRoute = writeRoute({
+  method: "delete",
+  path: "/v1/inbox/{itemId}",
+  summary: "Put an item away unacted",
+  tag: "Inbox",
+  role: "member",
+  params: itemParams,
+  responses: {
+    204: { description: "Put away", schema: null },
+    409: { description: "The item is a derived one, which clears by itself", schema: problem },
+  },
+  find: itemOf,
+  handle: (deps, { caller, subject }) => putAwayInboxItem(deps, caller, subject),
+});
+
+export const inboxRoutes: readonly Route[] = [listInboxRoute, dismissRoute];

@@ -1,0 +1,45 @@
+import { v7 as uuidv7 } from "uuid";
+import type { Db } from "../connect.ts";
+import type { StoredInboxKind } from "./kinds.ts";
+
+export interface NewInboxItem {
+  readonly workspaceId: string;
+  readonly projectId: string;
+  readonly cardId: string | null;
+  readonly repositoryId: string | null;
+  readonly kind: StoredInboxKind;
+  /** Names what the item is about, among those of its kind in its project. */
+  readonly naturalKey: string;
+  readonly detail: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** When it happened (ISO 8601), where somebody else's clock says so; else now. */
+  readonly at?: string | null;
+}
+
+/** Puts an item into the inbox; one that is there already under its natural key is brought up to date and keeps its id. */
+export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
+  await db("inbox_items")
+    .insert({
+      id: uuidv7(),
+      workspace_id: item.workspaceId,
+      project_id: item.projectId,
+      card_id: item.cardId,
+      repository_id: item.repositoryId,
+      kind: item.kind,
+      natural_key: item.naturalKey,
+      detail: item.detail,
+      data: JSON.stringify(item.data),
+      at: item.at ?? db.fn.now(),
+    })
+    // The index that holds natural keys apart is partial, so the conflict cannot name its columns alone.
+    .onConflict(db.raw("(project_id, kind, natural_key) where dismissed_at is null"))
+    .merge(["card_id", "repository_id", "detail", "data", "at"]);
+}
+
+/** Puts an item away unacted; false when somebody did so before. */
+export async function dismissInboxItem(db: Db, itemId: string, userId: string): Promise<boolean> {
+  const dismissed = await db("inbox_items")
+    .where({ id: itemId, dismissed_at: null })
+    .update({ dismissed_at: db.fn.now(), dismissed_by: userId });
+  return dismissed === 1;
+}

@@ -1,0 +1,43 @@
+import { eventually, type Api } from "./api.ts";
+
+export interface InboxItem {
+  readonly id: string;
+  readonly kind: string;
+  readonly detail: string;
+  readonly projectId: string;
+  readonly card: { readonly number: number; readonly title: string } | null;
+  readonly repository: string | null;
+  readonly dismissible: boolean;
+  readonly at: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The inbox of the board's only project, or of the one given. */
+export async function readInbox(api: Api, projectId?: string): Promise<InboxItem[]> {
+  const path = projectId === undefined ? "/v1/inbox" : `/v1/inbox?projectId=${projectId}`;
+  const answer = await api.get<InboxItem[]>(path);
+  if (answer.status !== 200) throw new Error(`no inbox: ${answer.text}`);
+  return answer.body;
+}
+
+/** The items of a kind. */
+export const itemsOf = async (api: Api, kind: string): Promise<InboxItem[]> =>
+  (await readInbox(api)).filter((item) => item.kind === kind);
+
+/** The only item of a kind, once there is one. */
+export async function itemWhen(api: Api, kind: string): Promise<InboxItem> {
+  const found = await eventually(
+    () => itemsOf(api, kind),
+    ({ length }) => length > 0,
+  );
+  const [item] = found;
+  if (!item || found.length > 1) throw new Error(`not one ${kind}: ${JSON.stringify(found)}`);
+  return item;
+}
+
+/** Waits until no item of a kind is left. */
+export const clearedWhen = (api: Api, kind: string): Promise<InboxItem[]> =>
+  eventually(
+    () => itemsOf(api, kind),
+    ({ length }) => length === 0,
+  );
