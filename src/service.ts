@@ -7,6 +7,7 @@ import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
 import { startWorker } from "./jobs/start-worker.ts";
 import { connect } from "./store/connect.ts";
+import { createTurns } from "./store/forge-turns.ts";
 import { declareOthersDead, freeDeadWorkers } from "./store/instances.ts";
 import { migrate } from "./store/migrate.ts";
 
@@ -19,7 +20,7 @@ export interface ServiceOptions {
     readonly appId: string | number;
     readonly privateKey: string;
     readonly webhookSecrets: readonly string[];
-    /** Off for the sandbox forge, which asks for no patience. */
+    /** Paces the calls of all processes together. Off for the sandbox forge, which asks for no patience. */
     readonly paceWrites: boolean;
   };
   /** No other process can be at work on this database, so what others held is free at once. */
@@ -49,7 +50,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       privateKey: github.privateKey,
       baseUrl: github.apiUrl,
       webhookSecret: github.webhookSecrets[0] ?? "",
-      paceWrites: github.paceWrites,
+      turns: github.paceWrites ? createTurns(db) : undefined,
       log,
     });
     const deps: Deps = { db, forge, log, instanceId: uuidv7(), newId: uuidv7 };

@@ -101,7 +101,6 @@ export function openGitHubDouble(options: Partial<GitHubForgeOptions> = {}): Git
       appId: 1,
       privateKey,
       webhookSecret: "a secret of the test",
-      paceWrites: false,
       log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
       clock,
       requestTimeoutMs: 2_000,

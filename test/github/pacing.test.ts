@@ -1,46 +1,168 @@
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { systemClock } from "../../src/forge/github/clock.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Turns } from "../../src/forge/github/turns.ts";
+import { connect, firstRow, type Db } from "../../src/store/connect.ts";
+import { createTurns } from "../../src/store/forge-turns.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
 
 const REFS = "/repositories/42/git/refs";
+const PULLS = "/repositories/42/pulls";
 const made = { ref: "refs/heads/x", object: { sha: SHA } };
+const AN_HOUR_MS = 3_600_000;
 
-let github: GitHubDouble;
-beforeEach(() => {
-  github = openGitHubDouble({ paceWrites: true, clock: systemClock });
+let database: TestDatabase;
+let db: Db;
+/** As two processes keep them. */
+let turns: Turns;
+let othersTurns: Turns;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = connect({ connectionString: database.connectionString, onError: () => undefined });
+  turns = createTurns(db);
+  othersTurns = createTurns(db);
 });
-afterEach(() => github.done());
-
-const create = () => github.forge.createBranch(WEB, "x", SHA);
-const inspect = () => github.forge.inspect([{ repository: WEB, branchName: null, targetBranch: null }]);
-
-test("writes begin a second apart, and reads pass them by, by GraphQL too", async () => {
-  for (let writes = 0; writes < 2; writes++) github.on("POST", REFS, 201, made);
-  const repository = {
-    databaseId: 42,
-    nameWithOwner: "acme/web",
-    defaultBranchRef: { name: "main" },
-    target: { name: "main", target: { oid: SHA } },
-  };
-  github.on("POST", "/graphql", 200, { data: { r0: repository } });
-  await create();
-  let isSecondDone = false;
-  const second = create().then(() => (isSecondDone = true));
-  await inspect();
-  expect(isSecondDone).toBe(false);
-  await second;
-  expect(github.minted).toBe(1);
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
 });
+beforeEach(() => db("forge_turns").delete());
 
-test("a write that would wait too long for its turn is told so at once", async () => {
-  github.done();
-  github = openGitHubDouble({ clock: systemClock });
-  for (let writes = 0; writes < 20; writes++) github.late("POST", REFS, 0, 201, made);
-  const waiting = Array.from({ length: 20 }, create);
-  await expect(create()).rejects.toMatchObject({ name: "ForgeUnavailable", retryAfter: 20 });
-  await Promise.all(waiting);
-  github.on("POST", "/graphql", 200, {
-    data: { markPullRequestReadyForReview: { pullRequest: { isDraft: false } } },
+const write = { budget: "rest", isContent: false, withinMs: AN_HOUR_MS } as const;
+const content = { ...write, isContent: true };
+
+/** When the next write may begin, in milliseconds of the database's clock. */
+async function nextWrite(): Promise<number> {
+  const row = await firstRow<{ at: Date }>(db, "select next_write_at as at from forge_turns", {});
+  return row?.at.getTime() ?? 0;
+}
+async function now(): Promise<number> {
+  const row = await firstRow<{ at: Date }>(db, "select clock_timestamp() as at", {});
+  return row?.at.getTime() ?? 0;
+}
+
+describe("the turns of an installation", () => {
+  test("are a second apart, whichever process takes them", async () => {
+    const begun = await now();
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? turns : othersTurns).take(7, write)),
+    );
+    expect(taken.every((turn) => "waitMs" in turn)).toBe(true);
+    expect((await nextWrite()) - begun).toBeGreaterThanOrEqual(20_000);
   });
-  expect(await github.forge.markReady(WEB, "PR_5")).toMatchObject({ ok: true });
+
+  test("are each installation's own", async () => {
+    for (let count = 0; count < 200; count++) await turns.take(7, write);
+    expect(await othersTurns.take(8, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
+  });
+
+  test("that come too late are not taken, and it is told when there would be one", async () => {
+    for (let count = 0; count < 200; count++) await turns.take(7, write);
+    const before = await nextWrite();
+    const late = await othersTurns.take(7, { ...write, withinMs: 10_000 });
+    expect(late).toEqual({ freeIn: expect.any(Number) });
+    expect("freeIn" in late && late.freeIn).toBeGreaterThan(10);
+    expect(await nextWrite()).toBe(before);
+  });
+
+  test("for content are never more than 500 in an hour, and the others do not wait with them", async () => {
+    const begun = await now();
+    const waits: number[] = [];
+    for (let count = 0; count < 520; count++) {
+      const turn = await turns.take(7, { ...content, withinMs: 10 * AN_HOUR_MS });
+      waits.push(("waitMs" in turn ? turn.waitMs : 0) + (await now()) - begun);
+    }
+    const inTheFirstHour = waits.filter((wait) => wait <= AN_HOUR_MS);
+    expect(inTheFirstHour.length).toBeLessThanOrEqual(500);
+    expect(inTheFirstHour.length).toBeGreaterThan(450);
+    expect((await nextWrite()) - begun).toBeLessThan(AN_HOUR_MS / 4);
+  });
+
+  test("are nobody's while GitHub wants no calls, of one kind or of all", async () => {
+    await turns.hold(7, "graphql", 900);
+    expect(await othersTurns.heldFor(7, "graphql")).toBeGreaterThan(800);
+    expect(await othersTurns.heldFor(7, "rest")).toBe(0);
+    expect(await othersTurns.take(7, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
+    await turns.hold(7, null, 1_800);
+    await othersTurns.hold(7, null, 1);
+    expect(await othersTurns.heldFor(7, "rest")).toBeGreaterThan(1_700);
+    const held = await othersTurns.take(7, { ...write, withinMs: 10_000 });
+    expect("freeIn" in held && held.freeIn).toBeGreaterThan(1_700);
+  });
+});
+
+describe("calls to GitHub", () => {
+  let github: GitHubDouble;
+  let other: GitHubDouble;
+  beforeEach(() => {
+    github = openGitHubDouble({ turns });
+    other = openGitHubDouble({ turns: othersTurns });
+  });
+  afterEach(() => {
+    github.done();
+    other.done();
+  });
+  const create = ({ forge }: GitHubDouble) => forge.createBranch(WEB, "x", SHA);
+
+  test("wait for their turn when they write, in any process", async () => {
+    for (let count = 0; count < 5; count++) await turns.take(7, write);
+    const before = await nextWrite();
+    github.on("POST", REFS, 201, made);
+    await create(github);
+    expect(await nextWrite()).toBeGreaterThanOrEqual(before + 1_000);
+    github.on("POST", REFS, 201, made);
+    await create(other);
+    expect(await nextWrite()).toBeGreaterThanOrEqual(before + 2_000);
+  });
+
+  test("do not wait when they read", async () => {
+    for (let count = 0; count < 200; count++) await turns.take(7, write);
+    github.on("GET", "/repositories/42/git/ref/heads/main", 200, { ...made, ref: "refs/heads/main" });
+    expect(await github.forge.branchHead(WEB, "main")).toBe(SHA);
+    expect(github.clock.slept).toEqual([]);
+  });
+
+  test("that would wait too long are not made, and the caller is told so at once", async () => {
+    for (let count = 0; count < 200; count++) await turns.take(7, write);
+    const refused = await create(github).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: "ForgeUnavailable" });
+    expect(github.requests).toEqual([]);
+    expect(github.clock.slept).toEqual([]);
+  });
+
+  test("stop in every process when GitHub tells one of them to", async () => {
+    const message =
+      "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+    github.on("POST", REFS, 403, { message }, { "retry-after": "900" });
+    await expect(create(github)).rejects.toMatchObject({ retryAfter: 900 });
+    for (const call of [() => create(other), () => other.forge.branchHead(WEB, "main")]) {
+      const refused = await call().catch((error: unknown) => error);
+      expect(refused).toMatchObject({ name: "ForgeUnavailable" });
+      expect(Object(refused).retryAfter).toBeGreaterThan(800);
+    }
+    expect(other.requests).toEqual([]);
+  });
+
+  test("that make what people see take of the allowance for it, the others do not", async () => {
+    const recovered = async (): Promise<number> => {
+      const row = await firstRow<{ at: Date }>(db, "select recovered_at as at from forge_turns", {});
+      return row?.at.getTime() ?? 0;
+    };
+    github.on("POST", REFS, 201, made);
+    await create(github);
+    const before = await recovered();
+    const refused = { message: "Validation Failed", errors: [{ message: "No commits between main and x" }] };
+    github.on("POST", PULLS, 422, refused);
+    await github.forge.openPullRequest(WEB, {
+      title: "x",
+      body: "",
+      headBranch: "x",
+      targetBranch: "main",
+      isDraft: true,
+    });
+    expect(await recovered()).toBeGreaterThanOrEqual(before + 9_000);
+    const after = await recovered();
+    github.on("POST", REFS, 201, made);
+    await create(github);
+    expect(await recovered()).toBe(after);
+  });
 });

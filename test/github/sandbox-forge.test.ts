@@ -23,7 +23,6 @@ beforeAll(async () => {
     privateKey: world.forge.app.privateKey,
     webhookSecret: world.forge.app.webhookSecret,
     baseUrl: world.forge.apiUrl,
-    paceWrites: false,
     log: pino({ level: "silent" }),
   });
 });

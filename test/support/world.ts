@@ -55,8 +55,13 @@ export interface TestBoard {
   clone(login?: "ada" | "grace", repository?: string): Promise<Clone>;
 }
 
+export interface WorldOptions {
+  /** As towards GitHub itself. */
+  readonly paceWrites?: boolean;
+}
+
 /** Starts a world; `stop` ends all of it. */
-export async function startWorld(): Promise<TestWorld> {
+export async function startWorld({ paceWrites = false }: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
@@ -71,7 +76,7 @@ export async function startWorld(): Promise<TestWorld> {
       appId: forge.app.id,
       privateKey: forge.app.privateKey,
       webhookSecrets: [forge.app.webhookSecret],
-      paceWrites: false,
+      paceWrites,
     },
     log,
   });

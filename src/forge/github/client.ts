@@ -4,7 +4,8 @@ import { ForgeUnavailable } from "../forge.ts";
 import { answerOfError, isGraphqlLimit, type RawAnswer, transportFailureIn } from "./answers.ts";
 import { type CallFacts, CallFailure, InstallationRefused, UnknownOutcome } from "./failures.ts";
 import { allWordsOf } from "./forge-words.ts";
-import type { Limits } from "./limits.ts";
+import { isContentWrite } from "./content-writes.ts";
+import { limited, type Limits } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
 import {
   AccessLost,
@@ -14,7 +15,7 @@ import {
   sendCall,
   type Wire,
 } from "./send-call.ts";
-import type { WriteQueue } from "./write-queue.ts";
+import type { Turns } from "./turns.ts";
 
 /** How long one question or order may take in all, so that an answer reaches the API's caller in 30 s. */
 const CALL_WITHIN_MS = 25_000;
@@ -43,7 +44,8 @@ export interface GitHubClient {
 
 interface Deps extends Wire {
   readonly limits: Limits;
-  readonly writeQueue: WriteQueue;
+  /** Null where nobody asks for patience. */
+  readonly turns: Turns | null;
   readonly log: Logger;
 }
 
@@ -82,22 +84,41 @@ export function unexpected(answer: Answer, at = ""): UnknownOutcome {
 
 async function perform(deps: Deps, call: Call): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
-  const leaveQueue = call.isWrite ? deps.writeQueue.enter(String(call.account)) : () => undefined;
-  const progress = { isSent: false, isAbandoned: false, leaveQueue };
+  await awaitTurn(deps, call);
+  const progress = { isSent: false, isAbandoned: false };
   try {
-    return judged(deps, call, await sendCall(deps, call, progress));
+    return await judged(deps, call, await sendCall(deps, call, progress));
   } catch (error) {
     if (error instanceof ForgeUnavailable || error instanceof InstallationRefused) throw error;
     const answer = answerOfError(error);
-    if (answer !== null && answer.status < 500) return judged(deps, call, answer);
+    if (answer !== null && answer.status < 500) return await judged(deps, call, answer);
     throw unavailable(deps, call, progress.isSent, error, answer);
-  } finally {
-    leaveQueue();
   }
 }
 
+/** Of what is left of a call's time, what the call itself is given once its turn has come. */
+const CALL_ITSELF_MS = 5_000;
+
+/** Waits until this installation may be called, whatever the other processes are at; throws when that would take too long. */
+async function awaitTurn({ turns, clock }: Deps, call: Call): Promise<void> {
+  const { account, kind: budget } = call;
+  if (turns === null || typeof account !== "number") return;
+  if (call.isWrite) {
+    const left = call.deadline - clock.now();
+    const isContent = isContentWrite({ ...call, document: String(call.parameters["query"]) });
+    const withinMs = Math.max(0, left - Math.min(CALL_ITSELF_MS, left / 2));
+    const turn = await turns.take(account, { budget, isContent, withinMs });
+    if ("freeIn" in turn) throw limited(turn.freeIn);
+    if (turn.waitMs === 0) return;
+    await clock.sleep(turn.waitMs);
+  }
+  // Somebody else may have been told to stop in the meantime.
+  const seconds = await turns.heldFor(account, budget);
+  if (seconds > 0) throw limited(seconds);
+}
+
 /** Leaves aside what is about us rather than about the question: limits and lost access. */
-function judged(deps: Deps, call: Call, raw: RawAnswer): Answer {
+async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
   const { status, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
@@ -105,8 +126,10 @@ function judged(deps: Deps, call: Call, raw: RawAnswer): Answer {
   const isLimited = call.kind === "graphql" && isGraphqlLimit(body);
   const limit = deps.limits.note(account, call.kind, { ...raw, words, isGraphqlLimit: isLimited });
   if (limit !== null) {
-    deps.log.warn({ ...facts, account, retryAfter: limit.retryAfter }, "GitHub limits our calls");
-    throw limit;
+    const { retryAfter } = limit.unavailable;
+    deps.log.warn({ ...facts, account, retryAfter }, "GitHub limits our calls");
+    if (typeof call.account === "number") await deps.turns?.hold(call.account, limit.budget, retryAfter);
+    throw limit.unavailable;
   }
   const isRefused = status === 403 || status === 404;
   if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(words))) {

@@ -18,11 +18,13 @@ import { createRemembered } from "./remembered.ts";
 import { readIdentity, readInstallations, readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS, toReview } from "./reviews.ts";
 import { createTransport, type Fetch } from "./transport.ts";
-import { createWriteQueue } from "./write-queue.ts";
+import type { Turns } from "./turns.ts";
 
 export interface GitHubForgeOptions extends AppOptions {
   /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise Server. */
   readonly baseUrl: string;
+  /** Paces the calls of each installation, together with the other processes; without them nothing is paced. */
+  readonly turns?: Turns | undefined;
   readonly clock?: ForgeClock;
   readonly fetch?: Fetch;
   /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
@@ -48,7 +50,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   const transport = withConditionalReads(plain);
   const octokits = createOctokits(options, transport, clock);
   const limits = createLimits(clock);
-  const client = createClient({ octokits, transport, limits, writeQueue: createWriteQueue(), clock, log });
+  const client = createClient({ octokits, transport, limits, turns: options.turns ?? null, clock, log });
   const carryOut = createCarryOut(clock);
   const lacksDrafts = createRemembered(clock);
   const lacksAsync = createRemembered(clock);

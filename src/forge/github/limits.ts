@@ -1,12 +1,10 @@
 import { ForgeUnavailable } from "../forge.ts";
 import type { ForgeClock } from "./clock.ts";
+import type { Budget } from "./turns.ts";
 
 /** What GitHub asks for where it names no time (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api). */
 const SECONDARY_WAIT_S = 60;
 const LONGEST_WAIT_S = 15 * 60;
-
-/** REST and GraphQL have separate hourly budgets. */
-export type Budget = "rest" | "graphql";
 
 /** What GitHub said, in as far as limits are told from it. */
 export interface LimitedAnswer {
@@ -18,11 +16,17 @@ export interface LimitedAnswer {
   readonly isGraphqlLimit: boolean;
 }
 
+/** A limit that was hit: of one budget, or of all calls. */
+export interface HitLimit {
+  readonly budget: Budget | null;
+  readonly unavailable: ForgeUnavailable;
+}
+
 export interface Limits {
   /** Throws `ForgeUnavailable` while GitHub wants no calls of this account. */
   check(account: string, budget: Budget): void;
   /** Whether the answer says that a limit was hit; from now on `check` holds the account back. */
-  note(account: string, budget: Budget, answer: LimitedAnswer): ForgeUnavailable | null;
+  note(account: string, budget: Budget, answer: LimitedAnswer): HitLimit | null;
   /** An order was accepted: a limit hit later starts from the shortest wait again. */
   passed(account: string): void;
 }
@@ -35,9 +39,10 @@ export function createLimits(clock: ForgeClock): Limits {
   const heldUntil = new Map<string, number>();
   const strikes = new Map<string, number>();
 
-  function hold(key: string, seconds: number): ForgeUnavailable {
+  function hold(account: string, budget: Budget | null, seconds: number): HitLimit {
+    const key = budget === null ? account : `${account} ${budget}`;
     heldUntil.set(key, Math.max(heldUntil.get(key) ?? 0, clock.now() + seconds * 1_000));
-    return limited(seconds);
+    return { budget, unavailable: limited(seconds) };
   }
 
   function check(account: string, budget: Budget): void {
@@ -50,24 +55,25 @@ export function createLimits(clock: ForgeClock): Limits {
     }
   }
 
-  function note(account: string, budget: Budget, answer: LimitedAnswer): ForgeUnavailable | null {
+  function note(account: string, budget: Budget, answer: LimitedAnswer): HitLimit | null {
     const retryAfter = numberIn(answer.headers["retry-after"]);
     if (isPrimary(answer)) {
       const reset = numberIn(answer.headers["x-ratelimit-reset"]);
       const untilReset = reset === null ? SECONDARY_WAIT_S : Math.ceil(reset - clock.now() / 1_000) + 1;
-      return hold(`${account} ${budget}`, Math.max(1, retryAfter ?? untilReset));
+      return hold(account, budget, Math.max(1, retryAfter ?? untilReset));
     }
     if (!isSecondary(answer, retryAfter)) return null;
     const strike = strikes.get(account) ?? 0;
     strikes.set(account, strike + 1);
     const backoff = Math.min(SECONDARY_WAIT_S * 2 ** strike, LONGEST_WAIT_S);
-    return hold(account, retryAfter ?? backoff);
+    return hold(account, null, retryAfter ?? backoff);
   }
 
   return { check, note, passed: (account) => void strikes.delete(account) };
 }
 
-function limited(seconds: number): ForgeUnavailable {
+/** For a call that is not made because GitHub wants none for so long. */
+export function limited(seconds: number): ForgeUnavailable {
   return new ForgeUnavailable("GitHub limits our calls", { retryAfter: seconds });
 }
 

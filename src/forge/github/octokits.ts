@@ -14,14 +14,11 @@ export interface AppOptions {
   readonly privateKey: string;
   readonly baseUrl: string;
   readonly webhookSecret: string;
-  /** Starts the writes of one installation at least a second apart, as GitHub asks. */
-  readonly paceWrites: boolean;
   readonly log: Logger;
 }
 
 export interface InstallationOctokits {
-  readonly reading: ProbotOctokit;
-  readonly writing: ProbotOctokit;
+  readonly octokit: ProbotOctokit;
   /** A token newer than the one shown, or null when there is none to be had now. */
   renewToken(shownAuthorization: string | null): Promise<string | null>;
 }
@@ -36,11 +33,11 @@ export interface Octokits {
 
 type Octokit = typeof ProbotOctokit;
 
-/** The App on one GitHub, through probot: it signs as the App, mints and keeps installation tokens, and paces writes. */
+/** The App on one GitHub, through probot: it signs as the App, mints and keeps installation tokens. */
 export function createOctokits(options: AppOptions, transport: Transport, clock: ForgeClock): Octokits {
   const request = { fetch: mintingFetch(transport, clock), log: options.log };
   const log = quieter(options.log);
-  const Octokit = octokitClass(options.paceWrites);
+  const Octokit = octokitClass();
   const probot = new Probot({
     appId: options.appId,
     privateKey: options.privateKey,
@@ -64,41 +61,28 @@ export function createOctokits(options: AppOptions, transport: Transport, clock:
   }
 
   async function connect(installationId: number): Promise<InstallationOctokits> {
-    const reading = await unpaced(await probot.auth(), installationId, options.baseUrl);
-    const writing = options.paceWrites ? await probot.auth(installationId) : reading;
-    return { reading, writing, renewToken: tokenRenewal(reading, clock) };
+    const octokit = await forInstallation(await probot.auth(), installationId, options.baseUrl);
+    return { octokit, renewToken: tokenRenewal(octokit, clock) };
   }
 
   return {
     asApp: () => probot.auth(),
     asInstallation,
-    asNobody: () => new Octokit({ baseUrl: options.baseUrl, request, log, throttle: { enabled: false } }),
+    asNobody: () => new Octokit({ baseUrl: options.baseUrl, request, log }),
   };
 }
 
 /**
- * Neither plugin may decide to ask again: octokit's retries repeat writes blindly (a refused merge took 4 calls and 16 s) and
- * its throttling sleeps to the reset of the hourly limit. Only the function form reaches probot's own throttle defaults.
+ * Neither plugin may decide when to ask: octokit's retries repeat writes blindly (a refused merge took 4 calls and 16 s), and its throttling
+ * knows of this process alone, takes every GraphQL call for a write and sleeps to the reset of the hourly limit. Only the function
+ * form reaches probot's own throttle defaults.
  */
-function octokitClass(paceWrites: boolean): Octokit {
+function octokitClass(): Octokit {
   return ProbotOctokit.defaults((instance: Record<string, unknown>) => ({
     ...instance,
     retry: { enabled: false },
-    throttle: {
-      ...Object(instance["throttle"]),
-      ...(paceWrites && isEnabled(instance["throttle"]) ? {} : { enabled: false }),
-      onRateLimit: never,
-      onSecondaryRateLimit: never,
-    },
+    throttle: { enabled: false },
   }));
-}
-
-function never(): boolean {
-  return false;
-}
-
-function isEnabled(throttle: unknown): boolean {
-  return Object(throttle).enabled !== false;
 }
 
 interface FactoryOptions {
@@ -108,16 +92,16 @@ interface FactoryOptions {
 
 type RequestFunction = ProbotOctokit["request"];
 
-/**
- * Octokit's pacing takes every GraphQL call for a write, so reads go through an octokit that does not pace. It shares the
- * tokens with the one that does.
- */
-async function unpaced(app: ProbotOctokit, installationId: number, baseUrl: string): Promise<ProbotOctokit> {
+async function forInstallation(
+  app: ProbotOctokit,
+  installationId: number,
+  baseUrl: string,
+): Promise<ProbotOctokit> {
   const factory = ({ octokit, octokitOptions }: FactoryOptions): ProbotOctokit => {
     // The function probot mints tokens with knows no base URL when it is asked to renew one.
     const request = octokitOptions.auth.request.defaults({ baseUrl });
     const auth = { ...octokitOptions.auth, installationId, request };
-    return new octokit.constructor({ ...octokitOptions, throttle: { enabled: false }, auth });
+    return new octokit.constructor({ ...octokitOptions, auth });
   };
   return (await app.auth({ type: "installation", installationId, factory })) as ProbotOctokit;
 }

@@ -25,8 +25,6 @@ export interface Call {
 export interface Progress {
   isSent: boolean;
   isAbandoned: boolean;
-  /** Called when it is sent. */
-  readonly leaveQueue: () => void;
 }
 
 /** GitHub keeps refusing our token. */
@@ -38,7 +36,7 @@ export interface Wire {
   readonly clock: ForgeClock;
 }
 
-/** Sends one call. One still waiting for its turn among the paced writes when its time is up is never sent. */
+/** Sends one call. One still waiting for its token when its time is up is never sent. */
 export async function sendCall(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -59,7 +57,7 @@ async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promi
   const { octokits } = wire;
   const pair = typeof call.account === "number" ? await octokits.asInstallation(call.account) : null;
   const single = call.account === "app" ? octokits.asApp : octokits.asNobody;
-  const octokit = pair === null ? await single() : call.isWrite ? pair.writing : pair.reading;
+  const octokit = pair === null ? await single() : pair.octokit;
   const options = { ...call.parameters, request: { fetch: trackedFetch(wire, call, progress, pair) } };
   if (call.kind === "graphql") {
     // Sends to /api/graphql where the base URL ends in /api/v3.
@@ -81,7 +79,6 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
   return async (url, init) => {
     if (progress.isAbandoned) throw new TransportFailure("no turn came in time");
     progress.isSent = true;
-    progress.leaveQueue();
     const answer = await wire.transport.send(url, init, rules);
     if (answer.status !== 401 || pair === null) return answer;
     const again = (token: string): Promise<Response> => {

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld({ paceWrites: true });
+});
+afterAll(() => world.stop());
+
+describe("a service on GitHub itself", () => {
+  it("takes a turn for every write of a move, and answers 503 while GitHub wants no calls", async () => {
+    const board = await world.board();
+    const { db } = world.service.deps;
+    const [first, second] = [await board.api.card(), await board.api.card()];
+    expect((await board.api.move(first.number, board.stages["In progress"])).status).toBe(200);
+    expect(await db("forge_turns")).toHaveLength(1);
+    await db("forge_turns").update({ held_until: db.raw("now() + interval '1 hour'") });
+    await world.forge.settle();
+    world.forge.control.calls.reset();
+    const held = await board.api.move(second.number, board.stages["In progress"]);
+    expect(held.status).toBe(503);
+    expect(Number(held.headers.get("retry-after"))).toBeGreaterThan(3_000);
+    expect(world.forge.control.calls.read().operations).toEqual({});
+    expect((await board.api.readCard(second.number)).blocked).toBeNull();
+    await db("forge_turns").update({ held_until: null });
+    expect((await board.api.move(second.number, board.stages["In progress"])).status).toBe(200);
+  });
+});
