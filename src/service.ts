@@ -25,6 +25,8 @@ export interface ServiceOptions {
   };
   /** No other process can be at work on this database, so what others held is free at once. */
   readonly isAlone?: boolean;
+  /** False leaves out what runs by the clock and at the start: for tests, which run it themselves. */
+  readonly followsTimetable?: boolean;
   readonly log: Logger;
 }
 
@@ -60,7 +62,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     }
     const server = createServer(createApp(deps, { webhookSecrets: github.webhookSecrets }));
     // Before the first call, so that what it holds is held by a process that is known to be alive.
-    const worker = await startWorker(deps, databaseUrl);
+    const worker = await startWorker(deps, databaseUrl, options.followsTimetable ?? true);
     const baseUrl = await listen(server, options).catch(async (error: unknown) => {
       await worker.stop();
       throw error;

@@ -3,12 +3,13 @@ import { Problem } from "../errors.ts";
 import { ConfigError } from "../config.ts";
 import { UsageError, type Command, type CommandContext } from "./command.ts";
 import { credential } from "./credential.ts";
+import { delivery } from "./delivery.ts";
 import { forge } from "./forge.ts";
 import { migrate } from "./migrate.ts";
 import { openapi } from "./openapi.ts";
 import { workspace } from "./workspace.ts";
 
-const COMMANDS: readonly Command[] = [credential, workspace, forge, migrate, openapi];
+const COMMANDS: readonly Command[] = [credential, workspace, delivery, forge, migrate, openapi];
 
 const usage = (): string =>
   [

@@ -30,6 +30,25 @@ export interface ForgeInstallation {
   readonly suspended: boolean;
 }
 
+/** One try of the forge's to deliver a webhook, as its own log has it. */
+export interface DeliveryAttempt {
+  /** The forge's name for this try. */
+  readonly id: string;
+  /** Shared by all tries of one delivery. */
+  readonly guid: string;
+  readonly event: string;
+  /** When it ended (ISO 8601). */
+  readonly at: string;
+  /** Whether the receiver took it. */
+  readonly isOk: boolean;
+}
+
+/** Part of the delivery log. `next` names the part before it in time; null at the log's end. */
+export interface DeliveryLogPage {
+  readonly attempts: readonly DeliveryAttempt[];
+  readonly next: string | null;
+}
+
 /** Who the App is on the forge: commits, pull requests and comments of ours carry this account. */
 export interface ForgeIdentity {
   readonly appSlug: string;
@@ -154,6 +173,11 @@ export interface Forge {
   repositories(installationId: number): Promise<ForgeRepository[]>;
   /** One repository as it is now, followed by its id through renames; null when it is gone or out of reach. */
   repository(ref: RepositoryRef): Promise<ForgeRepository | null>;
+
+  /** The forge's log of its deliveries to us, newest first, from its beginning or from the `next` of an earlier page. */
+  deliveryLog(cursor: string | null): Promise<DeliveryLogPage>;
+  /** What such a try carried, as JSON text; null where the log does not hold it any more. */
+  deliveredPayload(attemptId: string): Promise<string | null>;
 
   /**
    * What several branches look like now, in the order asked. One call to the forge for each installation concerned.

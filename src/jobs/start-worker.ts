@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import { Logger as WorkerLogger, run, type WorkerEvents } from "graphile-worker";
 import type { Deps } from "../actions/deps.ts";
-import { openJobPool } from "../store/jobs.ts";
+import { addJob, openJobPool } from "../store/jobs.ts";
 import { startPulse } from "./pulse.ts";
-import { TIMETABLE, tasksOf } from "./tasks.ts";
+import { AT_START, TIMETABLE, tasksOf } from "./tasks.ts";
 
 export interface RunningWorker {
   /** Lets the jobs at work finish, takes no more, and resolves. */
@@ -14,7 +14,11 @@ const CONCURRENCY = 4;
 const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);
 
 /** Starts working off jobs in this process, and its pulse. Any number of processes may do so on one database. */
-export async function startWorker(deps: Deps, connectionString: string): Promise<RunningWorker> {
+export async function startWorker(
+  deps: Deps,
+  connectionString: string,
+  followsTimetable: boolean,
+): Promise<RunningWorker> {
   const log = deps.log.child({ part: "jobs" });
   const workerIds = new Set<string>();
   const events: WorkerEvents = new EventEmitter();
@@ -30,7 +34,7 @@ export async function startWorker(deps: Deps, connectionString: string): Promise
     pollInterval: 2_000,
     noHandleSignals: true,
     taskList: tasksOf(deps),
-    crontab: TIMETABLE,
+    crontab: followsTimetable ? TIMETABLE : "",
     events,
     // Its own chatter is for debugging; what fails is told where it fails.
     logger: new WorkerLogger(() => (level, message) => {
@@ -38,6 +42,7 @@ export async function startWorker(deps: Deps, connectionString: string): Promise
       else log.trace(message);
     }),
   });
+  for (const task of followsTimetable ? AT_START : []) await addJob(deps.db, task, {}, { key: task });
   return {
     stop: async () => {
       await runner.stop();

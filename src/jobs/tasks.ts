@@ -14,6 +14,7 @@ import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldKeys } from "../store/idempotency.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
+import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
 
 const lanePayload = z.object({ lane: z.string() });
@@ -35,6 +36,7 @@ export const tasksOf = (deps: Deps): TaskList => ({
   "work-forgotten-lanes": async () => {
     for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
   },
+  [TAKE_IN_MISSED]: () => takeInMissed(deps),
   "sync-installations": () => syncInstallations(deps),
   "drop-old-keys": async () => {
     await dropOldKeys(deps.db);
@@ -44,6 +46,10 @@ export const tasksOf = (deps: Deps): TaskList => ({
 /** When what runs by the clock runs (minute, hour, day of month, month, day of week; UTC). */
 export const TIMETABLE = `
 */5 * * * * work-forgotten-lanes ?max=1
+*/5 * * * * take-in-missed-deliveries ?max=1
 17 * * * * sync-installations ?max=3
 41 * * * * drop-old-keys ?max=3
 `;
+
+/** What runs once when a process starts: it may have been away. */
+export const AT_START: readonly string[] = [TAKE_IN_MISSED];

@@ -10,17 +10,57 @@ export interface Delivery {
 /** Keeps a delivery; false when it is one we have already. One that was set aside and is sent again gets another try. */
 export async function insertDelivery(
   db: Db,
-  delivery: { guid: string; event: string; lane: string; payload: string },
+  delivery: { guid: string; event: string; lane: string; payload: string; source: "webhook" | "log" },
 ): Promise<boolean> {
   const inserted = await firstRow(
     db,
-    `insert into deliveries (guid, event, lane, payload) values (:guid, :event, :lane, :payload)
+    `insert into deliveries (guid, event, lane, payload, source) values (:guid, :event, :lane, :payload, :source)
      on conflict (guid) do update set state = 'waiting', attempts = 0
        where deliveries.state = 'parked'
      returning guid`,
     delivery,
   );
   return inserted !== null;
+}
+
+/** Those of these deliveries that were never kept here. */
+export async function listUnknown(db: Db, guids: readonly string[]): Promise<Set<string>> {
+  const found = await rows<{ guid: string }>(
+    db,
+    `select asked.guid from unnest(cast(:guids as text[])) as asked(guid)
+      where not exists (select 1 from deliveries d where d.guid = asked.guid)`,
+    { guids: [...guids] },
+  );
+  return new Set(found.map((row) => row.guid));
+}
+
+/** A delivery that was set aside after too many failures. */
+export interface ParkedDelivery {
+  readonly guid: string;
+  readonly event: string;
+  readonly lane: string;
+  readonly error: string | null;
+  readonly receivedAt: Date;
+}
+
+/** What was set aside, the oldest first. */
+export async function listParked(db: Db): Promise<ParkedDelivery[]> {
+  return rows<ParkedDelivery>(
+    db,
+    `select guid, event, lane, error, received_at as "receivedAt" from deliveries
+      where state = 'parked' order by seq`,
+  );
+}
+
+/** Gives what was set aside another try, this one or all; gives the lanes they wait in now. */
+export async function unpark(db: Db, guid: string | null): Promise<string[]> {
+  const found = await rows<{ lane: string }>(
+    db,
+    `update deliveries set state = 'waiting', attempts = 0
+      where state = 'parked' and (cast(:guid as text) is null or guid = :guid) returning lane`,
+    { guid },
+  );
+  return found.map((row) => row.lane);
 }
 
 /** The oldest delivery of a lane that waits to be worked, or null. */

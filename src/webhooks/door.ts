@@ -28,6 +28,7 @@ export function webhookDoor(deps: Deps, secrets: readonly string[]): RequestHand
       payload: payload.text,
       repositoryId,
       installationId,
+      source: "webhook",
     });
     response.status(202).json({ accepted: isNew });
   };

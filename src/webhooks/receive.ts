@@ -11,6 +11,8 @@ export interface IncomingDelivery {
   readonly payload: string;
   readonly repositoryId: number | null;
   readonly installationId: number | null;
+  /** Whether the forge sent it, or its log was asked because it never arrived. */
+  readonly source: "webhook" | "log";
 }
 
 /**
@@ -18,10 +20,10 @@ export interface IncomingDelivery {
  * have already.
  */
 export async function receiveDelivery(deps: Deps, delivery: IncomingDelivery): Promise<boolean> {
-  const { guid, event, payload } = delivery;
+  const { guid, event, payload, source } = delivery;
   const lane = laneOf(delivery);
   return deps.db.transaction(async (trx) => {
-    const isNew = await insertDelivery(trx, { guid, event, lane, payload });
+    const isNew = await insertDelivery(trx, { guid, event, lane, payload, source });
     if (isNew) await workLaneSoon(trx, lane);
     return isNew;
   });

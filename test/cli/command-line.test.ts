@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { makeApi } from "../support/api.ts";
+import { eventually, makeApi } from "../support/api.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
@@ -100,6 +100,22 @@ it("without a database, says where to get one", async () => {
   const { code, stderr } = await trunkline(["workspace", "list"], "");
   expect(code).toBe(1);
   expect(stderr).toContain("DATABASE_URL");
+});
+
+it("trunkline delivery lists what was set aside, and has it tried again", async () => {
+  const { db } = world.service.deps;
+  const row = { guid: "set-aside", event: "ping", lane: "app", payload: "{}", state: "parked", error: "odd" };
+  await db("deliveries").insert(row);
+  const { stdout } = await trunkline(["delivery", "list", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([{ guid: "set-aside", event: "ping", error: "odd" }]);
+  expect((await trunkline(["delivery", "retry", "another"])).code).toBe(1);
+  expect((await trunkline(["delivery", "retry"])).code).toBe(2);
+  const retried = await trunkline(["delivery", "retry", "set-aside", "--json"]);
+  expect(JSON.parse(retried.stdout)).toEqual([{ retried: 1 }]);
+  await eventually(
+    () => db("deliveries").where({ guid: "set-aside" }).first("state"),
+    (now: { state: string } | undefined) => now?.state === "done",
+  );
 });
 
 it("trunkline forge starts the forge alone, and keeps its keys to itself", async () => {

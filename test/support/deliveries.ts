@@ -91,3 +91,12 @@ export async function cardWithStatuses(world: TestWorld, board: TestBoard) {
   });
   return { number, branchName, sha, lane: `repository:${repositoryId}`, repositoryId, fullName, status };
 }
+
+/** Waits until the forge has sent what it will send, and all of it was worked. */
+export async function allWorked(world: TestWorld): Promise<void> {
+  await world.forge.settle();
+  await eventually(
+    () => world.service.deps.db("deliveries").where({ state: "waiting" }).select("guid", "event", "error"),
+    ({ length }) => length === 0,
+  );
+}

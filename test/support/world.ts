@@ -78,6 +78,7 @@ export async function startWorld({ paceWrites = false }: WorldOptions = {}): Pro
       webhookSecrets: [forge.app.webhookSecret],
       paceWrites,
     },
+    followsTimetable: false,
     log,
   });
   forge.setWebhookUrl(service.webhookUrl);

@@ -24,6 +24,7 @@ const LOST_ACCESS_RETRY_S = 60;
 /** What GitHub answered, from 200 to 499; limits, 5xx and lost access do not come back as answers. */
 export interface Answer {
   readonly status: number;
+  readonly headers: RawAnswer["headers"];
   readonly body: unknown;
   readonly facts: CallFacts;
 }
@@ -119,7 +120,7 @@ async function awaitTurn({ turns, clock }: Deps, call: Call): Promise<void> {
 
 /** Leaves aside what is about us rather than about the question: limits and lost access. */
 async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
-  const { status, body } = raw;
+  const { status, headers, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
   const words = allWordsOf(body);
@@ -140,7 +141,7 @@ async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
     throw noAccess(new CallFailure(`answered ${status}`, facts));
   }
   if (call.isWrite && status < 300) deps.limits.passed(account);
-  return { status, body, facts };
+  return { status, headers, body, facts };
 }
 
 /** An error for a call that was not answered, or answered with 5xx. */

@@ -7,6 +7,7 @@ import { createClient } from "./client.ts";
 import { comment, editComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
 import { withConditionalReads } from "./conditional-reads.ts";
+import { readDeliveredPayload, readDeliveryLog } from "./delivery-log.ts";
 import { InstallationRefused } from "./failures.ts";
 import { inspect } from "./inspect.ts";
 import { createLimits } from "./limits.ts";
@@ -62,6 +63,8 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     installations: () => readInstallations(client),
     repositories: (installationId) => readRepositories(client, installationId),
     repository: (ref) => readRepository(client, ref),
+    deliveryLog: (cursor) => readDeliveryLog(client, cursor),
+    deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),
     inspect: (questions) => inspect(client, questions),
     checks: async (questions) =>
       (await askPullRequests(client, CHECKS, questions)).map((asked) => mapped(asked, toCheckDetails)),

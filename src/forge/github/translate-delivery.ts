@@ -40,6 +40,9 @@ const TRANSLATIONS: Readonly<Record<string, Translation>> = {
   repository: translateInstallation,
 };
 
+/** Whether webhooks of this kind can concern us. */
+export const isTranslated = (eventName: string): boolean => Object.hasOwn(TRANSLATIONS, eventName);
+
 /**
  * A webhook of GitHub's in our own words. Never throws: kinds and actions are added over time, and odd payloads do come, so
  * what cannot be read is irrelevant, with the reason beside it.
@@ -50,7 +53,7 @@ export function translateDelivery(eventName: string, payload: unknown): Translat
     repositoryId: around.data?.repository?.id ?? null,
     installationId: around.data?.installation?.id ?? null,
   };
-  const translate = Object.hasOwn(TRANSLATIONS, eventName) ? TRANSLATIONS[eventName] : undefined;
+  const translate = isTranslated(eventName) ? TRANSLATIONS[eventName] : undefined;
   if (translate === undefined) return { deliveryEvent: IRRELEVANT, ...ids };
   try {
     return { deliveryEvent: translate(payload) ?? IRRELEVANT, ...ids };

@@ -2,8 +2,8 @@ import type { ForgeClock } from "./clock.ts";
 
 /** Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes). */
 const API_VERSION = "2022-11-28";
-/** Above the largest answer that makes sense; GitHub caps its own webhooks at 25 MB too. */
-const MAX_ANSWER_BYTES = 25 * 1024 * 1024;
+/** Above the largest answer that makes sense: a webhook of up to 25 MB, read from the delivery log with what surrounds it. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const REPEAT_AFTER_MS = [300, 1_000];
 /** A repeatable call is begun again only this long after its start, so that an answer comes in time. */
 const REPEAT_WITHIN_MS = 8_000;

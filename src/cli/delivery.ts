@@ -1,0 +1,30 @@
+import { notFound } from "../errors.ts";
+import { listParked } from "../store/deliveries.ts";
+import { retryParked } from "../webhooks/retry-parked.ts";
+import { printRows, readArgs, UsageError, type Command } from "./command.ts";
+import { withDatabase } from "./open-database.ts";
+
+/** `delivery list` and `delivery retry`: webhooks that were set aside because they kept failing. */
+export const delivery: Command = {
+  name: "delivery",
+  usage: ["delivery list", "delivery retry <guid>|--all"],
+  run: async ([verb, ...rest], context) => {
+    const { values, positionals } = readArgs(rest, {
+      json: { type: "boolean" },
+      all: { type: "boolean" },
+    });
+    const [guid] = positionals;
+    if (verb === "list" && guid === undefined) {
+      const found = await withDatabase(context, listParked);
+      printRows(
+        context,
+        found.map((entry) => ({ ...entry })),
+        values.json ?? false,
+      );
+    } else if (verb === "retry" && (guid === undefined) === (values.all ?? false)) {
+      const count = await withDatabase(context, (db) => retryParked(db, guid ?? null));
+      if (guid !== undefined && count === 0) throw notFound(`No delivery ${guid} was set aside.`);
+      printRows(context, [{ retried: count }], values.json ?? false);
+    } else throw new UsageError("Say `delivery list`, or `delivery retry` with a guid or --all.");
+  },
+};

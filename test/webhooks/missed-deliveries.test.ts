@@ -1,0 +1,179 @@
+/** What the forge sent and never arrived is found in its own log of deliveries. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { markRepaired } from "../../src/store/repairs.ts";
+import { retryParked } from "../../src/webhooks/retry-parked.ts";
+import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
+import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+const LIST = "GET /app/hook/deliveries";
+const READ = "GET /app/hook/deliveries/{delivery_id}";
+const ONE = "/app/hook/deliveries/{delivery_id}";
+const NOBODY_HOME = "http://127.0.0.1:9/nobody";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+// As if the log had been read just now.
+beforeEach(() => repaired());
+afterEach(() => {
+  world.forge.control.webhooks.clear();
+  world.forge.control.faults.clear();
+  world.forge.setWebhookUrl(world.service.webhookUrl);
+});
+afterAll(() => world.stop());
+
+/** Has the log read, and waits until what it brought was worked. */
+async function repaired(atOnce?: number): Promise<void> {
+  await world.forge.settle();
+  await takeInMissed(world.service.deps, atOnce);
+  await allWorked(world);
+}
+
+const calls = (route: string): number => world.forge.requests.count((request) => request.route === route);
+
+/** A card in progress, and a way to have a check of that name reported on its branch. */
+async function cardWithChecks(board: TestBoard) {
+  const { number, sha, fullName } = await cardWithStatuses(world, board);
+  const report = async (context: string, state = "failure"): Promise<void> => {
+    const { status } = await board.person("ada", "POST", `/repos/${fullName}/statuses/${sha}`, {
+      context,
+      state,
+    });
+    expect(status).toBe(201);
+  };
+  const told = async () =>
+    (await board.api.timeline(number))
+      .filter(({ kind }) => kind === "checks_changed")
+      .map(({ data }) => data["to"]);
+  const reported = async () =>
+    (await world.service.deps.db("check_reports").where({ sha }).select("name")).map(
+      ({ name }) => name as string,
+    );
+  return { number, report, told, reported };
+}
+
+describe("a delivery that never arrived", () => {
+  it("is found in the forge's log and worked as if it had just been sent", async () => {
+    const board = await world.board();
+    const { number, report, told } = await cardWithChecks(board);
+    world.forge.control.webhooks.add({ fault: { kind: "drop" } });
+    await report("ci");
+    await world.forge.settle();
+    world.forge.control.webhooks.clear();
+    expect(await told()).toEqual([]);
+    await repaired();
+    expect(await told()).toEqual(["failing"]);
+    const [item] = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
+    expect(item?.actor.login).toMatch(/^ada/);
+  });
+
+  it("is taken in once, and what did arrive is not read again", async () => {
+    const { report, told } = await cardWithChecks(await world.board());
+    await report("arrived", "success");
+    world.forge.setWebhookUrl(NOBODY_HOME);
+    await report("missed");
+    await world.forge.settle();
+    world.forge.setWebhookUrl(world.service.webhookUrl);
+    world.forge.requests.reset();
+    await Promise.all([repaired(), repaired()]);
+    await repaired();
+    expect(calls(READ)).toBeLessThanOrEqual(2);
+    expect(await told()).toEqual(["passing", "failing"]);
+  });
+
+  it("may be one of more than fit into memory at once", async () => {
+    const { report, reported } = await cardWithChecks(await world.board());
+    world.forge.setWebhookUrl(NOBODY_HOME);
+    const names = Array.from({ length: 7 }, (_, at) => `check-${at}`);
+    for (const name of names) await report(name);
+    await world.forge.settle();
+    world.forge.setWebhookUrl(world.service.webhookUrl);
+    await repaired(3);
+    expect((await reported()).toSorted()).toEqual(names);
+  });
+
+  it("is still found when the log cannot be read to its end at first", async () => {
+    const { report, reported } = await cardWithChecks(await world.board());
+    world.forge.setWebhookUrl(NOBODY_HOME);
+    for (const name of ["one", "two", "three"]) await report(name);
+    await world.forge.settle();
+    world.forge.setWebhookUrl(world.service.webhookUrl);
+    world.forge.control.faults.add({
+      match: { path: ONE },
+      skip: 1,
+      times: 3,
+      fault: { kind: "answer", status: 502 },
+    });
+    await expect(takeInMissed(world.service.deps)).rejects.toThrow("GitHub did not answer");
+    await repaired();
+    expect((await reported()).toSorted()).toEqual(["one", "three", "two"]);
+  });
+
+  it("does not keep the others waiting where the log no longer says what it carried", async () => {
+    const { report, reported } = await cardWithChecks(await world.board());
+    world.forge.setWebhookUrl(NOBODY_HOME);
+    for (const name of ["gone", "here"]) await report(name);
+    await world.forge.settle();
+    world.forge.setWebhookUrl(world.service.webhookUrl);
+    world.forge.control.script({ path: ONE }, [{ status: 404 }]);
+    await repaired(1);
+    expect(await reported()).toEqual(["here"]);
+  });
+});
+
+describe("the log", () => {
+  it("is read back to where it was read last, not to its beginning", async () => {
+    const { report } = await cardWithChecks(await world.board());
+    for (let at = 0; at < 60; at++) await report(`check-${at}`, "success");
+    await allWorked(world);
+    const { db } = world.service.deps;
+    const readUntil = async (time: Date): Promise<void> => {
+      await db("repairs").delete();
+      await markRepaired(db, "delivery_log", time.toISOString());
+    };
+    world.forge.requests.reset();
+    await readUntil(new Date(Date.now() + 3_600_000));
+    await takeInMissed(world.service.deps);
+    expect(calls(LIST)).toBe(1);
+    await readUntil(new Date(0));
+    await takeInMissed(world.service.deps);
+    expect(calls(LIST)).toBeGreaterThan(1);
+    expect(calls(READ)).toBe(0);
+    await takeInMissed(world.service.deps);
+    expect(await db("repairs").where({ name: "delivery_log" }).first()).toMatchObject({
+      done_until: expect.any(Date),
+    });
+  });
+
+  it("of a time before this database was there is not replayed where somebody took it", async () => {
+    const { report, reported } = await cardWithChecks(await world.board());
+    await report("taken");
+    await allWorked(world);
+    const { db } = world.service.deps;
+    await db("deliveries").delete();
+    await db("check_reports").delete();
+    await db("repairs").delete();
+    await repaired();
+    expect(await reported()).toEqual([]);
+    // From now on this database is the one they are meant for.
+    await db("deliveries").delete();
+    await repaired();
+    expect(await reported()).toEqual(["taken"]);
+  });
+});
+
+it("deliveries that were set aside are worked when an operator asks for it", async () => {
+  const { db } = world.service.deps;
+  const { status } = await cardWithStatuses(world, await world.board());
+  const { guid } = await deliver(world, "status", status("failure"));
+  await keptWhen(world, guid, ({ state }) => state === "done");
+  await db("check_reports").delete();
+  await db("deliveries").where({ guid }).update({ state: "parked", attempts: 8 });
+  expect(await retryParked(db, "another")).toBe(0);
+  expect(await retryParked(db, guid)).toBe(1);
+  await keptWhen(world, guid, ({ state }) => state === "done");
+  expect(await db("check_reports")).toHaveLength(1);
+  expect(await retryParked(db, null)).toBe(0);
+});
