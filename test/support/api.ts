@@ -36,6 +36,12 @@ export interface Api {
     options?: CallOptions,
   ): Promise<ApiAnswer<Body>>;
   delete<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<ApiAnswer<Body>>;
+  call<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: CallOptions,
+  ): Promise<ApiAnswer<Body>>;
   /** Creates a card and gives it. */
   card(fields?: Readonly<Record<string, unknown>>): Promise<ApiCard>;
   move(
@@ -134,6 +140,7 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     patch: (path, body, options) => call("PATCH", path, body, options),
     put: (path, body, options) => call("PUT", path, body, options),
     delete: (path, options) => call("DELETE", path, undefined, options),
+    call,
     card: async (fields = {}) => {
       const created = await call<ApiCard>("POST", "/v1/cards", { title: "A card", ...fields });
       if (created.status !== 201) throw new Error(`no card was created: ${created.text}`);

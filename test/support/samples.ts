@@ -1,0 +1,178 @@
+import { randomUUID } from "node:crypto";
+import type { Api, ApiAnswer, CallOptions } from "./api.ts";
+import { readFlow } from "./flows.ts";
+import type { TestBoard } from "./world.ts";
+
+/** What a call that goes well is made of. Every field that takes an id or a card's number is in it. */
+export interface Sample {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** Makes what the call is about, by itself and for this call alone, where it uses that up. `caller` is who will make the call. */
+type MakeSample = (board: TestBoard, caller: Api) => Sample | Promise<Sample>;
+
+const made = async (api: Api, path: string, fields: object): Promise<string> => {
+  const answer = await api.post<{ id: string }>(path, fields);
+  if (answer.status !== 201) throw new Error(`nothing was made at ${path}: ${answer.text}`);
+  return answer.body.id;
+};
+const unique = (word: string): string => `${word} ${randomUUID().slice(0, 8)}`;
+const label = ({ api }: TestBoard): Promise<string> => made(api, "/v1/labels", { name: unique("label") });
+const feature = ({ api }: TestBoard): Promise<string> => made(api, "/v1/features", { name: "Feature" });
+const page = ({ api }: TestBoard): Promise<string> => made(api, "/v1/docs", { title: unique("Page") });
+const project = ({ api }: TestBoard): Promise<string> =>
+  made(api, "/v1/projects", { name: unique("Project") });
+const card = async ({ api, projectId }: TestBoard): Promise<number> =>
+  (await api.card({ projectId, repositoryIds: [] })).number;
+const member = async ({ api }: TestBoard): Promise<string> => {
+  const [first] = (await api.get<{ id: string }[]>("/v1/members")).body;
+  if (!first) throw new Error("the board has no member");
+  return first.id;
+};
+const release = async (board: TestBoard, cards: readonly number[] = []): Promise<string> => {
+  const id = await made(board.api, `/v1/releases?projectId=${board.projectId}`, { name: "Release" });
+  if (cards.length > 0) await board.api.put(`/v1/releases/${id}/cards`, { taskNumbers: cards });
+  return id;
+};
+
+const aCard: MakeSample = async (board) => ({ path: { number: await card(board) } });
+const inTheProject: MakeSample = ({ projectId }) => ({ query: { projectId } });
+const nothing: MakeSample = () => ({});
+
+/** All that a card can be related to. */
+const relations = async (board: TestBoard) => ({
+  repositoryIds: Object.values(board.repositories),
+  labelIds: [await label(board)],
+  featureId: await feature(board),
+  docIds: [await page(board)],
+  assigneeId: await member(board),
+  parentNumber: await card(board),
+});
+
+/** A call that goes well to each route of `/v1`, by the route's name. */
+export const samples: Readonly<Record<string, MakeSample>> = {
+  "GET /v1/me": nothing,
+  "GET /v1/workspaces": nothing,
+  "GET /v1/organizations": nothing,
+  "GET /v1/board": inTheProject,
+  "GET /v1/backlog": inTheProject,
+
+  "POST /v1/cards": async (board) => ({
+    body: {
+      title: "A card",
+      projectId: board.projectId,
+      statusId: board.stages["To do"],
+      ...(await relations(board)),
+    },
+  }),
+  "GET /v1/cards/{number}": aCard,
+  "PATCH /v1/cards/{number}": async (board) => ({
+    path: { number: await card(board) },
+    body: { title: "Changed", ...(await relations(board)) },
+  }),
+  "DELETE /v1/cards/{number}": aCard,
+  "POST /v1/cards/{number}/move": async (board) => ({
+    path: { number: await card(board) },
+    body: { statusId: board.stages["To do"], index: 0 },
+  }),
+  "GET /v1/cards/{number}/move-plan": async (board) => ({
+    path: { number: await card(board) },
+    query: { statusId: board.stages["To do"] },
+  }),
+  "GET /v1/cards/{number}/timeline": aCard,
+  "GET /v1/cards/{number}/checks": aCard,
+  "GET /v1/cards/{number}/reviews": aCard,
+  "POST /v1/cards/{number}/comments": async (board) => ({
+    path: { number: await card(board) },
+    body: { body: "A comment" },
+  }),
+  "PATCH /v1/cards/{number}/comments/{commentId}": async (board, caller) => {
+    const number = await card(board);
+    const commentId = await made(caller, `/v1/cards/${number}/comments`, { body: "A comment" });
+    return { path: { number, commentId }, body: { body: "Edited" } };
+  },
+
+  "GET /v1/labels": nothing,
+  "POST /v1/labels": () => ({ body: { name: unique("label"), color: "teal" } }),
+  "PATCH /v1/labels/{labelId}": async (board) => ({
+    path: { labelId: await label(board) },
+    body: { color: "red" },
+  }),
+  "DELETE /v1/labels/{labelId}": async (board) => ({ path: { labelId: await label(board) } }),
+
+  "GET /v1/features": nothing,
+  "POST /v1/features": () => ({ body: { name: "Feature" } }),
+  "PATCH /v1/features/{featureId}": async (board) => ({
+    path: { featureId: await feature(board) },
+    body: { archived: true },
+  }),
+  "DELETE /v1/features/{featureId}": async (board) => ({ path: { featureId: await feature(board) } }),
+
+  "GET /v1/docs": nothing,
+  "GET /v1/docs/{docId}": async (board) => ({ path: { docId: await page(board) } }),
+  "POST /v1/docs": async (board) => ({ body: { title: unique("Page"), parentId: await page(board) } }),
+  "PATCH /v1/docs/{docId}": async (board) => ({
+    path: { docId: await page(board) },
+    body: { parentId: await page(board), body: "changed" },
+  }),
+  "DELETE /v1/docs/{docId}": async (board) => ({ path: { docId: await page(board) } }),
+
+  "GET /v1/projects": nothing,
+  "POST /v1/projects": ({ projectId }) => ({ body: { name: unique("Project"), flowFrom: projectId } }),
+  "PATCH /v1/projects/{projectId}": async (board) => ({
+    path: { projectId: await project(board) },
+    body: { description: "changed" },
+  }),
+  "DELETE /v1/projects/{projectId}": async (board) => ({ path: { projectId: await project(board) } }),
+  "GET /v1/projects/{projectId}/flow": ({ projectId }) => ({ path: { projectId } }),
+  "PUT /v1/projects/{projectId}/flow": async (board) => ({
+    path: { projectId: board.projectId },
+    body: { ...(await readFlow(board)), staleAfterDays: 9 },
+  }),
+  "GET /v1/projects/{projectId}/repositories": ({ projectId }) => ({ path: { projectId } }),
+  "PUT /v1/projects/{projectId}/repositories": ({ projectId, repositories }) => ({
+    path: { projectId },
+    body: { repositories: Object.values(repositories).map((id) => ({ id, linkByDefault: true })) },
+  }),
+  "GET /v1/repositories": nothing,
+  "GET /v1/members": nothing,
+
+  "GET /v1/releases": inTheProject,
+  "GET /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),
+  "POST /v1/releases": ({ projectId }) => ({ query: { projectId }, body: { name: "Release" } }),
+  "PUT /v1/releases/{id}/cards": async (board) => ({
+    path: { id: await release(board) },
+    body: { taskNumbers: [await card(board)] },
+  }),
+  "DELETE /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),
+};
+
+/** The sample of a route; a route without one fails with what to do about it. */
+export async function sampleOf(name: string, board: TestBoard, caller: Api = board.api): Promise<Sample> {
+  const make = samples[name];
+  if (!make) {
+    throw new Error(
+      `${name} has no sample. Add one to test/support/samples.ts: it is what the route is held to the rules of all with.`,
+    );
+  }
+  return make(board, caller);
+}
+
+/** Makes the call of a sample as somebody. */
+export function callSample(
+  name: string,
+  sample: Sample,
+  api: Api,
+  options: CallOptions = {},
+): Promise<ApiAnswer<Record<string, unknown>>> {
+  const [method = "", template = ""] = name.split(" ");
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
+    encodeURIComponent(String(sample.path?.[parameter] ?? "")),
+  );
+  const query = new URLSearchParams();
+  for (const [field, value] of Object.entries(sample.query ?? {})) query.set(field, String(value));
+  const address = query.size > 0 ? `${path}?${query.toString()}` : path;
+  return api.call(method, address, sample.body, options);
+}
