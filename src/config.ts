@@ -1,4 +1,5 @@
 import { createPrivateKey } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 
@@ -80,6 +81,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, cw
 }
 
 type Setting = (name: string) => string | undefined;
+
+/** The App's private key, from its file where the configuration names one. */
+export async function readPrivateKey({ app: { privateKey } }: RealConfig): Promise<string> {
+  if ("pem" in privateKey) return privateKey.pem;
+  const { path } = privateKey;
+  const pem = await readFile(path, "utf8").catch((error: Error) => {
+    throw new ConfigError([`PRIVATE_KEY_PATH cannot be read: ${error.message}`]);
+  });
+  if (pem.includes("-----BEGIN")) return pem;
+  throw new ConfigError([`PRIVATE_KEY_PATH names ${path}, which is not a PEM.`]);
+}
 
 /** Where the sandbox keeps its state. */
 export function dataDirOf(env: Readonly<Record<string, string | undefined>>, cwd: string): string {

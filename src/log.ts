@@ -1,10 +1,11 @@
 import { pino, stdSerializers, type DestinationStream, type Logger } from "pino";
 
-/** What must never be in a log: forge tokens, API keys, the App's tokens and private keys, whole or cut off. */
+/** What must never be in a log: forge tokens, API keys, secrets of monitors, the App's tokens and private keys, whole or cut off. */
 const SECRETS = [
   /gh[a-z]_[A-Za-z0-9._-]{20,}/g,
   /github_pat_[A-Za-z0-9_]{20,}/g,
   /tlk_[0-9A-Za-z]{12}_[0-9A-Za-z]+/g,
+  /tlm_[0-9A-Za-z]{20,}/g,
   // A JWT. Only at the start of a word, or a long run of its letters would be walked from each of them.
   /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
   // Line breaks are written out here, once more for each time the text was made JSON.

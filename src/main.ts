@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { ConfigError, readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
+import { ConfigError, readConfig, readPrivateKey, type RealConfig, type SandboxConfig } from "./config.ts";
 import { createLog } from "./log.ts";
 import { startService } from "./service.ts";
 
@@ -28,8 +27,6 @@ async function runSandbox(config: SandboxConfig, log: Logger): Promise<Running> 
 }
 
 async function runReal(config: RealConfig, log: Logger): Promise<Running> {
-  const { privateKey } = config.app;
-  const pem = "pem" in privateKey ? privateKey.pem : await readPrivateKey(privateKey.path);
   const service = await startService({
     databaseUrl: config.databaseUrl,
     host: config.host,
@@ -37,7 +34,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
     github: {
       apiUrl: config.apiUrl,
       appId: config.app.id,
-      privateKey: pem,
+      privateKey: await readPrivateKey(config),
       webhookSecrets: config.webhookSecrets,
       paceWrites: true,
     },
@@ -49,14 +46,6 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
   });
   log.info({ baseUrl: service.baseUrl }, "listening");
   return service;
-}
-
-async function readPrivateKey(path: string): Promise<string> {
-  const pem = await readFile(path, "utf8").catch((error: Error) => {
-    throw new ConfigError([`PRIVATE_KEY_PATH cannot be read: ${error.message}`]);
-  });
-  if (pem.includes("-----BEGIN")) return pem;
-  throw new ConfigError([`PRIVATE_KEY_PATH names ${path}, which is not a PEM.`]);
 }
 
 let isEnding = false;

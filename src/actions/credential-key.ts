@@ -17,9 +17,8 @@ export interface CredentialKey {
   readonly secretHash: Buffer;
 }
 
-/** Makes `tlk_<clientId>_<secret><checksum>` from the system's random source. */
-export function makeCredentialKey(): CredentialKey {
-  const clientId = randomText(CLIENT_ID_LENGTH);
+/** Makes `tlk_<clientId>_<secret><checksum>` from the system's random source, for a new client or the one named. */
+export function makeCredentialKey(clientId = randomText(CLIENT_ID_LENGTH)): CredentialKey {
   const secret = randomText(SECRET_LENGTH);
   return {
     clientId,
@@ -36,9 +35,11 @@ export function parseCredentialKey(apiKey: string): { clientId: string; secret: 
   return { clientId, secret };
 }
 
-/** Whether a secret is the one whose hash is kept, in constant time. */
-export const isSecret = (secret: string, secretHash: Buffer): boolean =>
-  timingSafeEqual(hashSecret(secret), secretHash);
+/** Whether a secret is one of those whose hashes are kept. The time it takes does not tell which one. */
+export function isSecret(secret: string, secretHashes: readonly Buffer[]): boolean {
+  const given = hashSecret(secret);
+  return secretHashes.map((secretHash) => timingSafeEqual(given, secretHash)).includes(true);
+}
 
 /** A plain SHA-256 is enough for a random secret of 256 bits. */
 const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
@@ -55,7 +56,7 @@ function checksumOf(clientId: string, secret: string): string {
 }
 
 /** Characters of the alphabet, each as likely as any other: bytes past the last whole round are thrown away. */
-function randomText(length: number): string {
+export function randomText(length: number): string {
   const limit = 256 - (256 % ALPHABET.length);
   let text = "";
   while (text.length < length) {

@@ -9,7 +9,11 @@ import type { Deps } from "./deps.ts";
 const GHOST: ForgeAccount = { forgeId: 10_137, login: "ghost", avatarUrl: null, isBot: false };
 
 /** Who did something on the forge, as a user of ours; the account gets one on first sight. */
-export async function forgeActor(deps: Deps, db: Db, account: ForgeAccount | null): Promise<Actor> {
+export async function forgeActor(
+  deps: Pick<Deps, "newId">,
+  db: Db,
+  account: ForgeAccount | null,
+): Promise<Actor> {
   const known = account ?? GHOST;
   const kind = isKnownAgent(known.login) ? "agent" : "human";
   const user = await seeForgeUser(db, known, kind, deps.newId());

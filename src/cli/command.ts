@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { validate as isUuid } from "uuid";
 
 /** What a command may know of the process it runs in. */
 export interface CommandContext {
@@ -6,6 +7,8 @@ export interface CommandContext {
   readonly cwd: string;
   readonly pid: number;
   readonly print: (line: string) => void;
+  /** All that is sent to its standard input. */
+  readonly readInput: () => Promise<string>;
   /** Resolves when somebody asks the process to end. */
   readonly untilSignal: () => Promise<void>;
 }
@@ -21,6 +24,56 @@ export interface Command {
 /** The arguments make no sense; the usage is shown, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+export type Verb = (args: readonly string[], context: CommandContext) => Promise<void>;
+
+/** A command that does several things to one kind of thing: `name` is followed by one of `verbs`. */
+export function commandOf(
+  name: string,
+  usage: readonly string[],
+  verbs: Readonly<Record<string, Verb>>,
+): Command {
+  return {
+    name,
+    usage,
+    run: ([word, ...rest], context) => {
+      const verb = word !== undefined && Object.hasOwn(verbs, word) ? verbs[word] : undefined;
+      if (verb) return verb(rest, context);
+      const known = Object.keys(verbs).join(", ");
+      throw new UsageError(
+        word === undefined
+          ? `Say what to do: ${name} ${known}.`
+          : `There is no command \`${name} ${word}\`. There is ${known}.`,
+      );
+    },
+  };
+}
+
+/** An option that has to be there. */
+export function required(value: string | undefined, option: string, what: string): string {
+  if (value === undefined || value.trim() === "") throw new UsageError(`${option} is required: ${what}.`);
+  return value.trim();
+}
+
+/** An option that has to be there and to be an id. */
+export function requiredId(value: string | undefined, option: string, what: string): string {
+  const id = required(value, option, what);
+  if (isUuid(id)) return id;
+  throw new UsageError(`${option} ${id} is no id: ${what}.`);
+}
+
+/** The one word of a call that names what it is about, and none beside it. */
+export function onlyWord(positionals: readonly string[], what: string): string {
+  const [word, ...others] = positionals;
+  if (word === undefined) throw new UsageError(`Name ${what}.`);
+  if (others.length > 0) throw new UsageError(`Name only one: ${what}.`);
+  return word;
+}
+
+/** Refuses words that mean nothing here. */
+export function noWords(positionals: readonly string[]): void {
+  if (positionals.length > 0) throw new UsageError(`\`${positionals.join(" ")}\` means nothing here.`);
 }
 
 /** The options and the words of a call. Throws `UsageError` for an unknown option or one without its value. */

@@ -1,43 +1,51 @@
 import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../actions/issue-credential.ts";
+import { MAX_KEEP_MS, rotateCredential } from "../actions/rotate-credential.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { listCredentials, revokeCredential, type Scope } from "../store/credentials.ts";
-import { printRows, readArgs, UsageError, type Command, type CommandContext } from "./command.ts";
+import {
+  commandOf,
+  noWords,
+  onlyWord,
+  printRows,
+  readArgs,
+  required,
+  UsageError,
+  type CommandContext,
+} from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 
 const DEFAULT_EXPIRY = "90d";
+const DEFAULT_KEEP = "24h";
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
-/** `credential issue | list | revoke`: who may call the API. */
-export const credential: Command = {
-  name: "credential",
-  usage: [
+/** `credential issue | list | rotate | revoke`: who may call the API. */
+export const credential = commandOf(
+  "credential",
+  [
     "credential issue --name N --board <workspaceId>:<role> [--board …] --scopes read,write [--expires 90d|never]",
     "credential list",
+    "credential rotate <clientId> [--keep 24h] [--expires 90d|never]",
     "credential revoke <clientId>",
   ],
-  run: async (args, context) => {
-    const [verb, ...rest] = args;
-    if (verb === "issue") return issue(rest, context);
-    if (verb === "list") return list(rest, context);
-    if (verb === "revoke") return revoke(rest, context);
-    throw new UsageError(verb ? `There is no credential ${verb}.` : "Say what to do with credentials.");
-  },
-};
+  { issue, list, rotate, revoke },
+);
 
 async function issue(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = readArgs(args, {
+  const { values, positionals } = readArgs(args, {
     name: { type: "string" },
     board: { type: "string", multiple: true },
     scopes: { type: "string" },
     expires: { type: "string" },
     json: { type: "boolean" },
   });
-  if (!values.name) throw new UsageError("--name is required: the credential signs its writes with it.");
+  noWords(positionals);
+  const name = required(values.name, "--name", "the credential signs its writes with it");
   if (!values.board?.length) throw new UsageError("--board is required, as <workspaceId>:<role>.");
   const order = {
-    name: values.name,
+    name,
     boards: values.board.map(boardOf),
     scopes: scopesOf(values.scopes),
     expiresAt: expiryOf(values.expires ?? DEFAULT_EXPIRY),
@@ -75,7 +83,8 @@ function expiryOf(text: string): Date | null {
 }
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = readArgs(args, { json: { type: "boolean" } });
+  const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
+  noWords(positionals);
   const found = await withDatabase(context, listCredentials);
   printRows(
     context,
@@ -84,10 +93,40 @@ async function list(args: readonly string[], context: CommandContext): Promise<v
   );
 }
 
+async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = readArgs(args, {
+    keep: { type: "string" },
+    expires: { type: "string" },
+    json: { type: "boolean" },
+  });
+  const order = {
+    clientId: onlyWord(positionals, "the client id of the credential"),
+    keepMs: keepOf(values.keep ?? DEFAULT_KEEP),
+    expiresAt: values.expires === undefined ? undefined : expiryOf(values.expires),
+  };
+  const rotated = await withDatabase(context, (db) => rotateCredential({ db }, order));
+  if (values.json) {
+    context.print(JSON.stringify(rotated, null, 2));
+    return;
+  }
+  context.print(`New API key, shown this once:\n\n  ${rotated.apiKey}\n`);
+  context.print(
+    `It expires ${rotated.expiresAt?.toISOString() ?? "never"}. The key before it is good until ${rotated.previousUntil.toISOString()}.`,
+  );
+}
+
+function keepOf(text: string): number {
+  const [, hours] = /^(\d{1,2})h$/.exec(text) ?? [];
+  const keepMs = Number(hours ?? Number.NaN) * HOUR_MS;
+  if (keepMs <= MAX_KEEP_MS) return keepMs;
+  throw new UsageError(
+    "--keep is for how long the key before stays good: from 0h, which ends it now, to 24h.",
+  );
+}
+
 async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
-  const [clientId] = positionals;
-  if (!clientId) throw new UsageError("Name the client id of the credential.");
+  const clientId = onlyWord(positionals, "the client id of the credential");
   const isRevoked = await withDatabase(context, (db) => revokeCredential(db, clientId));
   if (!isRevoked) throw notFound(`There is no credential ${clientId}.`);
   context.print(values.json ? JSON.stringify({ clientId, revoked: true }) : `${clientId} is revoked.`);

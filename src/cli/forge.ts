@@ -1,8 +1,8 @@
-import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { dataDirOf } from "../config.ts";
 import { lockDataDir } from "../sandbox/data-dir-lock.ts";
 import { startForge } from "../sandbox/forge/start-forge.ts";
+import { writeForgeFile } from "../sandbox/state-files.ts";
 import { readArgs, UsageError, type Command } from "./command.ts";
 
 /** `forge`: only the embedded forge, to try a service in real mode against. */
@@ -26,21 +26,12 @@ export const forge: Command = {
       webhookUrl: values["webhook-url"] ?? null,
       ...(searchPath !== undefined && { searchPath }),
     });
-    const file = {
-      apiUrl: running.apiUrl,
-      cloneUrl: running.cloneUrl,
-      appId: running.app.id,
-      privateKey: running.app.privateKey,
-      webhookSecret: running.app.webhookSecret,
-      users: running.users.map(({ login, token }) => ({ login, token })),
-    };
-    const path = join(dataDir.path, "forge.json");
-    await writeFile(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-    await rename(`${path}.new`, path);
+    const path = await writeForgeFile(dataDir.path, running);
+    const { apiUrl, cloneUrl } = running;
     context.print(
       values.json
-        ? JSON.stringify({ apiUrl: file.apiUrl, cloneUrl: file.cloneUrl, file: path })
-        : `The forge is at ${file.cloneUrl}, its API at ${file.apiUrl}.\nThe App's key and secret and the people's tokens are in ${path}.`,
+        ? JSON.stringify({ apiUrl, cloneUrl, file: path })
+        : `The forge is at ${cloneUrl}, its API at ${apiUrl}.\nThe App's key and secret and the people's tokens are in ${path}.`,
     );
     await context.untilSignal();
     await running.stop();

@@ -1,19 +1,43 @@
+import { v7 as uuidv7 } from "uuid";
+import { createWorkspace } from "../actions/create-workspace.ts";
 import { listWorkspaces } from "../store/workspaces.ts";
-import { printRows, readArgs, UsageError, type Command } from "./command.ts";
+import { commandOf, noWords, printRows, readArgs, required, type Verb } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 
-/** `workspace list`: the boards, and their ids. */
-export const workspace: Command = {
-  name: "workspace",
-  usage: ["workspace list"],
-  run: async ([verb, ...rest], context) => {
-    if (verb !== "list") throw new UsageError("Say `workspace list`.");
-    const { values } = readArgs(rest, { json: { type: "boolean" } });
-    const found = await withDatabase(context, listWorkspaces);
-    printRows(
-      context,
-      found.map((entry) => ({ ...entry })),
-      values.json ?? false,
-    );
-  },
+/** `workspace create`: one more board of an organization. */
+const create: Verb = async (args, context) => {
+  const { values, positionals } = readArgs(args, {
+    organization: { type: "string" },
+    name: { type: "string" },
+    json: { type: "boolean" },
+  });
+  noWords(positionals);
+  const order = {
+    organization: required(values.organization, "--organization", "the account the App is installed on"),
+    name: required(values.name, "--name", "what the board is called"),
+  };
+  const created = await withDatabase(context, (db) => createWorkspace({ db, newId: uuidv7 }, order));
+  if (values.json) context.print(JSON.stringify(created, null, 2));
+  else {
+    context.print(`${created.name} is workspace ${created.id}, its first project ${created.projectId}.`);
+    context.print(`Issue a credential for it: credential issue --board ${created.id}:maintainer …`);
+  }
 };
+
+/** `workspace list`: the boards, and their ids. */
+const list: Verb = async (args, context) => {
+  const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
+  noWords(positionals);
+  const found = await withDatabase(context, listWorkspaces);
+  printRows(
+    context,
+    found.map((entry) => ({ ...entry })),
+    values.json ?? false,
+  );
+};
+
+export const workspace = commandOf(
+  "workspace",
+  ["workspace create --organization <slug> --name N", "workspace list"],
+  { create, list },
+);

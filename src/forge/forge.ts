@@ -171,6 +171,11 @@ export interface Forge {
   installations(): Promise<ForgeInstallation[]>;
   /** The repositories an installation grants. */
   repositories(installationId: number): Promise<ForgeRepository[]>;
+  /**
+   * The account with this login, as `installationId` may see it or, where that is null, anybody; null when there is none. An organization
+   * is none.
+   */
+  account(login: string, installationId: number | null): Promise<ForgeAccount | null>;
   /** One repository as it is now, followed by its id through renames; null when it is gone or out of reach. */
   repository(ref: RepositoryRef): Promise<ForgeRepository | null>;
 

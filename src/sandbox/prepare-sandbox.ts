@@ -1,6 +1,3 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { z } from "zod";
 import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
 import { issueCredential } from "../actions/issue-credential.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
@@ -11,25 +8,9 @@ import { listProjectsWithFlow } from "../store/projects.ts";
 import { listProjectRepositories, setLinkedByDefault } from "../store/repositories.ts";
 import { listWorkspaces } from "../store/workspaces.ts";
 import type { RunningForge } from "./forge/start-forge.ts";
+import { readSandboxFile, writeForgeFile, writeSandboxFile, type SandboxFile } from "./state-files.ts";
 
-const FILE = "sandbox.json";
-
-const sandboxFile = z.object({
-  baseUrl: z.string(),
-  apiKey: z.string(),
-  workspaceId: z.string(),
-  projectId: z.string(),
-  forge: z.object({
-    apiUrl: z.string(),
-    cloneUrl: z.string(),
-    users: z.array(z.object({ login: z.string(), token: z.string() })),
-  }),
-});
-
-/** All that a person or a script needs to use the sandbox. */
-export type SandboxFile = z.infer<typeof sandboxFile>;
-
-/** Makes the board of the sandbox's organization on the first start, and writes `sandbox.json` (0600) on each. */
+/** Makes the board of the sandbox's organization on the first start, and writes `sandbox.json` and `forge.json` (0600) on each. */
 export async function prepareSandbox(
   service: RunningService,
   forge: RunningForge,
@@ -53,27 +34,22 @@ export async function prepareSandbox(
       users: forge.users.map(({ login, token }) => ({ login, token })),
     },
   };
-  const path = join(dataDir, FILE);
-  await writeFile(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await writeForgeFile(dataDir, forge);
+  await writeSandboxFile(dataDir, file);
   return file;
 }
 
 /** The API key of an earlier start, while it is good for this board. */
 async function keptKey(db: Db, dataDir: string, workspaceId: string): Promise<string | null> {
-  let kept: SandboxFile;
-  try {
-    kept = sandboxFile.parse(JSON.parse(await readFile(join(dataDir, FILE), "utf8")));
-  } catch {
-    // None yet, or one that somebody has changed: a new key is made and the file written anew.
-    return null;
-  }
+  const kept = await readSandboxFile(dataDir);
+  // None yet, or one that somebody has changed: a new key is made and the file written anew.
+  if (!kept) return null;
   const key = parseCredentialKey(kept.apiKey);
   const credential = key && (await findCredential(db, key.clientId));
   const isGood =
     key !== null &&
     credential?.isLive === true &&
-    isSecret(key.secret, credential.secretHash) &&
+    isSecret(key.secret, credential.secretHashes) &&
     credential.boards.some((board) => board.workspaceId === workspaceId);
   return isGood ? kept.apiKey : null;
 }

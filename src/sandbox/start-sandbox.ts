@@ -4,7 +4,8 @@ import { startService, type RunningService } from "../service.ts";
 import { lockDataDir, type LockedDataDir } from "./data-dir-lock.ts";
 import { startForge, type RunningForge } from "./forge/start-forge.ts";
 import { startPostgres, type RunningPostgres } from "./postgres/start-postgres.ts";
-import { prepareSandbox, type SandboxFile } from "./prepare-sandbox.ts";
+import { prepareSandbox } from "./prepare-sandbox.ts";
+import type { SandboxFile } from "./state-files.ts";
 
 export interface RunningSandbox {
   readonly service: RunningService;

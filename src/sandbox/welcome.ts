@@ -1,4 +1,4 @@
-import type { SandboxFile } from "./prepare-sandbox.ts";
+import type { SandboxFile } from "./state-files.ts";
 
 /** What a newcomer reads first: where everything is, and three things to try. */
 export function welcome(file: SandboxFile, path: string): string {

@@ -32,7 +32,7 @@ export async function readBoard(
   const tasks = await rows<BoardTask>(
     db,
     `select c.id, c.number, c.title, c.project_id as "projectId", c.stage_id as "statusId", c.priority,
-            case when a.id is null then null else ${userJson("a")} end as assignee, ${cardLabelsJson("c")} as labels
+            case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee, ${cardLabelsJson("c")} as labels
        from cards c left join users a on a.id = c.assignee_id
       where c.project_id = :projectId and c.deleted_at is null
       order by c.stage_id, c.rank`,

@@ -63,8 +63,8 @@ const CARD = `
   select c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId", c.rank,
          (select count(*) from cards above
            where above.stage_id = c.stage_id and above.deleted_at is null and above.rank < c.rank) as position,
-         c.priority, case when a.id is null then null else ${userJson("a")} end as assignee,
-         ${userJson("b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
+         c.priority, case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee,
+         ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
          ${REPOSITORIES} as repositories,
          (select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null) as "parentNumber",
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix, c.created_at as "createdAt", c.updated_at as "updatedAt"

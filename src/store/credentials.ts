@@ -16,7 +16,8 @@ export interface Credential {
   readonly userId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  readonly secretHash: Buffer;
+  /** Of its secret, and while that is being exchanged of the one before it. */
+  readonly secretHashes: readonly Buffer[];
   /** Whether it may be used now, by the database's clock. */
   readonly isLive: boolean;
   readonly boards: readonly BoardRole[];
@@ -26,7 +27,9 @@ export interface Credential {
 export async function findCredential(db: Db, clientId: string): Promise<Credential | null> {
   return firstRow<Credential>(
     db,
-    `select c.id, c.client_id as "clientId", c.user_id as "userId", c.name, c.scopes, c.secret_hash as "secretHash",
+    `select c.id, c.client_id as "clientId", c.user_id as "userId", c.name, c.scopes,
+            case when c.previous_until > now() then array[c.secret_hash, c.previous_secret_hash]
+                 else array[c.secret_hash] end as "secretHashes",
             c.revoked_at is null and (c.expires_at is null or c.expires_at > now()) as "isLive",
             coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
                                                         'organizationId', w.organization_id,
@@ -83,6 +86,42 @@ export async function listCredentials(db: Db): Promise<CredentialSummary[]> {
                         from memberships m join workspaces w on w.id = m.workspace_id
                        where m.user_id = c.user_id), '[]') as boards
        from credentials c order by c.created_at, c.id`,
+  );
+}
+
+/** What became of a credential whose secret was to be exchanged. */
+export interface Rotation {
+  readonly name: string;
+  readonly expiresAt: Date | null;
+  /** Until when the key before this one is good. */
+  readonly previousUntil: Date;
+}
+
+/**
+ * Gives a credential another secret. The one before it stays good for `keepMs`, but never longer than it would have been; what was still good
+ * before that ends now. Null when there is no such credential, or when it is revoked or expired.
+ */
+export async function rotateSecret(
+  db: Db,
+  rotation: {
+    readonly clientId: string;
+    readonly secretHash: Buffer;
+    readonly keepMs: number;
+    /** Undefined leaves it as it is; null is never. */
+    readonly expiresAt?: Date | null | undefined;
+  },
+): Promise<Rotation | null> {
+  const { clientId, secretHash, keepMs, expiresAt } = rotation;
+  return firstRow<Rotation>(
+    db,
+    `update credentials c
+        set previous_secret_hash = c.secret_hash,
+            previous_until = least(c.expires_at, now() + :keepMs * interval '1 millisecond'),
+            secret_hash = :secretHash,
+            expires_at = case when :keepsExpiry then c.expires_at else :expiresAt end
+      where c.client_id = :clientId and c.revoked_at is null and (c.expires_at is null or c.expires_at > now())
+     returning c.name, c.expires_at as "expiresAt", c.previous_until as "previousUntil"`,
+    { clientId, secretHash, keepMs, keepsExpiry: expiresAt === undefined, expiresAt: expiresAt ?? null },
   );
 }
 

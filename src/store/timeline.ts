@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { firstRow, rows, type Db } from "./connect.ts";
-import type { UserKind } from "./users.ts";
+import { kindOn, type UserKind } from "./users.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
 
 export const EVENT_KINDS = [
@@ -118,10 +118,11 @@ export async function listTimeline(
   const found = await rows<TimelineRow>(
     db,
     `select t.type, t.id, t.kind, t.data, t.body, t.actor_id as "actorId", t.at, t.edited_at as "editedAt", t.seq,
-            json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', u.kind),
+            json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${kindOn("c.workspace_id", "u")}),
                               'login', t.login) as actor,
             r.full_name as "repositoryFullName"
        from timeline_items t
+       join cards c on c.id = t.card_id
        join users u on u.id = t.actor_id
        left join repositories r on r.id = t.repository_id
       where t.card_id = :cardId and t.deleted_at is null and t.seq > :after order by t.seq limit :limit`,

@@ -10,9 +10,19 @@ export interface User {
   readonly kind: UserKind;
 }
 
-/** A user in SQL, as the JSON object the API shows. `table` is an alias, never input. */
-export const userJson = (table: string): string =>
-  `json_build_object('id', ${table}.id, 'name', ${table}.name, 'avatarUrl', ${table}.avatar_url, 'kind', ${table}.kind)`;
+/**
+ * What kind of user somebody is on a board, in SQL: an account registered there as an agent is one there, and nowhere else. `user` is an
+ * alias and `workspaceId` an expression, never input.
+ */
+export const kindOn = (workspaceId: string, user: string): string =>
+  `case when ${user}.kind = 'human' and exists (
+          select 1 from workspace_agents wa where wa.workspace_id = ${workspaceId} and wa.user_id = ${user}.id)
+        then 'agent' else ${user}.kind end`;
+
+/** A user in SQL, as the JSON object the API shows on a board. `user` is an alias and `workspaceId` an expression, never input. */
+export const userJson = (workspaceId: string, user: string): string =>
+  `json_build_object('id', ${user}.id, 'name', ${user}.name, 'avatarUrl', ${user}.avatar_url,
+                     'kind', ${kindOn(workspaceId, user)})`;
 
 /** Adds the user an API credential writes as. */
 export async function insertMachineUser(db: Db, user: { id: string; name: string }): Promise<void> {

@@ -99,6 +99,32 @@ export async function listWorkspaces(db: Db): Promise<Omit<WorkspaceEntry, "role
   );
 }
 
+/** A board with what the forge is asked by on its behalf. */
+export interface WorkspaceHead {
+  readonly id: string;
+  /** Null while the App is not installed there. */
+  readonly installationId: number | null;
+}
+
+/** The board with this id, or null. */
+export async function findWorkspace(db: Db, workspaceId: string): Promise<WorkspaceHead | null> {
+  return firstRow<WorkspaceHead>(
+    db,
+    `select w.id, case when o.suspended then null else o.installation_id end as "installationId"
+       from workspaces w join organizations o on o.id = w.organization_id where w.id = :workspaceId`,
+    { workspaceId },
+  );
+}
+
+/** The organization with this slug however it is capitalized, as the forge takes logins; or null. */
+export async function findOrganization(db: Db, slug: string): Promise<Organization | null> {
+  return firstRow<Organization>(
+    db,
+    "select id, slug, name from organizations where lower(slug) = lower(:slug)",
+    { slug },
+  );
+}
+
 /** Hands out the next card number of a board. Holds the board's row until the transaction ends: call it last. */
 export async function takeCardNumber(db: Db, workspaceId: string): Promise<number> {
   const taken = await firstRow<{ number: number }>(

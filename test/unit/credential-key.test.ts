@@ -48,9 +48,9 @@ describe("an API key", () => {
     const { apiKey, secretHash } = makeCredentialKey();
     const { secret } = partsOf(apiKey);
     expect(secretHash).toEqual(createHash("sha256").update(secret).digest());
-    expect(isSecret(secret, secretHash)).toBe(true);
-    expect(isSecret(partsOf(makeCredentialKey().apiKey).secret, secretHash)).toBe(false);
-    expect(isSecret("", secretHash)).toBe(false);
+    expect(isSecret(secret, [secretHash])).toBe(true);
+    expect(isSecret(partsOf(makeCredentialKey().apiKey).secret, [secretHash])).toBe(false);
+    expect(isSecret("", [secretHash])).toBe(false);
   });
 
   it("is never made twice", () => {

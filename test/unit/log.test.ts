@@ -22,6 +22,7 @@ const pem = (type: "pkcs1" | "pkcs8"): string =>
 /** Each secret with the part of it that must not be seen. */
 const secrets: [name: string, secret: string, core: string][] = [
   ["an API key", ...twice(makeCredentialKey().apiKey, 17)],
+  ["the secret of a monitor", ...twice(`tlm_${"aB3".repeat(14)}x`, 4)],
   ["a classic installation token", ...twice(`ghs_${"aB3".repeat(12)}`, 4)],
   [
     "an installation token of 520 characters with dots",

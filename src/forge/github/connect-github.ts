@@ -16,6 +16,7 @@ import { mergePullRequest } from "./merge-pull-request.ts";
 import { type AppOptions, createOctokits } from "./octokits.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 import { createRemembered } from "./remembered.ts";
+import { readAccount } from "./read-account.ts";
 import { readIdentity, readInstallations, readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS, toReview } from "./reviews.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -62,6 +63,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     identity,
     installations: () => readInstallations(client),
     repositories: (installationId) => readRepositories(client, installationId),
+    account: (login, installationId) => reachable(() => readAccount(client, login, installationId)),
     repository: (ref) => readRepository(client, ref),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
     deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),

@@ -1,0 +1,91 @@
+import { v7 as uuidv7 } from "uuid";
+import { addMember } from "../actions/forge-member.ts";
+import { notFound } from "../errors.ts";
+import { ROLES, type Role } from "../flow/roles.ts";
+import { findWorkspace } from "../store/workspaces.ts";
+import { listMemberEntries, removeMember } from "../store/members.ts";
+import {
+  commandOf,
+  noWords,
+  printRows,
+  readArgs,
+  required,
+  requiredId,
+  UsageError,
+  type Verb,
+} from "./command.ts";
+import { withDatabase } from "./open-database.ts";
+import { openForge } from "./open-forge.ts";
+
+const WORKSPACE = "a board, as `workspace list` names them";
+const LOGIN = "the account's name on the forge";
+
+const add: Verb = async (args, context) => {
+  const { values, positionals } = readArgs(args, {
+    workspace: { type: "string" },
+    login: { type: "string" },
+    role: { type: "string" },
+    json: { type: "boolean" },
+  });
+  noWords(positionals);
+  const order = {
+    workspaceId: requiredId(values.workspace, "--workspace", WORKSPACE),
+    login: required(values.login, "--login", LOGIN),
+    role: roleOf(values.role),
+  };
+  const forge = await openForge(context);
+  const user = await withDatabase(context, (db) => addMember({ db, forge, newId: uuidv7 }, order));
+  const { workspaceId, role } = order;
+  if (values.json) context.print(JSON.stringify({ workspaceId, ...user, role }, null, 2));
+  else context.print(`${user.login} is a ${role} now.`);
+};
+
+function roleOf(text: string | undefined): Role {
+  const role = ROLES.find((candidate) => candidate === text);
+  if (!role) throw new UsageError(`--role is one of ${ROLES.join(", ")}.`);
+  return role;
+}
+
+const list: Verb = async (args, context) => {
+  const { values, positionals } = readArgs(args, {
+    workspace: { type: "string" },
+    json: { type: "boolean" },
+  });
+  noWords(positionals);
+  const workspaceId = requiredId(values.workspace, "--workspace", WORKSPACE);
+  const found = await withDatabase(context, async (db) => {
+    if (!(await findWorkspace(db, workspaceId))) throw notFound(`There is no workspace ${workspaceId}.`);
+    return listMemberEntries(db, workspaceId);
+  });
+  printRows(
+    context,
+    found.map((entry) => ({ ...entry })),
+    values.json ?? false,
+  );
+};
+
+const remove: Verb = async (args, context) => {
+  const { values, positionals } = readArgs(args, {
+    workspace: { type: "string" },
+    login: { type: "string" },
+    json: { type: "boolean" },
+  });
+  noWords(positionals);
+  const workspaceId = requiredId(values.workspace, "--workspace", WORKSPACE);
+  const login = required(values.login, "--login", LOGIN);
+  const isRemoved = await withDatabase(context, (db) => removeMember(db, workspaceId, login));
+  if (!isRemoved) throw notFound(`${login} is no member of workspace ${workspaceId}.`);
+  if (values.json) context.print(JSON.stringify({ workspaceId, login, removed: true }));
+  else context.print(`${login} is no member any more.`);
+};
+
+/** `member add | list | remove`: who is on a board, and what they may do there. */
+export const member = commandOf(
+  "member",
+  [
+    "member add --workspace <id> --login <forge login> --role viewer|member|maintainer",
+    "member list --workspace <id>",
+    "member remove --workspace <id> --login <forge login>",
+  ],
+  { add, list, remove },
+);

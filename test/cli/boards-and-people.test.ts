@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { makeApi } from "../support/api.ts";
+import { commandLineOf, type CommandLine } from "../support/command-line.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let line: CommandLine;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  line = commandLineOf(world);
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+interface Member {
+  readonly id: string;
+  readonly login: string | null;
+  readonly name: string;
+  readonly kind: string;
+  readonly role: string;
+}
+
+const on = (workspaceId: string, login: string): string[] => ["--workspace", workspaceId, "--login", login];
+const adaOf = (owned: TestBoard): string => `ada-${owned.owner.slice(4)}`;
+
+describe("trunkline", () => {
+  it("says how each command is called, and names the one it does not know", async () => {
+    const help = await line.run(["--help"]);
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    for (const word of [
+      "credential rotate",
+      "workspace create",
+      "member add",
+      "agent list",
+      "monitor create",
+    ])
+      expect(help.stdout).toContain(`  ${word} `);
+    const one = await line.run(["member", "add", "--help"]);
+    expect(one).toMatchObject({ code: 0, stderr: "" });
+    expect(one.stdout).toContain("--role");
+    expect(one.stdout).not.toContain("member list");
+    const unknown = await line.run(["membr", "list"]);
+    expect(unknown).toMatchObject({ code: 2, stdout: "" });
+    expect(unknown.stderr).toContain("There is no command `membr`.");
+    const unknownVerb = await line.run(["member", "invite"]);
+    expect(unknownVerb).toMatchObject({ code: 2, stdout: "" });
+    expect(unknownVerb.stderr).toContain("There is no command `member invite`.");
+  });
+});
+
+describe("workspace create", () => {
+  it("makes a board with a first project on the default flow, which a credential can use at once", async () => {
+    const made = await line.json<{ id: string; projectId: string; slug: string }>(
+      ..."workspace create --name Platform --organization".split(" "),
+      board.owner.toUpperCase(),
+    );
+    expect(made).toMatchObject({ name: "Platform", slug: "platform", organizationSlug: board.owner });
+    const issued = await line.json<{ apiKey: string }>(
+      ..."credential issue --name setup --scopes read,write --board".split(" "),
+      `${made.id}:maintainer`,
+    );
+    const api = makeApi(board.api.baseUrl, issued.apiKey);
+    const columns = (await api.get<{ columns: { name: string }[] }>("/v1/board")).body.columns;
+    expect(columns.map(({ name }) => name)).toEqual(["To do", "In progress", "In review", "Done"]);
+    expect(await api.card({ title: "First" })).toMatchObject({ number: 1, projectId: made.projectId });
+    expect((await api.get("/v1/repositories")).body).toEqual([]);
+  });
+
+  it("refuses a name that is taken there, and an organization nobody has heard of", async () => {
+    const create = (organization: string) =>
+      line.run(["workspace", "create", "--organization", organization, "--name", "Twice"]);
+    expect((await create(board.owner)).code).toBe(0);
+    const taken = await create(board.owner);
+    expect(taken).toMatchObject({ code: 1, stdout: "" });
+    expect(taken.stderr).toContain("twice already");
+    const unknown = await create("no-such-account");
+    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+    expect(unknown.stderr).toContain("no-such-account");
+  });
+});
+
+describe("member add, list and remove", () => {
+  it("make a forge account a member that was never seen, change its role, and take it away", async () => {
+    const { workspaceId } = board;
+    const login = adaOf(board);
+    const added = await line.json<Member>(
+      "member",
+      "add",
+      ...on(workspaceId, login.toUpperCase()),
+      "--role",
+      "viewer",
+    );
+    expect(added).toMatchObject({ workspaceId, login, role: "viewer" });
+    await line.json("member", "add", ...on(workspaceId, login), "--role", "maintainer");
+    const list = () => line.json<Member[]>("member", "list", "--workspace", workspaceId);
+    expect(await list()).toEqual([
+      expect.objectContaining({ login: null, kind: "machine" }),
+      { id: added.id, login, name: login, kind: "human", role: "maintainer" },
+    ]);
+    const card = await board.api.post("/v1/cards", { title: "Theirs", assigneeId: added.id });
+    expect(card).toMatchObject({ status: 201, body: { assignee: { id: added.id, name: login } } });
+
+    expect((await line.run(["member", "remove", ...on(workspaceId, login)])).code).toBe(0);
+    expect(await list()).toHaveLength(1);
+    const again = await line.run(["member", "remove", ...on(workspaceId, login)]);
+    expect(again).toMatchObject({ code: 1, stdout: "" });
+    expect((await board.api.post("/v1/cards", { title: "x", assigneeId: added.id })).status).toBe(400);
+  });
+
+  it.each<[string, (login: string, workspaceId: string) => string[], number, string]>([
+    [
+      "an account the forge has not",
+      (_, id) => [...on(id, "nobody-at-all"), "--role", "member"],
+      1,
+      "nobody-at-all",
+    ],
+    ["an organization", (_, id) => [...on(id, "ORG"), "--role", "member"], 1, "no person or bot"],
+    [
+      "a role there is not",
+      (login, id) => [...on(id, login), "--role", "king"],
+      2,
+      "viewer, member, maintainer",
+    ],
+    ["a board by its name", (login) => [...on("acme", login), "--role", "member"], 2, "is no id"],
+    [
+      "a board there is not",
+      (login) => [...on("01900000-0000-7000-8000-000000000000", login), "--role", "member"],
+      1,
+      "There is no workspace",
+    ],
+  ])("refuse %s", async (_, argsOf, code, words) => {
+    const args = argsOf(adaOf(board), board.workspaceId).map((arg) => (arg === "ORG" ? board.owner : arg));
+    const refused = await line.run(["member", "add", ...args]);
+    expect(refused).toMatchObject({ code, stdout: "" });
+    expect(refused.stderr).toContain(words);
+    expect(refused.stderr).not.toContain("    at ");
+  });
+
+  it("say what is missing where there is no forge to ask", async () => {
+    const alone = commandLineOf(world, {
+      APP_ID: "",
+      PRIVATE_KEY: "",
+      WEBHOOK_SECRET: "",
+      GHE_HOST: "",
+    });
+    const args = ["member", "add", ...on(board.workspaceId, adaOf(board)), "--role", "member"];
+    const refused = await alone.run(args);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("APP_ID");
+  });
+});
+
+describe("monitor create, list, secret and remove", () => {
+  it("give a secret once and never again", async () => {
+    const made = await line.json<{ id: string; url: string; secret: string }>(
+      ..."monitor create --name Sentry --project".split(" "),
+      board.projectId,
+    );
+    expect(made).toEqual({
+      id: expect.any(String),
+      url: `${board.api.baseUrl}/monitors/${made.id}`,
+      secret: expect.stringMatching(/^tlm_\w{43}$/),
+    });
+    const listed = await line.run(["monitor", "list", "--json"]);
+    expect(JSON.parse(listed.stdout)).toEqual([
+      { id: made.id, name: "Sentry", projectId: board.projectId, createdAt: expect.any(String) },
+    ]);
+    const changed = await line.run(["monitor", "secret", made.id], "a-secret-from-elsewhere\n");
+    expect(changed.code).toBe(0);
+    expect(changed.stdout + changed.stderr + listed.stdout).not.toMatch(/a-secret|tlm_/);
+    const tooShort = await line.run(["monitor", "secret", made.id], "short\n");
+    expect(tooShort).toMatchObject({ code: 2, stdout: "" });
+    expect((await line.run(["monitor", "remove", made.id])).code).toBe(0);
+    expect((await line.run(["monitor", "remove", made.id])).code).toBe(1);
+  });
+
+  it("refuse a project there is not", async () => {
+    const id = "01900000-0000-7000-8000-000000000000";
+    const refused = await line.run(["monitor", "create", "--project", id, "--name", "x"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`There is no project ${id}`);
+  });
+
+  it("ask for the service's address where nothing says it", async () => {
+    const unaware = commandLineOf(world, { PUBLIC_URL: "" });
+    const refused = await unaware.run(["monitor", "create", "--project", board.projectId, "--name", "x"]);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("PUBLIC_URL");
+  });
+});
