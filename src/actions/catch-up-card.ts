@@ -1,7 +1,7 @@
-import { ruleAsks, stageOf } from "../flow/flow.ts";
+import { mergesAfter, ruleAsks, stageOf } from "../flow/flow.ts";
 import { findCardById } from "../store/cards.ts";
 import { addJob } from "../store/jobs.ts";
-import { listLinks } from "../store/links.ts";
+import { listLinks, setHeadSha } from "../store/links.ts";
 import { findOpenOperation, lastMoverOf } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
 import { lastActorOf } from "../store/timeline.ts";
@@ -21,7 +21,8 @@ export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> 
 
 /**
  * Does what the stage a card stands in asks and could not be done when the card entered it: the branch in a repository linked since, and the
- * draft pull request that had no commits to show until somebody pushed. Never merges.
+ * draft pull request that had no commits to show until somebody pushed. A branch that the forge deleted after merging it is made again
+ * while a later stage merges it, too. Never merges.
  */
 export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   const card = await findCardById(deps.db, cardId);
@@ -34,11 +35,32 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   const stage = project && stageOf(project.flow, card.stageId);
   if (!project || !stage || !ruleAsks(stage.rule, "branch")) return;
   const crossing = { card, project, stage };
-  if ((await listLinks(deps.db, cardId)).some(({ branchName }) => branchName === null)) {
+  const links = await listLinks(deps.db, cardId);
+  const [nextMerge] = mergesAfter(project.flow, stage.id);
+  if (nextMerge && links.some(({ branchName, headSha }) => branchName !== null && headSha === null)) {
+    await restoreBranches(deps, { ...crossing, stage: nextMerge });
+  }
+  if (links.some(({ branchName }) => branchName === null)) {
     // A stage that asks for more refuses to start from nothing, so what it asks first is asked alone.
     await takeLateSteps(deps, { ...crossing, stage: { ...stage, rule: { type: "branch", into: null } } });
   }
   if (stage.rule.type !== "merge") await takeLateSteps(deps, crossing);
+}
+
+/** Of the branches last heard to be gone: those that are there are remembered, those merged elsewhere made again. */
+async function restoreBranches(deps: Deps, crossing: Crossing): Promise<void> {
+  const { card } = crossing;
+  const { links, repositories, plan } = await lookAtCard(deps, crossing);
+  for (const { repositoryId, facts } of repositories) {
+    const headSha = "reason" in facts ? null : facts.headSha;
+    if (headSha !== null) await setHeadSha(deps.db, card.id, repositoryId, headSha);
+  }
+  const actorId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
+  for (const step of plan.steps) {
+    const link = links.find((candidate) => candidate.repository.id === step.repositoryId);
+    if (!link || step.action !== "restore_branch") continue;
+    await takeStep(deps, { ...crossing, actorId, operation: null }, link, step);
+  }
 }
 
 /** A branch is cut for whoever linked its repository, everything else done for whoever moved the card last. */

@@ -14,6 +14,7 @@ export type Certainty = (typeof CERTAINTIES)[number];
 
 export const STEP_ACTIONS = [
   "create_branch",
+  "restore_branch",
   "open_pull_request",
   "mark_ready",
   "merge",
@@ -86,12 +87,18 @@ function foretold(crossing: Crossing, plan: MovePlan): Foretold {
   return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };
 }
 
-/** A pull request that has yet to be opened is merged after it is: the planner only says so once it is there. */
+/** What has to be made first is followed by what it is made for: the planner only says so once it is there. */
 function stepsOf({ stage }: Crossing, plan: MovePlan): PreviewedStep[] {
   const steps = plan.steps.map(toPreviewed);
   if (stage.rule.type !== "merge") return steps;
-  const later = steps.filter(({ action }) => action === "open_pull_request");
-  return [...steps, ...later.map((step) => ({ ...step, action: "merge" as const }))];
+  const following = (action: MoveStep["action"], next: MoveStep["action"]): PreviewedStep[] =>
+    steps.filter((step) => step.action === action).map((step) => ({ ...step, action: next }));
+  return [
+    ...steps,
+    ...following("restore_branch", "open_pull_request"),
+    ...following("restore_branch", "merge"),
+    ...following("open_pull_request", "merge"),
+  ];
 }
 
 const toPreviewed = (step: MoveStep): PreviewedStep => ({

@@ -1,7 +1,7 @@
 import type { CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { fulfilIntent, type Intent } from "../store/intents.ts";
-import { savePullRequest, setBranch } from "../store/links.ts";
+import { savePullRequest, setBranch, setHeadSha } from "../store/links.ts";
 import { addPromotion } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
@@ -44,6 +44,19 @@ export async function recordBranchCut(
     await fulfilIntent(trx, intent);
     const naturalKey = `branch_created:${repositoryId}:${branchName}`;
     await tell(trx, context, "branch_created", { repositoryId, naturalKey }, { branchName, sha: headSha });
+  });
+}
+
+/** The card's branch is there again. */
+export async function recordBranchRestored(
+  deps: Deps,
+  context: DeedContext,
+  intent: IntentKey,
+  headSha: string,
+): Promise<void> {
+  await deps.db.transaction(async (trx) => {
+    await setHeadSha(trx, context.card.id, intent.repositoryId, headSha);
+    await fulfilIntent(trx, intent);
   });
 }
 

@@ -20,6 +20,9 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
   if (!repository || !cardId || !card) return;
   const link = (await listLinks(deps.db, cardId)).find(({ repository: { id } }) => id === repository.id);
   if (!link || (await isOurOwnCut(deps, link, event))) return;
+  if (event.after === null && (await isDeletedAfterMerge(deps, link, event))) {
+    return forgetMergedBranch(deps, card.id, repository.id);
+  }
   const headSha = await headAfter(deps, link, event);
   await deps.db.transaction(async (trx) => {
     const actor = await forgeActor(deps, trx, event.sender);
@@ -41,6 +44,27 @@ const commitsOf = (event: Pushed): { sha: string; title: string }[] =>
   event.commits
     .slice(-MAX_COMMITS)
     .map(({ sha, message }) => ({ sha, title: message.split("\n", 1)[0]?.slice(0, 200) ?? "" }));
+
+/**
+ * Whether a deleted branch had been merged: then its work is where it belongs, and the deletion, by the forge's own setting or somebody's
+ * tidiness, is no news. The word of the merge may be on its way still: then the forge is asked.
+ */
+async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): Promise<boolean> {
+  const pulls = link.pullRequests.filter(({ headSha }) => headSha === before);
+  if (pulls.some(({ state }) => state === "merged")) return true;
+  if (!link.repository.ref || pulls.length === 0) return false;
+  const question = { repository: link.repository.ref, branchName: link.branchName, targetBranch: null };
+  const [answer] = await deps.forge.inspect([question]);
+  if (!answer || answer.refusal) return false;
+  return answer.pullRequests.some(({ state, headSha }) => state === "merged" && headSha === before);
+}
+
+/** A branch that a later stage merges is made again. */
+const forgetMergedBranch = (deps: Deps, cardId: string, repositoryId: string): Promise<void> =>
+  deps.db.transaction(async (trx) => {
+    await setHeadSha(trx, cardId, repositoryId, null);
+    await catchUpSoon(trx, cardId);
+  });
 
 /** The forge reports the branch we cut as a push, too. It is on the timeline already, under who moved the card. */
 async function isOurOwnCut(deps: Deps, link: Link, event: Pushed): Promise<boolean> {

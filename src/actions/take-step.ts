@@ -8,7 +8,13 @@ import { isStillOurs } from "../store/operations.ts";
 import { beingMoved } from "./begin-move.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing } from "./look-at-card.ts";
-import { recordBranchCut, recordOpened, recordReady, type DeedContext } from "./record-deeds.ts";
+import {
+  recordBranchCut,
+  recordBranchRestored,
+  recordOpened,
+  recordReady,
+  type DeedContext,
+} from "./record-deeds.ts";
 
 /** For whom a step is taken, and under which operation; without one it is Trunkline catching up with what a stage asks. */
 export interface StepContext extends Crossing, DeedContext {
@@ -35,6 +41,8 @@ export async function takeStep(
   switch (step.action) {
     case "create_branch":
       return createBranch(deps, context, ref, step);
+    case "restore_branch":
+      return restoreBranch(deps, context, ref, step);
     case "open_pull_request":
       return openPullRequest(deps, context, ref, step);
     case "mark_ready":
@@ -88,6 +96,26 @@ async function createBranch(
     reason: "branch_missing",
     message: `Every name for the card's branch is taken, from ${taken} to ${taken}-${MAX_NAMES}.`,
   };
+}
+
+/** Nothing is told of it: for whoever works on the card its branch was there all along. */
+async function restoreBranch(
+  deps: Deps,
+  context: StepContext,
+  repository: RepositoryRef,
+  step: Step<"restore_branch">,
+): Promise<Refusal | null> {
+  const intent = intentOf(context, step.repositoryId, "create_branch", step.branchName);
+  await declareIntent(deps, context, intent);
+  const created = await deps.forge.createBranch(repository, step.branchName, step.fromSha);
+  if (!created.ok) {
+    await withdrawIntent(deps.db, intent);
+    return created.refusal;
+  }
+  // Taken by somebody's push in the meantime: it is the card's branch all the same.
+  const headSha = "taken" in created.value ? created.value.taken : step.fromSha;
+  await recordBranchRestored(deps, context, intent, headSha);
+  return null;
 }
 
 async function openPullRequest(

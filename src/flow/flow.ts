@@ -67,6 +67,12 @@ export const stageOf = (flow: Flow, stageId: string): Stage | undefined =>
 export const ruleAsks = (rule: Rule, type: RuleType): boolean =>
   RULE_TYPES.indexOf(rule.type) >= RULE_TYPES.indexOf(type);
 
+/** The merge stages that come after a stage, in flow order: as long as there is one, a card's branch is needed. */
+export function mergesAfter(flow: Flow, stageId: string): Stage[] {
+  const at = flow.stages.findIndex(({ id }) => id === stageId);
+  return flow.stages.slice(at + 1).filter(({ rule }) => rule.type === "merge");
+}
+
 /**
  * The branch a card's work aims at: the target of the flow's first merge stage, of the last one for a hotfix. Null is the
  * repository's default branch, which is also what a flow without a merge stage aims at.

@@ -7,6 +7,8 @@ import type { Refusal } from "./refusal.ts";
 /** One thing to do on the forge, in one repository. */
 export type MoveStep =
   | (Where & { readonly action: "create_branch"; readonly fromSha: string })
+  /** Makes the card's branch again, which the forge deleted when it had merged it elsewhere. */
+  | (Where & { readonly action: "restore_branch"; readonly fromSha: string })
   | (Where & { readonly action: "open_pull_request"; readonly isDraft: boolean })
   | (Where & OfPullRequest & { readonly action: "mark_ready" })
   | (Where & OfPullRequest & { readonly action: "merge" });
@@ -49,7 +51,7 @@ export interface MovePlan {
   readonly doubts: readonly BlockedReason[];
   /** Whether the forge is still working out what decides, so that asking again soon is worth it. */
   readonly isUndecided: boolean;
-  /** Whether a pull request has to be opened before its merge can be judged: plan again once it is. */
+  /** Whether something has to be made before what comes after it can be judged: plan again once it is. */
   readonly needsAnotherLook: boolean;
 }
 
@@ -104,9 +106,10 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   const pull = pullRequestThatCounts(facts);
   // What has landed has landed, whatever became of the branch since.
   if (pull?.state === "merged") return NOTHING;
-  if (facts.headSha === null) return refused(branchGone(where));
+  if (facts.headSha === null) return planLostBranch(where, facts);
   if (rule.type === "branch") return NOTHING;
   if (pull?.state === "closed") return refused(pullRequestClosed(pull));
+  if (!pull && rule.type === "merge" && hasLandedOtherwise(facts)) return NOTHING;
   if (!pull) return planFirstPullRequest(question, where, facts);
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
@@ -126,6 +129,23 @@ function pullRequestThatCounts(facts: BranchFacts): PullRequestFacts | undefined
     return facts.aheadBy === 0 ? newest : undefined;
   }
   return newest;
+}
+
+const newestMerged = ({ pullRequests }: BranchFacts): PullRequestFacts | undefined =>
+  pullRequests.find(({ state }) => state === "merged");
+
+/** Whether the target has the branch's work already, brought there with another branch that it was merged into. */
+const hasLandedOtherwise = (facts: BranchFacts): boolean =>
+  facts.aheadBy === 0 && newestMerged(facts) !== undefined;
+
+/** The forge may delete a branch once it is merged somewhere; for any other reason it is a person's to bring it back. */
+function planLostBranch(where: Where, facts: BranchFacts): RepositoryPlan {
+  const merged = newestMerged(facts);
+  if (!merged) return refused(branchGone(where));
+  return {
+    steps: [{ ...where, action: "restore_branch", fromSha: merged.headSha }],
+    needsAnotherLook: true,
+  };
 }
 
 function planFirstBranch(

@@ -133,6 +133,19 @@ describe("what entering a stage does in a repository", () => {
     expect(actionsOf(plan("merge", elsewhere))).toEqual(["open_pull_request"]);
   });
 
+  it("makes a branch again at the very commit that was merged elsewhere, and looks again before it goes on", () => {
+    const elsewhere = pull({ state: "merged", targetBranch: "develop", headSha: "merged" });
+    const lost = plan("merge", facts({ headSha: null, aheadBy: null, pullRequests: [elsewhere] }));
+    expect(lost.steps).toMatchObject([{ action: "restore_branch", fromSha: "merged" }]);
+    expect(lost.needsAnotherLook).toBe(true);
+  });
+
+  it("has nothing to do where the work of a branch merged elsewhere has come to the target already", () => {
+    const elsewhere = pull({ state: "merged", targetBranch: "develop" });
+    const landed = plan("merge", facts({ aheadBy: 0, pullRequests: [elsewhere] }));
+    expect([actionsOf(landed), reasonsOf(landed)]).toEqual([[], []]);
+  });
+
   it("carries what the forge says when it cannot be asked", () => {
     const gone: Refusal = { reason: "not_permitted", message: "Not Found" };
     expect(plan("merge", gone).reasons).toEqual([

@@ -7,7 +7,10 @@ import { blockedReason, problem, role } from "./shapes.ts";
 
 const step = z
   .object({
-    action: z.enum(STEP_ACTIONS),
+    action: z.enum(STEP_ACTIONS).meta({
+      description:
+        "`restore_branch` makes the card's branch again where the forge deleted it after an earlier merge",
+    }),
     fullName: z.string().meta({ example: "acme/web" }),
     branchName: z.string().meta({
       description: "The card's branch. One still to be cut may get `-2` where the name turns out to be taken",
