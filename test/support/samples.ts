@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
 import type { Api, ApiAnswer, CallOptions } from "./api.ts";
 import { readFlow } from "./flows.ts";
+import { readInbox } from "./inbox.ts";
 import type { TestBoard } from "./world.ts";
 
 /** What a call that goes well is made of. Every field that takes an id or a card's number is in it. */
@@ -31,10 +33,23 @@ const member = async ({ api }: TestBoard): Promise<string> => {
   if (!first) throw new Error("the board has no member");
   return first.id;
 };
-const release = async (board: TestBoard, cards: readonly number[] = []): Promise<string> => {
-  const id = await made(board.api, `/v1/releases?projectId=${board.projectId}`, { name: "Release" });
-  if (cards.length > 0) await board.api.put(`/v1/releases/${id}/cards`, { taskNumbers: cards });
-  return id;
+const release = ({ api, projectId }: TestBoard): Promise<string> =>
+  made(api, `/v1/releases?projectId=${projectId}`, { name: "Release" });
+const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promise<string> => {
+  const detail = unique("Something broke");
+  await putInboxItem(db, {
+    workspaceId,
+    projectId,
+    cardId: null,
+    repositoryId: null,
+    kind: "error_reported",
+    naturalKey: detail,
+    detail,
+    data: {},
+  });
+  const item = (await readInbox(api, projectId)).find((each) => each.detail === detail);
+  if (!item) throw new Error("the item is not in the inbox");
+  return item.id;
 };
 
 const aCard: MakeSample = async (board) => ({ path: { number: await card(board) } });
@@ -138,6 +153,9 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   }),
   "GET /v1/repositories": nothing,
   "GET /v1/members": nothing,
+
+  "GET /v1/inbox": inTheProject,
+  "DELETE /v1/inbox/{itemId}": async (board) => ({ path: { itemId: await inboxItem(board) } }),
 
   "GET /v1/releases": inTheProject,
   "GET /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),

@@ -9,6 +9,7 @@ import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import type { Scope } from "../../src/store/credentials.ts";
+import type { Db } from "../../src/store/connect.ts";
 import { listProjectRepositories, setLinkedByDefault } from "../../src/store/repositories.ts";
 import { listProjectsWithFlow } from "../../src/store/projects.ts";
 import { listWorkspaces } from "../../src/store/workspaces.ts";
@@ -41,6 +42,8 @@ export interface TestBoard {
   readonly stages: Readonly<Record<"Backlog" | "To do" | "In progress" | "In review" | "Done", string>>;
   /** The repositories' ids by their names without the owner. */
   readonly repositories: Readonly<Record<string, string>>;
+  /** The world's database, for what nobody can bring about from outside. */
+  readonly db: Db;
   /** The API as a credential with the role maintainer. */
   readonly api: Api;
   /** The API as another credential. */
@@ -155,6 +158,7 @@ export async function makeBoard(
     stages: Object.fromEntries(
       project.flow.stages.map((stage) => [stage.name, stage.id]),
     ) as TestBoard["stages"],
+    db: deps.db,
     api: await as({}),
     as,
     person: async (login, method, path, body) => {
