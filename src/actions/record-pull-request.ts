@@ -3,6 +3,7 @@ import { findCardById } from "../store/cards.ts";
 import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
 import { findBranchOwner, findPullRequestOwner, savePullRequest } from "../store/links.ts";
 import type { Repository } from "../store/repositories.ts";
+import { findOpenOperation } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -110,10 +111,23 @@ async function ourIntent(
     case "ready":
       return (await isByOurBot(deps, event)) ? intended("mark_ready", String(event.number)) : null;
     case "merged":
-      return intended("merge", String(event.number));
+      return ourMerge(deps, event, await intended("merge", String(event.number)));
     default:
       return null;
   }
+}
+
+/**
+ * Our intent for a merge, unless the move it was meant for was given up before the forge had said what came of it: then the merge is ours
+ * only where the forge says that we did it.
+ */
+async function ourMerge(
+  deps: Deps,
+  event: PullRequestEvent,
+  intent: FoundIntent | null,
+): Promise<FoundIntent | null> {
+  if (!intent || intent.done || (await findOpenOperation(deps.db, intent.cardId))) return intent;
+  return event.mergedBy?.forgeId === (await deps.forge.identity()).botId ? intent : null;
 }
 
 const isByOurBot = async (deps: Deps, event: PullRequestEvent): Promise<boolean> =>

@@ -1,8 +1,11 @@
+import { checksState } from "../flow/checks.ts";
 import type { Pushed } from "../forge/events.ts";
 import { findCardById } from "../store/cards.ts";
+import { listOutcomes } from "../store/check-reports.ts";
+import type { Trx } from "../store/connect.ts";
 import { findIntent } from "../store/intents.ts";
 import { findBranchOwner, listLinks, setHeadSha, type Link } from "../store/links.ts";
-import { recordEvents } from "../store/timeline.ts";
+import { recordEvents, type NewEvent } from "../store/timeline.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -35,9 +38,26 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
         : { ...told, kind: "pushed", data: { branchName, before, after, commits: commitsOf(event), forced } },
     ]);
     await setHeadSha(trx, cardId, repository.id, headSha);
+    if (headSha !== null && headSha !== link.headSha)
+      await tellEarlierReports(trx, told, branchName, headSha);
     if (after !== null) await catchUpSoon(trx, cardId);
     if (card.blocked) await recheckSoon(trx, cardId);
   });
+}
+
+/** Checks may have reported on the branch's new tip before its push was known: then it is this push that changed the branch's state. */
+async function tellEarlierReports(
+  trx: Trx,
+  told: Omit<NewEvent, "kind" | "data"> & { readonly repositoryId: string; readonly naturalKey: string },
+  branchName: string,
+  sha: string,
+): Promise<void> {
+  const to = checksState(await listOutcomes(trx, told.repositoryId, sha));
+  if (to === null) return;
+  const data = { branchName, sha, from: null, to };
+  await recordEvents(trx, [
+    { ...told, kind: "checks_changed", data, naturalKey: `checks:${told.naturalKey}` },
+  ]);
 }
 
 const commitsOf = (event: Pushed): { sha: string; title: string }[] =>

@@ -54,6 +54,7 @@ export async function withdrawIntent(db: Db, key: IntentKey): Promise<void> {
 }
 
 export interface FoundIntent {
+  readonly cardId: string;
   readonly actorId: string;
   readonly handle: string | null;
   readonly done: boolean;
@@ -64,7 +65,7 @@ export interface FoundIntent {
 export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | null> {
   return firstRow<FoundIntent>(
     db,
-    `select actor_id as "actorId", handle, done, round from forge_intents
+    `select card_id as "cardId", actor_id as "actorId", handle, done, round from forge_intents
       where repository_id = :repositoryId and kind = :kind and subject = :subject`,
     { ...key },
   );

@@ -30,7 +30,8 @@ const inboxItem = z
       .meta({ description: "Whether it can be put away; the others clear by themselves once dealt with" }),
     at: timestamp,
     data: z.record(z.string(), z.unknown()).meta({
-      description: "More of the item, by its kind: of `promotion_blocked` the card's `blocked`",
+      description:
+        "More of the item, by its kind. `promotion_blocked`: the card's `blocked`. `pr_merged_outside`: `{ prNumber, targetBranch, sha, login, statusId }`, the last being that merge's stage. `pr_closed_outside`: `{ prNumber, targetBranch, login }`. `checks_broken`: `{ prNumber, branchName, sha, failing }`, the last being names. `waiting_stale`: `{ since, staleAfterDays, statusId }`",
     }),
   })
   .meta({ id: "InboxItem" });

@@ -1,10 +1,20 @@
 import { firstRow, rows, type Db } from "../connect.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../window.ts";
+import { checksBroken } from "./checks-broken.ts";
 import type { DerivedInboxKind, DerivedKind, StoredInboxKind } from "./kinds.ts";
+import { prClosedOutside } from "./pr-closed-outside.ts";
+import { prMergedOutside } from "./pr-merged-outside.ts";
 import { promotionBlocked } from "./promotion-blocked.ts";
+import { waitingStale } from "./waiting-stale.ts";
 
 /** Every kind that is computed when the inbox is read. */
-const DERIVED: readonly DerivedKind[] = [promotionBlocked];
+const DERIVED: readonly DerivedKind[] = [
+  promotionBlocked,
+  prMergedOutside,
+  prClosedOutside,
+  checksBroken,
+  waitingStale,
+];
 
 /** An item of the inbox as the API shows it. */
 export interface InboxItem {
