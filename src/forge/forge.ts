@@ -8,6 +8,7 @@
 import type { CheckOutcome } from "../flow/checks.ts";
 import type { BranchFacts } from "../flow/facts.ts";
 import type { Refusal } from "../flow/refusal.ts";
+import type { Releasing } from "./releasing.ts";
 
 /** A repository as the forge is asked about it. */
 export interface RepositoryRef {
@@ -164,7 +165,7 @@ export type MergeResult =
   /** Accepted but not finished within the time given, or waiting in the forge's merge queue. */
   | { readonly state: "pending" | "enqueued"; readonly handle: string | null };
 
-export interface Forge {
+export interface Forge extends Releasing {
   /** Who we are there. Cached after the first answer. */
   identity(): Promise<ForgeIdentity>;
   /** Every account that has installed the App, suspended ones included. */

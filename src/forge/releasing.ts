@@ -9,12 +9,6 @@ export interface BranchTip {
   readonly sha: string;
 }
 
-export interface MergedPullRequest {
-  readonly prNumber: number;
-  /** The commit the merge left on the target; null asks the forge for it. */
-  readonly mergeSha: string | null;
-}
-
 /** What a merged pull request brought to its target. */
 export interface MergedCommits {
   /** How it was merged, as its commits tell. */
@@ -86,7 +80,7 @@ export interface Releasing {
   /** Whether a branch has a commit; null where there is no such branch or commit. */
   contains(repository: RepositoryRef, branchName: string, sha: string): Promise<boolean | null>;
   /** The commits of a merged pull request as they landed. Refused where the forge knows no such merge. */
-  commitsOf(repository: RepositoryRef, merged: MergedPullRequest): Promise<Ordered<MergedCommits>>;
+  commitsOf(repository: RepositoryRef, prNumber: number): Promise<Ordered<MergedCommits>>;
   /** The first-parent line of a branch; null where there is no such branch. */
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
   /** The commit a tag leads to; null where there is no such tag. */

@@ -5,6 +5,12 @@ import { CHECKS } from "../../src/forge/github/check-details.ts";
 import { inspectDocument, MORE_CHECKS } from "../../src/forge/github/inspect-query.ts";
 import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/mark-ready.ts";
 import { ENQUEUE } from "../../src/forge/github/merge-sync.ts";
+import { LANDED } from "../../src/forge/github/landed-history.ts";
+import { MERGED } from "../../src/forge/github/merged-commits.ts";
+import { mergesDocument } from "../../src/forge/github/pick-merges.ts";
+import { PICK } from "../../src/forge/github/pick-state.ts";
+import { REF } from "../../src/forge/github/read-ref.ts";
+import { UPDATE_REFS } from "../../src/forge/github/update-refs.ts";
 import { REVIEWS } from "../../src/forge/github/reviews.ts";
 import { githubSchema } from "../../src/sandbox/forge/graphql/github-schema.ts";
 
@@ -12,6 +18,9 @@ const schema = buildSchema(githubSchema);
 const repository = { installationId: 7, forgeId: 42, fullName: "acme/web" };
 const both = { repository, branchName: "x", targetBranch: "main" };
 const questions = [both, { ...both, targetBranch: null }, { ...both, branchName: null }];
+const sha = "a".repeat(40);
+const window = { repository, branchName: "main", since: "2026-01-01T00:00:00Z", cursor: null };
+const pick = { branchName: "x", expectedTip: sha, commits: [sha, sha], tempBranch: "trunkline/tmp/x" };
 const pulls = [1, 2].map((number) => ({ repository, number }));
 
 test.each([
@@ -24,6 +33,14 @@ test.each([
   ["further checks asked live", furtherPage(CHECKS)],
   ["reviews", firstPages(REVIEWS, pulls).document],
   ["further reviews", furtherPage(REVIEWS)],
+  ["reading a ref", REF.documentOf([{ repository, ref: "refs/tags/v1" }]).document],
+  ["moving refs", UPDATE_REFS],
+  ["what a merge brought", MERGED.documentOf([{ repository, prNumber: 7 }]).document],
+  ["the history from a branch", LANDED.documentOf([{ ...window, from: null }]).document],
+  ["the history from a commit", LANDED.documentOf([{ ...window, from: sha }]).document],
+  ["a pick", PICK.documentOf([{ repository, order: pick }]).document],
+  ["the merges of a pick", mergesDocument(2, true)],
+  ["more merges of a pick", mergesDocument(3, false)],
   ["inspecting a target alone", inspectDocument([{ ...both, branchName: null }]).document],
 ])("the document for %s fits GitHub's schema", (_, document) => {
   expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);

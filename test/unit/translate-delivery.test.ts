@@ -155,13 +155,16 @@ describe("a push", () => {
     expect(translated("push", deletion)).toMatchObject({ before: OLD, after: null, commits: [] });
   });
 
-  test.each(["refs/tags/v1", "refs/notes/x", "refs/pull/5/head"])("to %s is irrelevant", (ref) => {
-    expect(translateDelivery("push", push({ ref }))).toEqual({
-      deliveryEvent: IRRELEVANT,
-      repositoryId: 42,
-      installationId: 7,
-    });
-  });
+  test.each(["refs/tags/v1", "refs/notes/x", "refs/pull/5/head", "refs/heads/trunkline/tmp/7"])(
+    "to %s is irrelevant",
+    (ref) => {
+      expect(translateDelivery("push", push({ ref }))).toEqual({
+        deliveryEvent: IRRELEVANT,
+        repositoryId: 42,
+        installationId: 7,
+      });
+    },
+  );
 });
 
 describe("a pull request", () => {

@@ -1,4 +1,4 @@
-import { type Asked, type Forge, ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts";
+import type { Asked, Forge, RepositoryRef } from "../forge.ts";
 import { askPullRequests } from "./ask-pull-requests.ts";
 import { createBranch, readBranchHead } from "./branches.ts";
 import { createCarryOut } from "./carry-out.ts";
@@ -8,13 +8,14 @@ import { comment, editComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
 import { withConditionalReads } from "./conditional-reads.ts";
 import { readDeliveredPayload, readDeliveryLog } from "./delivery-log.ts";
-import { InstallationRefused } from "./failures.ts";
 import { inspect } from "./inspect.ts";
 import { createLimits } from "./limits.ts";
 import { markReady } from "./mark-ready.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
 import { type AppOptions, createOctokits } from "./octokits.ts";
 import { openPullRequest } from "./open-pull-request.ts";
+import { permitted, reachable } from "./permitted.ts";
+import { createReleasing } from "./releasing.ts";
 import { createRemembered } from "./remembered.ts";
 import { readAccount } from "./read-account.ts";
 import { readIdentity, readInstallations, readRepositories, readRepository } from "./repositories.ts";
@@ -60,6 +61,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   const identity = onceAnswered(() => reachable(() => readIdentity(client)));
 
   return {
+    ...createReleasing(client, carryOut),
     identity,
     installations: () => readInstallations(client),
     repositories: (installationId) => readRepositories(client, installationId),
@@ -101,26 +103,6 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
 
 function mapped<T, U>(asked: Asked<T>, change: (value: T) => U): Asked<U> {
   return asked.ok ? { ok: true, value: change(asked.value) } : asked;
-}
-
-/** An installation that is suspended or gone refuses every order. */
-async function permitted<T>(order: () => Promise<Ordered<T>>): Promise<Ordered<T>> {
-  try {
-    return await order();
-  } catch (error) {
-    if (error instanceof InstallationRefused) return { ok: false, refusal: error.refusal };
-    throw error;
-  }
-}
-
-/** A question that has no room for a refusal cannot be answered by such an installation. */
-async function reachable<T>(question: () => Promise<T>): Promise<T> {
-  try {
-    return await question();
-  } catch (error) {
-    if (!(error instanceof InstallationRefused)) throw error;
-    throw new ForgeUnavailable(error.message, { retryAfter: 60, cause: error });
-  }
 }
 
 /** Asks once and keeps the answer; a failure is not kept. */

@@ -10,6 +10,7 @@ import type {
   ReviewSubmitted,
 } from "../events.ts";
 import type { ForgeAccount } from "../forge.ts";
+import { TEMPORARY_BRANCHES } from "../releasing.ts";
 import * as shapes from "./delivery-shapes.ts";
 
 export interface TranslatedDelivery {
@@ -76,7 +77,7 @@ function read<T>(shape: z.ZodType<T>, payload: unknown): T {
 
 function translatePush(payload: unknown): Pushed | null {
   const push = read(shapes.push, payload);
-  if (!push.ref.startsWith(BRANCH_PREFIX)) return null;
+  if (!push.ref.startsWith(BRANCH_PREFIX) || shortName(push.ref).startsWith(TEMPORARY_BRANCHES)) return null;
   return {
     type: "pushed",
     ...about(push, pushedAt(push.repository.pushed_at)),

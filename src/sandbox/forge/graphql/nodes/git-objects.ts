@@ -1,4 +1,5 @@
 import { latestStatuses } from "../../queries/commit-outcomes.ts";
+import { pullRequestsOfCommit } from "../../queries/pull-requests-of-commit.ts";
 import { bodyOf, needCommit, subjectOf, type Commit, type Signature } from "../../git/commits.ts";
 import { log } from "../../git/history.ts";
 import type { GitObject } from "../../git/objects.ts";
@@ -46,10 +47,10 @@ export async function commitObject(
     history: (args: HistoryArgs) => history(scope, repository, commit.sha, args),
     status: () => commitStatus(scope, repository, commit.sha),
     statusCheckRollup: () => scope.rollup(repository, commit.sha),
-    associatedPullRequests: (args: PageArgs) =>
-      connection("associatedPullRequests", pullRequestsOf(scope, repository, commit.sha), args, (row) =>
-        scope.pullRequest(row),
-      ),
+    associatedPullRequests: async (args: PageArgs) => {
+      const found = await pullRequestsOfCommit(scope.forge, repository, commit.sha);
+      return connection("associatedPullRequests", found, args, (row) => scope.pullRequest(row));
+    },
   };
 }
 
@@ -106,12 +107,6 @@ async function history(
     totalCount: total,
   };
 }
-
-/** Open pull requests whose head it is, and merged ones that made it. */
-const pullRequestsOf = (scope: Scope, repository: RepositoryRow, sha: string) =>
-  scope.forge.state.pullRequests
-    .in(repository.id)
-    .filter((row) => row.headSha === sha || (row.mergedAt !== null && row.mergeCommitSha === sha));
 
 function commitStatus(scope: Scope, repository: RepositoryRow, sha: string): GraphqlObject | null {
   const latest = latestStatuses(scope.forge, repository.id, sha);

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { Refusal } from "../../flow/refusal.ts";
+import { type Caller, shaped } from "./client.ts";
+import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
+import type { PickedCommit } from "./pick-state.ts";
+import { REPOSITORY } from "./repositories.ts";
+
+/** Merges in one call: GitHub gives a GraphQL call 10 seconds. */
+const PER_CALL = 10;
+/** Keeps CI and required checks away from commits nobody will ever see. */
+const MESSAGE = "Work out a cherry-pick [skip ci]\n\n\nskip-checks: true";
+
+export type Merged =
+  /** The branch's tree after each commit. */
+  { readonly trees: readonly string[] } | { readonly refusal: Refusal; readonly at: PickedCommit };
+
+const answerShape = z.record(
+  z.string(),
+  z
+    .looseObject({
+      mergeCommit: z.looseObject({ tree: z.looseObject({ oid: z.string() }) }).nullish(),
+    })
+    .nullish(),
+);
+
+/** First the temporary branch is put where the merges begin, whatever an earlier try left there; then each commit is merged into it. */
+export function mergesDocument(count: number, isFirst: boolean): string {
+  const heads = Array.from({ length: count }, (_, index) => index);
+  const prepare = isFirst
+    ? "prepare: updateRefs(input: { repositoryId: $repositoryId, refUpdates: $refUpdates }) { clientMutationId }"
+    : "";
+  const merges = heads.map(
+    (index) =>
+      `m${index}: mergeBranch(input: { repositoryId: $repositoryId, base: $base, head: $h${index}, commitMessage: $message }) {
+        mergeCommit { tree { oid } }
+      }`,
+  );
+  const variables = heads.map((index) => `$h${index}: String!`).join(", ");
+  return `mutation PickMerges($repositoryId: ID!, $base: String!, $message: String!, ${variables}${
+    isFirst ? ", $refUpdates: [RefUpdate!]!" : ""
+  }) {
+    ${prepare}
+    ${merges.join("\n")}
+  }`;
+}
+
+export interface Chain {
+  readonly repositoryId: string;
+  readonly tempBranch: string;
+  /** A commit with the target's tree and the first commit's parent: merging into it brings over that commit's change alone. */
+  readonly sibling: string;
+  /** Each the child of the one before. */
+  readonly commits: readonly PickedCommit[];
+}
+
+/** What a chain of commits makes of the target's tree, worked out by GitHub on a temporary branch. */
+export async function mergeChain(caller: Caller, chain: Chain): Promise<Merged> {
+  const trees: string[] = [];
+  for (let start = 0; start < chain.commits.length; start += PER_CALL) {
+    const some = chain.commits.slice(start, start + PER_CALL);
+    const merged = await mergeSome(caller, chain, some, start === 0);
+    if ("refusal" in merged) return merged;
+    trees.push(...merged.trees);
+  }
+  return { trees };
+}
+
+async function mergeSome(
+  caller: Caller,
+  { repositoryId, tempBranch, sibling }: Chain,
+  commits: readonly PickedCommit[],
+  isFirst: boolean,
+): Promise<Merged> {
+  const heads = Object.fromEntries(commits.map(({ oid }, index) => [`h${index}`, oid]));
+  const refUpdates = [{ name: `refs/heads/${tempBranch}`, afterOid: sibling, force: true }];
+  const variables = { repositoryId, base: tempBranch, message: MESSAGE, ...heads };
+  const document = mergesDocument(commits.length, isFirst);
+  const answer = await caller.mutate(document, isFirst ? { ...variables, refUpdates } : variables);
+  const outcome = graphqlOutcome(answer);
+  if (outcome.refusal !== undefined) return { refusal: outcome.refusal, at: commits[0]! };
+  const [error] = outcome.errors;
+  if (error !== undefined) {
+    const index = Number(String(error.path?.[0] ?? "").slice(1));
+    return { refusal: refusalOfError(error, answer), at: commits[index] ?? commits[0]! };
+  }
+  const data = shaped(answerShape, { ...answer, body: outcome.data });
+  const trees = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
+  const found = trees.filter((tree) => tree !== undefined);
+  if (found.length === commits.length) return { trees: found };
+  const message = "GitHub found nothing to merge where a commit was to be picked";
+  return { refusal: { reason: "unknown", message }, at: commits[0]! };
+}
+
+const filesShape = z.looseObject({
+  files: z
+    .array(
+      z.looseObject({
+        filename: z.string(),
+        sha: z.string().nullish(),
+        previous_filename: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+/**
+ * The files that both a commit and the target changed since the commit's parent, and not to the same content. GitHub does not say which of
+ * them conflict, but those that do are among them (300 changed files are told at most).
+ */
+export async function changedOnBothSides(
+  caller: Caller,
+  repositoryId: number,
+  parent: string,
+  sides: readonly [string, string],
+): Promise<string[]> {
+  const [ours, theirs] = await Promise.all(
+    sides.map(async (head) => {
+      const answer = await caller.read(`GET ${REPOSITORY}/compare/{basehead}`, {
+        repository_id: repositoryId,
+        basehead: `${parent}...${head}`,
+      });
+      if (answer.status >= 300) return new Map<string, string | null>();
+      const files = shaped(filesShape, answer).files ?? [];
+      return new Map(
+        files.flatMap(({ filename, sha, previous_filename: before }) => [
+          [filename, sha ?? null] as const,
+          ...(before ? [[before, null] as const] : []),
+        ]),
+      );
+    }),
+  );
+  const names = [...(ours?.keys() ?? [])];
+  return names.filter(
+    (name) => theirs?.has(name) && (ours?.get(name) === null || ours?.get(name) !== theirs.get(name)),
+  );
+}

@@ -1,0 +1,42 @@
+import type { Releasing } from "../releasing.ts";
+import type { CarryOut } from "./carry-out.ts";
+import { cherryPick } from "./cherry-pick.ts";
+import type { GitHubClient } from "./client.ts";
+import { readContains } from "./contains.ts";
+import { deleteBranch, readTemporaryBranches } from "./delete-branch.ts";
+import { readLandedCommits } from "./landed-history.ts";
+import { readMergedCommits } from "./merged-commits.ts";
+import { permitted, reachable } from "./permitted.ts";
+import { createTag, publishRelease, readTagHead } from "./tags.ts";
+
+const PICK_WITHIN_MS = 25_000;
+/** Each further commit is a write of its own, and GitHub wants a second between two. */
+const PICK_WITHIN_MS_PER_COMMIT = 2_000;
+
+export function createReleasing(client: GitHubClient, carryOut: CarryOut): Releasing {
+  return {
+    contains: (repository, branchName, sha) =>
+      reachable(() => readContains(client.as(repository.installationId), repository, branchName, sha)),
+    commitsOf: (repository, prNumber) =>
+      permitted(() => readMergedCommits(client.as(repository.installationId), repository, prNumber)),
+    landedCommits: (repository, question) =>
+      reachable(() => readLandedCommits(client.as(repository.installationId), repository, question)),
+    tagHead: (repository, tagName) =>
+      reachable(() => readTagHead(client.as(repository.installationId), repository, tagName)),
+    temporaryBranches: (repository) =>
+      reachable(() => readTemporaryBranches(client.as(repository.installationId), repository)),
+    deleteBranch: (repository, branchName, sha) =>
+      permitted(() =>
+        deleteBranch(client.as(repository.installationId), carryOut, repository, branchName, sha),
+      ),
+    cherryPick: (repository, order) => {
+      const withinMs = PICK_WITHIN_MS + (order.commits.length - 1) * PICK_WITHIN_MS_PER_COMMIT;
+      const caller = client.as(repository.installationId, withinMs);
+      return permitted(() => cherryPick({ caller, carryOut, repository, order }));
+    },
+    createTag: (repository, tagName, sha) =>
+      permitted(() => createTag(client.as(repository.installationId), carryOut, repository, tagName, sha)),
+    publishRelease: (repository, notes) =>
+      permitted(() => publishRelease(client.as(repository.installationId), carryOut, repository, notes)),
+  };
+}

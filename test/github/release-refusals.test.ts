@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "./github-double.ts";
+
+const RELEASES = "/repositories/42/releases";
+const notes = { tagName: "v1", name: "Spring", body: "" };
+const invalid = (error: object) => ({
+  message: "Validation Failed",
+  errors: [{ resource: "Release", ...error }],
+});
+
+let github: GitHubDouble;
+beforeEach(() => {
+  github = openGitHubDouble();
+});
+afterEach(() => github.done());
+
+describe("a release", () => {
+  test("whose tag an immutable release has used up is refused in GitHub's words", async () => {
+    const message = "tag_name was used by an immutable release";
+    github.on("POST", RELEASES, 422, invalid({ code: "custom", field: "tag_name", message }));
+    expect(await github.forge.publishRelease(WEB, notes)).toEqual({
+      ok: false,
+      refusal: { reason: "unknown", message },
+    });
+  });
+
+  test("a ruleset forbids is refused in GitHub's words", async () => {
+    const message =
+      "pre_receive Repository rule violations found\n\nCannot create ref due to creations being restricted.";
+    github.on("POST", RELEASES, 422, invalid({ code: "custom", field: "pre_receive", message }));
+    expect(await github.forge.publishRelease(WEB, notes)).toEqual({
+      ok: false,
+      refusal: { reason: "protected", message },
+    });
+  });
+
+  test("said to be there that cannot be read, as drafts cannot, is refused", async () => {
+    github.on("POST", RELEASES, 422, invalid({ code: "already_exists", field: "tag_name" }));
+    github.on("GET", `${RELEASES}/tags/v1`, 404, { message: "Not Found" });
+    expect(await github.forge.publishRelease(WEB, notes)).toEqual({
+      ok: false,
+      refusal: { reason: "unknown", message: "tag_name already_exists" },
+    });
+  });
+});
+
+test("a tag the rules forbid is refused in GitHub's words", async () => {
+  const message = "Repository rule violations found\n\nCannot create ref due to creations being restricted.";
+  github.on("POST", "/repositories/42/git/refs", 422, { message });
+  expect(await github.forge.createTag(WEB, "v1", SHA)).toEqual({
+    ok: false,
+    refusal: { reason: "protected", message },
+  });
+});
+
+test("a branch that moves while it is deleted is left alone", async () => {
+  const branch = (oid: string) => ({ data: { r0: { id: "R_1", databaseId: 42, ref: { target: { oid } } } } });
+  github.on("POST", "/graphql", 200, branch(SHA));
+  github.on("POST", "/graphql", 200, {
+    data: { updateRefs: null },
+    errors: [{ type: "UNPROCESSABLE", path: ["updateRefs"], message: "Reference update failed" }],
+  });
+  github.on("POST", "/graphql", 200, branch(OTHER_SHA));
+  expect(await github.forge.deleteBranch(WEB, "release/x", SHA)).toEqual({
+    ok: true,
+    value: { moved: OTHER_SHA },
+  });
+});

@@ -1,0 +1,203 @@
+/** Tags, releases, branch ends and histories, against a forge over real git. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Forge, RepositoryRef } from "../../src/forge/forge.ts";
+import { type Adapter, startAdapter, type TestRepository } from "../support/adapter.ts";
+
+let adapter: Adapter;
+let forge: Forge;
+let shop: TestRepository;
+let repository: RepositoryRef;
+
+beforeAll(async () => {
+  adapter = await startAdapter();
+  forge = adapter.forge;
+});
+afterAll(() => adapter.world.stop());
+beforeEach(async () => {
+  shop = await adapter.newRepository({ "README.md": "# Shop\n" });
+  repository = shop.ref;
+});
+afterEach(() => adapter.world.forge.control.faults.clear());
+
+const BRANCH = "release/spring";
+const loseAnswer = (match: { method?: string; path?: string; operation?: string }) =>
+  adapter.world.forge.control.faults.add({
+    match,
+    fault: { kind: "answer", status: 502, effect: "after" },
+    times: 1,
+  });
+const api = (method: string, path: string, body?: unknown) =>
+  adapter.world.api(method, `/repos/${repository.fullName}${path}`, body);
+
+describe("deleting a branch", () => {
+  test("happens only where it still stands as expected", async () => {
+    await forge.createBranch(repository, BRANCH, shop.base);
+    const sha = await shop.commit(BRANCH, { a: "a" });
+    expect(await forge.deleteBranch(repository, BRANCH, shop.base)).toEqual({
+      ok: true,
+      value: { moved: sha },
+    });
+    expect(await forge.branchHead(repository, BRANCH)).toBe(sha);
+    expect(await forge.deleteBranch(repository, BRANCH, sha)).toEqual({ ok: true, value: { deleted: true } });
+    expect(await forge.branchHead(repository, BRANCH)).toBeNull();
+    expect(await forge.deleteBranch(repository, BRANCH, sha)).toEqual({
+      ok: true,
+      value: { deleted: false },
+    });
+  });
+
+  test("is known when its answer is lost", async () => {
+    await forge.createBranch(repository, BRANCH, shop.base);
+    loseAnswer({ operation: "UpdateRefs" });
+    expect(await forge.deleteBranch(repository, BRANCH, shop.base)).toEqual({
+      ok: true,
+      value: { deleted: true },
+    });
+  });
+
+  test("is refused in the forge's words", async () => {
+    expect(await forge.deleteBranch(repository, "main", shop.base)).toEqual({
+      ok: false,
+      refusal: { reason: "unknown", message: "Cannot delete the default branch" },
+    });
+  });
+});
+
+describe("a tag", () => {
+  test("is made once, and never moved", async () => {
+    expect(await forge.tagHead(repository, "v1.0")).toBeNull();
+    loseAnswer({ method: "POST", path: "/repositories/*/git/refs" });
+    expect(await forge.createTag(repository, "v1.0", shop.base)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+    expect(await forge.createTag(repository, "v1.0", shop.base)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+    const sha = await shop.commit("main", { a: "a" });
+    expect(await forge.createTag(repository, "v1.0", sha)).toEqual({ ok: true, value: { taken: shop.base } });
+    expect(await forge.createTag(repository, "v1.1", sha)).toEqual({ ok: true, value: { created: true } });
+    expect(await forge.tagHead(repository, "v1.1")).toBe(sha);
+  });
+
+  test("that is annotated leads to its commit", async () => {
+    shop.git(
+      "-c",
+      "user.name=ada",
+      "-c",
+      "user.email=ada@example.com",
+      "tag",
+      "-a",
+      "v2",
+      "-m",
+      "Two",
+      "main",
+    );
+    expect(shop.git("cat-file", "-t", "v2")).toBe("tag");
+    expect(await forge.tagHead(repository, "v2")).toBe(shop.base);
+    expect(await forge.createTag(repository, "v2", shop.base)).toEqual({
+      ok: true,
+      value: { created: false },
+    });
+  });
+});
+
+describe("a release", () => {
+  const notes = { tagName: "v1.0", name: "Spring", body: "- #7 Log in" };
+
+  test("is published for its tag, and adopted by whoever asks again", async () => {
+    await forge.createTag(repository, "v1.0", shop.base);
+    await shop.commit("main", { a: "a" });
+    adapter.world.forge.control.calls.reset();
+    const published = await forge.publishRelease(repository, notes);
+    expect(adapter.world.forge.control.calls.read().total).toBe(1);
+    expect(published).toEqual({ ok: true, value: { url: expect.stringContaining("/releases/") } });
+    expect(await forge.publishRelease(repository, notes)).toEqual(published);
+    const listed = await api("GET", "/releases");
+    expect(listed.body).toMatchObject([{ tag_name: "v1.0", name: "Spring", body: notes.body, draft: false }]);
+    expect(await forge.tagHead(repository, "v1.0")).toBe(shop.base);
+  });
+
+  test("is known when its answer is lost", async () => {
+    await forge.createTag(repository, "v1.0", shop.base);
+    loseAnswer({ method: "POST", path: "/repositories/*/releases" });
+    expect(await forge.publishRelease(repository, notes)).toMatchObject({ ok: true });
+    expect((await api("GET", "/releases")).body).toHaveLength(1);
+  });
+});
+
+test("what a branch contains is what leads to it", async () => {
+  await forge.createBranch(repository, BRANCH, shop.base);
+  const sha = await shop.commit(BRANCH, { a: "a" });
+  expect(await forge.contains(repository, BRANCH, shop.base)).toBe(true);
+  expect(await forge.contains(repository, BRANCH, sha)).toBe(true);
+  expect(await forge.contains(repository, "main", sha)).toBe(false);
+  expect(await forge.contains(repository, "gone", sha)).toBeNull();
+  expect(await forge.contains(repository, "main", "f".repeat(40))).toBeNull();
+});
+
+describe("the history of a branch", () => {
+  const question = { branchName: "main", from: null, after: null, since: "2020-01-01T00:00:00Z" };
+
+  async function mergeOne(number: number, method: string): Promise<string> {
+    const branch = `card/${number}`;
+    await forge.createBranch(repository, branch, (await forge.branchHead(repository, "main")) ?? "");
+    await shop.commit(branch, { [`${number}-a.txt`]: "a" }, `One of ${number}`);
+    await shop.commit(branch, { [`${number}-b.txt`]: "b" }, `Two of ${number}`);
+    const opened = await api("POST", "/pulls", { title: `Card ${number}`, head: branch, base: "main" });
+    const merged = await api("PUT", `/pulls/${opened.number("number")}/merge`, { merge_method: method });
+    return merged.at("sha");
+  }
+
+  test("is its first-parent line with what brought each commit", async () => {
+    const merge = await mergeOne(1, "merge");
+    const push = await shop.commit("main", { p: "p" }, "Pushed\n\nAt once.");
+    const squash = await mergeOne(2, "squash");
+    const rebase = await mergeOne(3, "rebase");
+    const history = await forge.landedCommits(repository, question);
+    const expected = shop.git("rev-list", "--first-parent", "main").split("\n");
+    expect(history).toMatchObject({ next: null, isJoined: false });
+    expect(history?.commits.map(({ sha }) => sha)).toEqual(expected);
+    const numbers = Object.fromEntries(history?.commits.map(({ sha, prNumber }) => [sha, prNumber]) ?? []);
+    expect(numbers).toEqual({
+      [rebase]: 3,
+      [shop.git("rev-parse", `${rebase}^`)]: 3,
+      [squash]: 2,
+      [push]: null,
+      [merge]: 1,
+      [shop.base]: null,
+    });
+    expect(history?.commits.find(({ sha }) => sha === push)).toEqual({
+      sha: push,
+      parents: [merge],
+      message: "Pushed\n\nAt once.",
+      committedAt: new Date(shop.git("log", "-1", "--format=%cI", push)).toISOString(),
+      authorLogin: "ada",
+      prNumber: null,
+    });
+    const since = await forge.landedCommits(repository, { ...question, after: push });
+    expect(since?.commits.map(({ sha }) => sha)).toEqual(expected.slice(0, expected.indexOf(push)));
+    expect(since?.isJoined).toBe(true);
+    const earlier = await forge.landedCommits(repository, { ...question, from: push });
+    expect(earlier?.commits.map(({ sha }) => sha)).toEqual([push, merge, shop.base]);
+    expect(await forge.landedCommits(repository, { ...question, branchName: "gone" })).toBeNull();
+  });
+
+  test("that is long is read page by page", async () => {
+    shop.import(
+      Array.from({ length: 230 }, (_, index) => ({
+        message: `Commit ${index}`,
+        at: 1_700_000_000 + index * 60,
+      })),
+    );
+    const history = await forge.landedCommits(repository, { ...question, after: shop.base });
+    expect(history?.commits).toHaveLength(230);
+    expect(history).toMatchObject({ isJoined: true, next: null });
+    const since = new Date((1_700_000_000 + 200 * 60) * 1_000).toISOString();
+    const some = await forge.landedCommits(repository, { ...question, since });
+    expect(some?.commits.map(({ message }) => message)).toEqual(
+      Array.from({ length: 30 }, (_, index) => `Commit ${229 - index}`),
+    );
+  });
+});
