@@ -13,6 +13,7 @@ import {
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldKeys } from "../store/idempotency.ts";
+import { dropOldReports } from "../store/monitors.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
@@ -40,6 +41,7 @@ export const tasksOf = (deps: Deps): TaskList => ({
   "sync-installations": () => syncInstallations(deps),
   "drop-old-keys": async () => {
     await dropOldKeys(deps.db);
+    await dropOldReports(deps.db);
   },
 });
 
