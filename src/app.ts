@@ -7,14 +7,10 @@ import { openApiDocument } from "./http/openapi.ts";
 import { serveReference } from "./http/reference/serve-reference.ts";
 import { routes } from "./http/v1/routes.ts";
 import { pendingMigrations } from "./store/migrate.ts";
-import { monitorDoor } from "./webhooks/monitor-door.ts";
 import { webhookDoor } from "./webhooks/door.ts";
 
 /** Where GitHub sends its deliveries: probot's default. */
 export const WEBHOOK_PATH = "/api/github/webhooks";
-
-/** Where monitors report production errors. */
-const MONITOR_PATH = "/monitors/:monitorId";
 
 export interface AppOptions {
   /** The App's webhook secret, and while it is being changed the one before it. */
@@ -29,7 +25,6 @@ export function createApp(deps: Deps, { webhookSecrets }: AppOptions): Express {
   app.use(nameRequest(deps));
   app.use(honourIfNoneMatch);
   app.post(WEBHOOK_PATH, ...webhookDoor(deps, webhookSecrets));
-  app.post(MONITOR_PATH, ...monitorDoor(deps));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app[definition.method](path, (request, response) => serve(deps, request, response));

@@ -1,5 +1,6 @@
 import { conflict } from "../errors.ts";
 import { removeRelease, type ReleaseHead } from "../store/releases.ts";
+import { requireIdle } from "./begin-release-action.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { holdOpenRelease } from "./hold-release.ts";
@@ -16,6 +17,7 @@ export async function deleteRelease(deps: Deps, caller: Caller, release: Release
         `The release ${current.name} is frozen: it has branches on the forge. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
       );
     }
+    await requireIdle(trx, current);
     await removeRelease(trx, current.id);
     return caller.answer(trx, null, 204);
   });

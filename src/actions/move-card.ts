@@ -16,7 +16,7 @@ import { touchesGit, type Crossing } from "./look-at-card.ts";
 import { requireRoleFor } from "./require-role.ts";
 
 /** Past the end of any column. */
-const AT_THE_END = 2_147_483_647;
+export const AT_THE_END = 2_147_483_647;
 
 /**
  * Moves a card into a stage of its project's flow, at `index` of the column, doing on the forge what the stage asks. Answers 200 with the
@@ -37,11 +37,9 @@ export async function moveCard(
     ]);
   }
   requireRoleFor(caller, stage);
-  const crossing = { card, project, stage };
-  if (!(await touchesGit(deps, crossing))) return placeOnly(deps, caller, crossing, index);
-  const settled = await moveThroughForge(deps, caller, crossing, index);
-  if ("answered" in settled) return settled.answered;
-  const { blocked, promoted } = settled.refused;
+  const crossed = await cross(deps, moverFor(caller), { card, project, stage }, index);
+  if ("kept" in crossed) return crossed.kept;
+  const { blocked, promoted } = crossed.refused;
   throw new Problem("refused", blocked.message, { body: { blocked, promoted } });
 }
 
@@ -59,10 +57,37 @@ export async function moveNewCard(
   const crossing = { card, project: await projectOf(deps, card), stage };
   const answer = async (trx: Trx): Promise<Answered> =>
     caller.answer(trx, await readCard(trx, caller.workspaceId, number), 201);
-  const asCreated: Caller = { ...caller, answer };
-  if (!(await touchesGit(deps, crossing))) return placeOnly(deps, asCreated, crossing, AT_THE_END);
-  const settled = await moveThroughForge(deps, asCreated, crossing, AT_THE_END);
-  return "answered" in settled ? settled.answered : deps.db.transaction(answer);
+  const crossed = await cross(deps, { ...moverFor(caller), keep: answer }, crossing, AT_THE_END);
+  return "kept" in crossed ? crossed.kept : deps.db.transaction(answer);
+}
+
+/** Who moves a card, and what is kept of its result in the transaction that does the work. */
+export interface Mover<Kept> {
+  readonly userId: string;
+  /** Names the move across its retries. */
+  readonly requestId: string;
+  keep(trx: Trx, body: unknown, status: number): Promise<Kept>;
+}
+
+const moverFor = (caller: Caller): Mover<Answered> => ({
+  userId: caller.userId,
+  requestId: caller.requestId,
+  keep: (trx, body, status) => caller.answer(trx, body, status),
+});
+
+export type Crossed<Kept> =
+  | { readonly kept: Kept }
+  | { readonly refused: { readonly blocked: Blocked; readonly promoted: MoveOutcome["promoted"] } };
+
+/** Moves a card into a stage; throws `busy` while another call moves the card, `unavailable` when the forge cannot be reached. */
+export async function cross<Kept>(
+  deps: Deps,
+  mover: Mover<Kept>,
+  crossing: Crossing,
+  index: number,
+): Promise<Crossed<Kept>> {
+  if (await touchesGit(deps, crossing)) return moveThroughForge(deps, mover, crossing, index);
+  return { kept: await placeOnly(deps, mover, crossing, index) };
 }
 
 async function projectOf(deps: Deps, card: CardHead): Promise<Project> {
@@ -71,21 +96,21 @@ async function projectOf(deps: Deps, card: CardHead): Promise<Project> {
   return project;
 }
 
-async function placeOnly(
+async function placeOnly<Kept>(
   deps: Deps,
-  caller: Caller,
+  mover: Mover<Kept>,
   { card, stage }: Crossing,
   index: number,
-): Promise<Answered> {
+): Promise<Kept> {
   return deps.db.transaction(async (trx) => {
     const current = await lockCard(trx, card.id);
     if (!current) throw notFound(`There is no card ${card.number} on this board.`);
     const operation = await findOpenOperation(trx, card.id);
     if (operation?.isHeld || current.stageId !== card.stageId) throw beingMoved(card);
     if (operation && current.stageId !== stage.id) await abandonMove(trx, card, operation);
-    await enterStage(trx, current, stage, index, caller.userId);
+    await enterStage(trx, current, stage, index, mover.userId);
     const blocked = current.stageId === stage.id ? current.blocked : null;
-    return caller.answer(trx, moveResult(card, stage.id, blocked, []));
+    return mover.keep(trx, moveResult(card, stage.id, blocked, []), 200);
   });
 }
 
@@ -117,33 +142,29 @@ const moveResult = (
   promoted: MoveOutcome["promoted"],
 ): Record<string, unknown> => ({ task: { number: card.number, statusId, blocked }, promoted });
 
-type Settled =
-  | { readonly answered: Answered }
-  | { readonly refused: { readonly blocked: Blocked; readonly promoted: MoveOutcome["promoted"] } };
-
-async function moveThroughForge(
+async function moveThroughForge<Kept>(
   deps: Deps,
-  caller: Caller,
+  mover: Mover<Kept>,
   asked: Crossing,
   index: number,
-): Promise<Settled> {
+): Promise<Crossed<Kept>> {
   const begun = await beginMove(deps, asked.card, {
     stageId: asked.stage.id,
     index,
-    actorId: caller.userId,
-    requestId: caller.requestId,
+    actorId: mover.userId,
+    requestId: mover.requestId,
   });
   if (begun.state === "finished") {
-    return { answered: await deps.db.transaction((trx) => caller.answer(trx, begun.result)) };
+    return { kept: await deps.db.transaction((trx) => mover.keep(trx, begun.result, 200)) };
   }
   const crossing = await underPresentRules(deps, asked);
   const outcome = await carryOutOrLetGo(deps, crossing, begun.move);
   const settled = await settleMove(deps, crossing, begun.move, outcome, (trx, body, status) =>
-    caller.answer(trx, body, status),
+    mover.keep(trx, body, status),
   );
   return "blocked" in settled
     ? { refused: { blocked: settled.blocked, promoted: outcome.promoted } }
-    : { answered: settled.kept };
+    : { kept: settled.kept };
 }
 
 /** The flow may have been replaced just before the move began; from then on it cannot be until the move has ended. */

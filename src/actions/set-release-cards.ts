@@ -1,8 +1,10 @@
-import { conflict, invalid } from "../errors.ts";
+import { busy, conflict, invalid } from "../errors.ts";
 import type { Trx } from "../store/connect.ts";
+import { findPickUnderWay } from "../store/release-actions.ts";
 import { holdCards, listOpenScopes, saveReleaseCards, type ScopedCard } from "../store/release-cards.ts";
 import type { ReleaseHead } from "../store/releases.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import { requireIdle } from "./begin-release-action.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { holdOpenRelease } from "./hold-release.ts";
@@ -26,6 +28,7 @@ export async function setReleaseCards(
         `The release ${current.name} is frozen. Add a card with POST /v1/releases/${current.id}/pick, or unfreeze the release to change its scope.`,
       );
     }
+    await requireIdle(trx, current);
     await requireInNoOther(trx, current, cards);
     const added = await saveReleaseCards(
       trx,
@@ -59,16 +62,21 @@ function requireOfProject(
   if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
 }
 
-/** Refuses cards that are in another open release. */
+/** Refuses cards that are in another open release, or on their way into one. */
 export async function requireInNoOther(
   trx: Trx,
   release: ReleaseHead,
   cards: readonly Pick<ScopedCard, "id">[],
 ): Promise<void> {
-  const scopes = await listOpenScopes(
-    trx,
-    cards.map(({ id }) => id),
-  );
+  const cardIds = cards.map(({ id }) => id);
+  const pickedInto = await findPickUnderWay(trx, cardIds);
+  if (pickedInto !== null) {
+    throw busy(
+      `A card of these is being picked into the release ${pickedInto}. Try again once that is done.`,
+      2,
+    );
+  }
+  const scopes = await listOpenScopes(trx, cardIds);
   const taken = scopes.filter(({ releaseId }) => releaseId !== release.id);
   const [first] = taken;
   if (!first) return;

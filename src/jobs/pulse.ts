@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
+import { resumeActionSoon } from "../actions/resume-action-soon.ts";
 import { RESUME_ORPHANED_MOVES } from "../actions/resume-move.ts";
 import { freeDeadWorkers, heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
 import { addJob } from "../store/jobs.ts";
 import { listOrphanedOperations } from "../store/operations.ts";
+import { listOrphanedActions } from "../store/release-actions.ts";
 
 export interface Pulse {
   /** Ends the pulse and tells the others that this process is gone. */
@@ -40,6 +42,7 @@ async function beat(deps: Deps, workerIds: ReadonlySet<string>, ending: AbortSig
       const orphans = await listOrphanedOperations(deps.db, 1);
       if (orphans.length > 0)
         await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
+      for (const { id } of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, id);
     } catch (error) {
       deps.log.warn({ err: error }, "the database could not be told that this process is alive");
     }

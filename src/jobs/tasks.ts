@@ -10,10 +10,11 @@ import {
   resumeOrphanedMoves,
   resumeQueuedMove,
 } from "../actions/resume-move.ts";
+import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
+import { resumeAction } from "../actions/resume-release-action.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldKeys } from "../store/idempotency.ts";
-import { dropOldReports } from "../store/monitors.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
@@ -21,6 +22,7 @@ import { workLane } from "../webhooks/work-lane.ts";
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
 const commentPayload = z.object({ commentId: z.uuid() });
+const actionPayload = z.object({ actionId: z.uuid() });
 const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullable() });
 
 /** All that runs later. */
@@ -34,6 +36,7 @@ export const tasksOf = (deps: Deps): TaskList => ({
     return resumeQueuedMove(deps, cardId, thrownOut);
   },
   [RESUME_ORPHANED_MOVES]: () => resumeOrphanedMoves(deps),
+  [RESUME_RELEASE_ACTION]: (payload) => resumeAction(deps, actionPayload.parse(payload).actionId),
   "work-forgotten-lanes": async () => {
     for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
   },
@@ -41,7 +44,6 @@ export const tasksOf = (deps: Deps): TaskList => ({
   "sync-installations": () => syncInstallations(deps),
   "drop-old-keys": async () => {
     await dropOldKeys(deps.db);
-    await dropOldReports(deps.db);
   },
 });
 

@@ -22,6 +22,17 @@ export async function listReleaseCards(db: Db, releaseId: string): Promise<Relea
   );
 }
 
+/** The ids of a release's cards by their numbers, in the order of those. */
+export async function mapReleaseCards(db: Db, releaseId: string): Promise<Map<number, string>> {
+  const found = await rows<{ number: number; id: string }>(
+    db,
+    `select c.number, c.id from release_cards rc join cards c on c.id = rc.card_id
+      where rc.release_id = :releaseId order by c.number`,
+    { releaseId },
+  );
+  return new Map(found.map(({ number, id }) => [number, id]));
+}
+
 export interface ScopedCard {
   readonly id: string;
   readonly number: number;

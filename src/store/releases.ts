@@ -125,3 +125,14 @@ export async function insertRelease(
 export async function removeRelease(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId }).delete();
 }
+
+/** Says that a release's scope stands still from now on; one already frozen stays so since then. */
+export async function freezeScope(db: Db, releaseId: string): Promise<void> {
+  await db("releases").where({ id: releaseId, frozen_at: null }).update({ frozen_at: db.fn.now() });
+}
+
+/** Says that a release's scope may change again. */
+export async function unfreezeScope(db: Db, releaseId: string): Promise<void> {
+  await db("releases").where({ id: releaseId }).update({ frozen_at: null });
+  await db("release_cards").where({ release_id: releaseId }).update({ picked_at: null });
+}

@@ -55,3 +55,33 @@ export const setCards = (
   taskNumbers: readonly unknown[],
   options?: CallOptions,
 ): Promise<ApiAnswer> => api.put(`/v1/releases/${id}/cards`, { taskNumbers }, options);
+
+export interface PromotionAnswer {
+  readonly promoted: readonly {
+    readonly number: number;
+    readonly statusId: string;
+    readonly promoted: readonly unknown[];
+  }[];
+  readonly refused: readonly {
+    readonly number: number;
+    readonly repository: string | null;
+    readonly reason: string;
+    readonly message: string;
+  }[];
+  readonly skipped: readonly { readonly number: number; readonly reason: string }[];
+  readonly pending: readonly number[];
+  readonly operationId: string | null;
+}
+
+export const promote = (
+  api: Api,
+  id: string,
+  body: { readonly statusId: string; readonly taskNumbers?: readonly number[] },
+  options?: CallOptions,
+): Promise<ApiAnswer<PromotionAnswer>> => api.post(`/v1/releases/${id}/promote`, body, options);
+
+export const freeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
+  api.post(`/v1/releases/${id}/freeze`, undefined, options);
+
+export const unfreeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
+  api.delete(`/v1/releases/${id}/freeze`, options);

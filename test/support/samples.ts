@@ -35,6 +35,18 @@ const member = async ({ api }: TestBoard): Promise<string> => {
 };
 const release = ({ api, projectId }: TestBoard): Promise<string> =>
   made(api, `/v1/releases?projectId=${projectId}`, { name: "Release" });
+const frozenRelease = async (board: TestBoard): Promise<string> => {
+  const id = await release(board);
+  const { status, text } = await board.api.post(`/v1/releases/${id}/freeze`);
+  if (status !== 200) throw new Error(`the release is not frozen: ${text}`);
+  return id;
+};
+const aPromotion = async (board: TestBoard) => {
+  const id = await release(board);
+  const taskNumbers = [await card(board)];
+  await board.api.put(`/v1/releases/${id}/cards`, { taskNumbers });
+  return { path: { id }, body: { statusId: board.stages["To do"], taskNumbers } };
+};
 const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promise<string> => {
   const detail = unique("Something broke");
   await putInboxItem(db, {
@@ -165,6 +177,15 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     body: { taskNumbers: [await card(board)] },
   }),
   "DELETE /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),
+  "POST /v1/releases/{id}/freeze": async (board) => ({ path: { id: await release(board) } }),
+  "DELETE /v1/releases/{id}/freeze": async (board) => ({ path: { id: await frozenRelease(board) } }),
+  "POST /v1/releases/{id}/promote": aPromotion,
+  "GET /v1/operations/{operationId}": async (board, caller) => {
+    const { path, body } = await aPromotion(board);
+    await caller.post(`/v1/releases/${path.id}/promote`, body);
+    const { id: operationId } = await board.db("release_actions").where({ release_id: path.id }).first("id");
+    return { path: { operationId } };
+  },
 };
 
 /** The sample of a route; a route without one fails with what to do about it. */

@@ -12,6 +12,8 @@ import { labelRoutes } from "./labels.ts";
 import { memberRoutes } from "./members.ts";
 import { movePlanRoutes } from "./move-plan.ts";
 import { projectRoutes } from "./projects.ts";
+import { operationRoutes } from "./operations.ts";
+import { releaseActionRoutes } from "./release-actions.ts";
 import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
 
@@ -31,5 +33,7 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...docRoutes,
   ...releaseRoutes,
+  ...releaseActionRoutes,
+  ...operationRoutes,
   ...inboxRoutes,
 ];

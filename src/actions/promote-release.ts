@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { invalid, Problem } from "../errors.ts";
+import { stageOf, type Stage } from "../flow/flow.ts";
+import { findProject } from "../store/projects.ts";
+import { findAction, letGoOfAction, settleAction } from "../store/release-actions.ts";
+import { mapReleaseCards } from "../store/release-cards.ts";
+import { insertPromotions, readPromotion } from "../store/release-promotions.ts";
+import type { ReleaseHead } from "../store/releases.ts";
+import { beginReleaseAction, type BegunAction, type RunningAction } from "./begin-release-action.ts";
+import type { Answered, Caller } from "./caller.ts";
+import type { Deps } from "./deps.ts";
+import { noRelease } from "./hold-release.ts";
+import { promoteCards } from "./promote-cards.ts";
+import { requireRoleFor } from "./require-role.ts";
+import { resumeActionSoon } from "./resume-action-soon.ts";
+
+/** What is not done by then is answered as pending, and gone on with by a job. */
+const ANSWER_WITHIN_MS = 55_000;
+/** How long a job goes on before it makes room for others. */
+const SLICE_MS = 20_000;
+/** How often it is looked for the end of what another call is at work on. */
+const LOOK_EVERY_MS = 250;
+
+export interface PromoteInput {
+  readonly statusId: string;
+  /** All cards of the release when left out. */
+  readonly taskNumbers?: readonly number[] | undefined;
+}
+
+/**
+ * Moves cards of a release into a stage, each as by a move of its own: those refused stay put. Answers 200 with what became of each so far.
+ * Throws `invalid` for a number that is not in the release, before anything is moved.
+ */
+export async function promoteRelease(
+  deps: Deps,
+  caller: Caller,
+  release: ReleaseHead,
+  input: PromoteInput,
+): Promise<Answered> {
+  requireRoleFor(caller, await stageNamed(deps, release, input.statusId));
+  const until = Date.now() + ANSWER_WITHIN_MS;
+  const begun = await begin(deps, caller, release, input);
+  if (begun.state === "needless") throw new Error("a promotion is never needless");
+  if (begun.state === "held") {
+    const { log } = deps;
+    const working = promoteUntil(deps, release, begun.action, until);
+    const isInTime = await Promise.race([
+      working.then(() => true),
+      sleep(until - Date.now(), false, { ref: false }),
+    ]);
+    // The answer does not wait for the card at hand.
+    if (!isInTime) working.catch((error: unknown) => log.error({ err: error }, "a promotion failed"));
+  } else if (begun.state === "under_way") await ended(deps, caller, begun.actionId, until);
+  const actionId = begun.state === "held" ? begun.action.id : begun.actionId;
+  return deps.db.transaction(async (trx) => caller.answer(trx, await readPromotion(trx, actionId)));
+}
+
+async function stageNamed(deps: Deps, release: ReleaseHead, statusId: string): Promise<Stage> {
+  const project = await findProject(deps.db, release.workspaceId, release.projectId);
+  if (!project) throw noRelease();
+  const stage = stageOf(project.flow, statusId);
+  if (stage) return stage;
+  throw invalid("The release's flow has no stage with this id. GET /v1/board lists the stages.", [
+    { path: "body.statusId", message: "not a stage of this release's flow" },
+  ]);
+}
+
+async function begin(
+  deps: Deps,
+  caller: Caller,
+  release: ReleaseHead,
+  { statusId, taskNumbers }: PromoteInput,
+): Promise<BegunAction> {
+  const request = {
+    kind: "promote",
+    input: { statusId, taskNumbers: taskNumbers ?? null },
+    actorId: caller.userId,
+    requestId: caller.requestId,
+  } as const;
+  return deps.db.transaction(async (trx) => {
+    let cardIds: string[] | null = null;
+    const begun = await beginReleaseAction(deps, trx, release, request, async (current) => {
+      cardIds = chosenOf(current, await mapReleaseCards(trx, current.id), taskNumbers);
+      return true;
+    });
+    if (begun.state === "held" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);
+    return begun;
+  });
+}
+
+function chosenOf(
+  { name }: ReleaseHead,
+  cards: ReadonlyMap<number, string>,
+  numbers: readonly number[] | undefined,
+): string[] {
+  if (!numbers) return [...cards.values()];
+  const issues = numbers.flatMap((number, at) =>
+    cards.has(number)
+      ? []
+      : [{ path: `body.taskNumbers.${at}`, message: `card ${number} is not in the release ${name}` }],
+  );
+  const [first] = issues;
+  if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
+  return [...new Set(numbers)].flatMap((number) => cards.get(number) ?? []);
+}
+
+/** Promotes until the time is up; what is left then, or because the forge cannot be reached, a job goes on with. */
+async function promoteUntil(
+  deps: Deps,
+  release: ReleaseHead,
+  action: RunningAction,
+  until: number,
+): Promise<void> {
+  try {
+    if (await promoteCards(deps, release, action, until)) {
+      await settleAction(deps.db, action, "done");
+      return;
+    }
+    await letGo(deps, action, null);
+  } catch (error) {
+    const isOutage = error instanceof Problem && error.kind === "unavailable";
+    await letGo(deps, action, isOutage ? (error.retryAfter ?? 5) : 1);
+    if (!isOutage) throw error;
+    deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for the forge");
+  }
+}
+
+async function letGo(deps: Deps, action: RunningAction, retryAfter: number | null): Promise<void> {
+  await deps.db.transaction(async (trx) => {
+    await letGoOfAction(trx, action, retryAfter !== null);
+    await resumeActionSoon(trx, action.id, (retryAfter ?? 0) * 1_000);
+  });
+}
+
+/** Goes on with a promotion for a while. */
+export const goOnPromoting = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
+  promoteUntil(deps, release, action, Date.now() + SLICE_MS);
+
+/** Waits for the end of what another call, or a job, is at work on. */
+async function ended(deps: Deps, caller: Caller, actionId: string, until: number): Promise<void> {
+  while (Date.now() < until) {
+    const action = await findAction(deps.db, caller.workspaceId, actionId);
+    if (action?.state !== "running") return;
+    await sleep(LOOK_EVERY_MS);
+  }
+}

@@ -1,0 +1,111 @@
+import { Problem } from "../errors.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
+import type { Trx } from "../store/connect.ts";
+import { findProject, type Project } from "../store/projects.ts";
+import { isActionOurs, letGoOfAction, settleAction } from "../store/release-actions.ts";
+import { readRelease, type ReleaseHead } from "../store/releases.ts";
+import {
+  beginReleaseAction,
+  underWay,
+  type ReleaseActionRequest,
+  type RunningAction,
+} from "./begin-release-action.ts";
+import type { Answered, Caller } from "./caller.ts";
+import type { Deps } from "./deps.ts";
+import { holdOpenRelease } from "./hold-release.ts";
+
+/** What an action on a release works with. */
+export interface ReleaseContext {
+  readonly release: ReleaseHead;
+  readonly project: Project;
+  readonly action: RunningAction;
+}
+
+/** What doing it on the forge came to. */
+export type ReleaseOutcome =
+  /** `record` writes it, in the transaction that ends the action. */
+  | { readonly state: "done"; readonly record: (trx: Trx, release: ReleaseHead) => Promise<void> }
+  | {
+      readonly state: "refused";
+      readonly message: string;
+      readonly body?: Readonly<Record<string, unknown>>;
+      /** Writes what the refusal leaves. */
+      readonly record?: (trx: Trx) => Promise<void>;
+    };
+
+/**
+ * Does on the forge what is left to do. Everything it does is safe to be done again, and written down before. Throws `ForgeUnavailable` when
+ * the forge did not say: a later try goes on.
+ */
+export type CarryOutRelease = (deps: Deps, context: ReleaseContext) => Promise<ReleaseOutcome>;
+
+/**
+ * Does something to a release on the forge, and answers 200 with the release. Throws `refused` (409) when the forge refuses, busy while
+ * something else is being done to the release, `unavailable` (503) when the forge cannot be reached; it is gone on with then.
+ */
+export async function actOnRelease(
+  deps: Deps,
+  caller: Caller,
+  release: ReleaseHead,
+  request: ReleaseActionRequest,
+  carryOut: CarryOutRelease,
+  begin: {
+    readonly first?: (trx: Trx) => Promise<void>;
+    readonly isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>;
+  },
+): Promise<Answered> {
+  const begun = await deps.db.transaction(async (trx) => {
+    await begin.first?.(trx);
+    return beginReleaseAction(deps, trx, release, request, (current) => begin.isNeeded(trx, current));
+  });
+  const answer = async (trx: Trx): Promise<Answered> =>
+    caller.answer(trx, await readRelease(trx, release.id));
+  if (begun.state === "under_way") throw underWay(release, request);
+  if (begun.state !== "held") return deps.db.transaction(answer);
+  const settled = await carryOutAndSettle(deps, release, begun.action, carryOut, answer);
+  if ("kept" in settled) return settled.kept;
+  throw new Problem("refused", settled.refused.message, { body: settled.refused.body ?? {} });
+}
+
+type Settled<Kept> =
+  | { readonly kept: Kept }
+  | { readonly refused: Extract<ReleaseOutcome, { state: "refused" }> };
+
+/** Carries an action out and writes what it came to, in one transaction with whatever `keep` stores. */
+export async function carryOutAndSettle<Kept>(
+  deps: Deps,
+  head: ReleaseHead,
+  action: RunningAction,
+  carryOut: CarryOutRelease,
+  keep: (trx: Trx) => Promise<Kept>,
+): Promise<Settled<Kept>> {
+  try {
+    const project = await findProject(deps.db, head.workspaceId, head.projectId);
+    if (!project) throw new Error(`release ${head.id} without its project`);
+    const outcome = await carryOut(deps, { release: head, project, action });
+    return await deps.db.transaction(async (trx) => {
+      const release = await holdOpenRelease(trx, head);
+      const isOurs = await settleAction(trx, action, outcome.state);
+      if (!isOurs) throw underWay(release, action);
+      if (outcome.state === "refused") {
+        await outcome.record?.(trx);
+        return { refused: outcome };
+      }
+      await outcome.record(trx, release);
+      return { kept: await keep(trx) };
+    });
+  } catch (error) {
+    await letGoOfAction(deps.db, action, true);
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    throw new Problem(
+      "unavailable",
+      "The forge could not be reached, so this is not finished. Make the same call again.",
+      { retryAfter: error.retryAfter, detail: error.message, cause: error },
+    );
+  }
+}
+
+/** Asked before every writing call to the forge: an action that was taken over meanwhile goes no further. */
+export async function requireOurs(deps: Deps, { release, action }: ReleaseContext): Promise<void> {
+  if (!(await isActionOurs(deps.db, action))) throw underWay(release, action);
+}

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { freezeRelease } from "../../actions/freeze-release.ts";
+import { promoteRelease } from "../../actions/promote-release.ts";
+import { unfreezeRelease } from "../../actions/unfreeze-release.ts";
+import { writeRoute, type Route } from "../route.ts";
+import { id } from "../validate.ts";
+import { promotionOutcome } from "./operations.ts";
+import { release, releaseParams, releaseToWrite, taskNumber } from "./releases.ts";
+import { problem } from "./shapes.ts";
+
+/** What every action on a release may answer besides. */
+const forgeProblems = {
+  503: { description: "The forge could not be reached; make the same call again", schema: problem },
+};
+const underWay = "or something else is being done to the release (then with Retry-After)";
+
+const freezeRoute = writeRoute({
+  method: "post",
+  path: "/v1/releases/{id}/freeze",
+  summary: "Freeze a release, cutting its branches",
+  description:
+    "Cuts `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. From then on cards come in by pick only. Where one repository refuses, no branch is left. Freezing a frozen release cuts what is missing.",
+  tag: "Releases",
+  role: "maintainer",
+  params: releaseParams,
+  responses: {
+    200: { description: "The release, frozen", schema: release },
+    409: { description: `Refused by the forge, the release is completed, ${underWay}`, schema: problem },
+    ...forgeProblems,
+  },
+  find: releaseToWrite,
+  handle: (deps, { caller, subject }) => freezeRelease(deps, caller, subject),
+});
+
+const unfreezeRoute = writeRoute({
+  method: "delete",
+  path: "/v1/releases/{id}/freeze",
+  summary: "Unfreeze a release, removing its branches",
+  description:
+    "All of them, and only where nothing was picked or pushed onto any. A release that is not frozen stays as it is.",
+  tag: "Releases",
+  role: "maintainer",
+  params: releaseParams,
+  responses: {
+    200: { description: "The release, not frozen", schema: release },
+    409: {
+      description: `A branch has commits of its own, the forge refuses, the release is completed, ${underWay}`,
+      schema: problem,
+    },
+    ...forgeProblems,
+  },
+  find: releaseToWrite,
+  handle: (deps, { caller, subject }) => unfreezeRelease(deps, caller, subject),
+});
+
+const promoteRoute = writeRoute({
+  method: "post",
+  path: "/v1/releases/{id}/promote",
+  summary: "Move the cards of a release into a stage",
+  description:
+    "One after the other, each to the end of the column and as by a move of its own. Cards that are refused stay put, those promoted stay promoted. The answer comes after 55 seconds at the latest: what is pending then goes on, and `GET /v1/operations/{operationId}` tells of it.",
+  tag: "Releases",
+  role: "member",
+  params: releaseParams,
+  body: z.strictObject({
+    statusId: id().meta({ description: "The stage, from GET /v1/board" }),
+    taskNumbers: z
+      .array(taskNumber)
+      .optional()
+      .meta({ description: "Only these cards of the release; all of them when left out", example: [7, 12] }),
+  }),
+  responses: {
+    200: { description: "What became of each card so far", schema: promotionOutcome },
+    409: { description: `The release is completed, ${underWay}`, schema: problem },
+  },
+  find: releaseToWrite,
+  handle: (deps, { caller, subject, body }) => promoteRelease(deps, caller, subject, body),
+});
+
+export const releaseActionRoutes: readonly Route[] = [freezeRoute, unfreezeRoute, promoteRoute];
