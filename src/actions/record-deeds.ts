@@ -4,6 +4,7 @@ import { fulfilIntent, type Intent } from "../store/intents.ts";
 import { savePullRequest, setBranch, setHeadSha } from "../store/links.ts";
 import { addPromotion } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
+import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 
 /** For whom a deed of ours was done, and to which card. */
@@ -108,6 +109,7 @@ export async function recordMerged(
     await addPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
     const naturalKey = deedKey("pull_request_merged", pull.repositoryId, prNumber);
     const data = { ...shown(pull), sha: mergeSha };
+    if (context.card.hotfix) await bringBackSoon(trx, context.card.id);
     await tell(trx, context, "pull_request_merged", { repositoryId: pull.repositoryId, naturalKey }, data);
   });
 }

@@ -1,10 +1,12 @@
 import type { PullRequestEvent } from "../forge/events.ts";
+import { clearMergedBackmerge } from "../store/backmerges.ts";
 import { findCardById } from "../store/cards.ts";
 import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
 import { findBranchOwner, findPullRequestOwner, savePullRequest } from "../store/links.ts";
 import type { Repository } from "../store/repositories.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
+import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
@@ -27,6 +29,10 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
  */
 export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Promise<void> {
   const repository = await knownRepository(deps.db, event.repository);
+  if (repository && event.action === "merged") {
+    const { number: prNumber, targetBranch } = event;
+    await clearMergedBackmerge(deps.db, { repositoryId: repository.id, targetBranch, prNumber });
+  }
   const cardId = repository && (await ownerOf(deps, repository, event));
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!repository || !card) return;
@@ -59,6 +65,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
         },
       ]);
     }
+    if (event.action === "merged" && card.hotfix) await bringBackSoon(trx, card.id);
     if (event.action === "merged" || event.action === "dequeued") {
       const thrownOut = event.action === "dequeued" ? (event.reason ?? "unknown") : null;
       await resumeQueuedSoon(trx, card.id, thrownOut);

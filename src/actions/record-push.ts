@@ -1,11 +1,13 @@
 import { checksState } from "../flow/checks.ts";
 import type { Pushed } from "../forge/events.ts";
+import { listCardsWaitingFor } from "../store/backmerges.ts";
 import { findCardById } from "../store/cards.ts";
 import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
 import { findIntent } from "../store/intents.ts";
 import { findBranchOwner, listLinks, setHeadSha, type Link } from "../store/links.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import { bringBackSoon } from "./bring-back-hotfix.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -18,6 +20,7 @@ const MAX_COMMITS = 20;
 /** Records a push to, or the deletion of, a card's branch, and has done what the new commits make possible. */
 export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
   const repository = await knownRepository(deps.db, event.repository);
+  if (repository) await lookAtHotfixes(deps, repository.id, event);
   const cardId = repository && (await findBranchOwner(deps.db, repository.id, event.branchName));
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!repository || !cardId || !card) return;
@@ -58,6 +61,13 @@ async function tellEarlierReports(
   await recordEvents(trx, [
     { ...told, kind: "checks_changed", data, naturalKey: `checks:${told.naturalKey}` },
   ]);
+}
+
+/** A push to a branch that waits for a hotfix may have brought it. */
+async function lookAtHotfixes(deps: Deps, repositoryId: string, { branchName }: Pushed): Promise<void> {
+  for (const cardId of await listCardsWaitingFor(deps.db, repositoryId, branchName)) {
+    await bringBackSoon(deps.db, cardId);
+  }
 }
 
 const commitsOf = (event: Pushed): { sha: string; title: string }[] =>

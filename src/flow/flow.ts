@@ -73,6 +73,13 @@ export function mergesAfter(flow: Flow, stageId: string): Stage[] {
   return flow.stages.slice(at + 1).filter(({ rule }) => rule.type === "merge");
 }
 
+/** The targets of all merge stages but the last: what a hotfix that landed at the far end still has to come to. */
+export const earlierTargetsOf = ({ stages }: Flow): (string | null)[] =>
+  stages
+    .filter(({ rule }) => rule.type === "merge")
+    .slice(0, -1)
+    .map(({ rule }) => rule.into);
+
 /**
  * The branch a card's work aims at: the target of the flow's first merge stage, of the last one for a hotfix. Null is the
  * repository's default branch, which is also what a flow without a merge stage aims at.

@@ -1,6 +1,12 @@
 import type { TaskList } from "graphile-worker";
 import { z } from "zod";
 import { CATCH_UP_CARD, catchUpCard } from "../actions/catch-up-card.ts";
+import {
+  BRING_BACK_HOTFIX,
+  bringBackHotfix,
+  LOOK_AFTER_HOTFIXES,
+  lookAfterHotfixes,
+} from "../actions/bring-back-hotfix.ts";
 import type { Deps } from "../actions/deps.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
@@ -29,6 +35,8 @@ const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullabl
 export const tasksOf = (deps: Deps): TaskList => ({
   [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
+  [BRING_BACK_HOTFIX]: (payload) => bringBackHotfix(deps, cardPayload.parse(payload).cardId),
+  [LOOK_AFTER_HOTFIXES]: () => lookAfterHotfixes(deps),
   [RECHECK_BLOCKED]: (payload) => recheckBlocked(deps, cardPayload.parse(payload).cardId),
   [MIRROR_COMMENT]: (payload) => mirrorComment(deps, commentPayload.parse(payload).commentId, JOB_WAITS_MS),
   [RESUME_QUEUED_MOVE]: (payload) => {
@@ -51,6 +59,7 @@ export const tasksOf = (deps: Deps): TaskList => ({
 export const TIMETABLE = `
 */5 * * * * work-forgotten-lanes ?max=1
 */5 * * * * take-in-missed-deliveries ?max=1
+27 * * * * look-after-hotfixes ?max=1
 17 * * * * sync-installations ?max=3
 41 * * * * drop-old-keys ?max=3
 `;

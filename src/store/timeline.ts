@@ -20,6 +20,7 @@ export const EVENT_KINDS = [
   "review_submitted",
   "repository_linked",
   "repository_unlinked",
+  "backmerge_opened",
   "release_added",
   "release_picked",
   "release_completed",

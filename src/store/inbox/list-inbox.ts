@@ -1,5 +1,6 @@
 import { firstRow, rows, type Db } from "../connect.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../window.ts";
+import { backmergeOpen } from "./backmerge-open.ts";
 import { checksBroken } from "./checks-broken.ts";
 import type { DerivedInboxKind, DerivedKind, StoredInboxKind } from "./kinds.ts";
 import { prClosedOutside } from "./pr-closed-outside.ts";
@@ -14,6 +15,7 @@ const DERIVED: readonly DerivedKind[] = [
   prClosedOutside,
   checksBroken,
   waitingStale,
+  backmergeOpen,
 ];
 
 /** An item of the inbox as the API shows it. */

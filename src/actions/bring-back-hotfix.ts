@@ -1,0 +1,159 @@
+import { slugOf } from "../flow/branch-name.ts";
+import { earlierTargetsOf, targetOf, type Flow } from "../flow/flow.ts";
+import type { Refusal } from "../flow/refusal.ts";
+import type { RepositoryRef } from "../forge/forge.ts";
+import {
+  clearBackmerge,
+  listForgottenBackmerges,
+  listOpenBackmerges,
+  noteBackmerge,
+  saveBackmergeLook,
+  saveBackmergeOpened,
+  type Backmerge,
+} from "../store/backmerges.ts";
+import { findCardById, type CardHead } from "../store/cards.ts";
+import type { Db } from "../store/connect.ts";
+import { findIntent, fulfilIntent, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
+import { addJob } from "../store/jobs.ts";
+import { listLinks, type Link } from "../store/links.ts";
+import { lastMoverOf } from "../store/operations.ts";
+import { findProject } from "../store/projects.ts";
+import { recordEvents } from "../store/timeline.ts";
+import type { Deps } from "./deps.ts";
+
+export const BRING_BACK_HOTFIX = "bring-back-hotfix";
+export const LOOK_AFTER_HOTFIXES = "look-after-hotfixes";
+
+/** How many names are tried when others have them. */
+const MAX_NAMES = 20;
+/** How many cards one round of looking after takes. */
+const BATCH = 50;
+
+/** Asks for what a card's hotfix still owes to earlier branches to be looked at, soon. */
+export const bringBackSoon = (db: Db, cardId: string): Promise<void> =>
+  addJob(db, BRING_BACK_HOTFIX, { cardId }, { key: `${BRING_BACK_HOTFIX}:${cardId}`, delayMs: 200 });
+
+/** Looks again at what no push has told of, in case its word was lost. */
+export async function lookAfterHotfixes(deps: Deps): Promise<void> {
+  for (const cardId of await listForgottenBackmerges(deps.db, BATCH)) await bringBackSoon(deps.db, cardId);
+}
+
+/**
+ * Opens a pull request into every branch that comes before the far end of the flow and lacks what a hotfix has landed there, and forgets
+ * those that have it by now. Every round begins with a look at the forge, so that a killed one is gone on with.
+ */
+export async function bringBackHotfix(deps: Deps, cardId: string): Promise<void> {
+  const card = await findCardById(deps.db, cardId);
+  const project = card && (await findProject(deps.db, card.workspaceId, card.projectId));
+  if (!card?.hotfix || !project) return;
+  const links = await listLinks(deps.db, cardId);
+  const actorId = (await lastMoverOf(deps.db, cardId)) ?? card.createdBy;
+  for (const link of links) await noteWhatLanded(deps, card, project.flow, link, actorId);
+  for (const backmerge of await listOpenBackmerges(deps.db, cardId)) {
+    const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
+    if (link?.repository.ref) await bringTo(deps, card, link.repository.ref, backmerge);
+  }
+}
+
+async function noteWhatLanded(
+  deps: Deps,
+  card: CardHead,
+  flow: Flow,
+  { repository, pullRequests }: Link,
+  actorId: string,
+): Promise<void> {
+  const named = (target: string | null): string => target ?? repository.defaultBranch;
+  const farEnd = named(targetOf(flow, true));
+  const landed = pullRequests.find(
+    ({ state, targetBranch }) => state === "merged" && targetBranch === farEnd,
+  );
+  if (!landed) return;
+  for (const target of earlierTargetsOf(flow).map(named)) {
+    if (target === farEnd) continue;
+    const backmerge = { repositoryId: repository.id, targetBranch: target, sha: landed.headSha, actorId };
+    await noteBackmerge(deps.db, { cardId: card.id, ...backmerge });
+  }
+}
+
+async function bringTo(
+  deps: Deps,
+  card: CardHead,
+  repository: RepositoryRef,
+  backmerge: Backmerge,
+): Promise<void> {
+  const key = { ...backmerge, cardId: card.id };
+  const contained = await deps.forge.contains(repository, backmerge.targetBranch, backmerge.sha);
+  const isThere = contained ?? (await deps.forge.branchHead(repository, backmerge.targetBranch)) === null;
+  // A branch that does not exist lacks nothing.
+  if (isThere) return clearBackmerge(deps.db, key);
+  if (backmerge.prNumber !== null) return saveBackmergeLook(deps.db, key, null);
+  const cut = await cutBranch(deps, card, repository, backmerge);
+  const refusal = "reason" in cut ? cut : await openPullRequest(deps, card, repository, backmerge, cut.name);
+  if (!refusal) return;
+  deps.log.warn({ cardId: card.id, reason: refusal.reason }, "a hotfix could not be brought back");
+  await saveBackmergeLook(deps.db, key, refusal.message);
+}
+
+/** A branch of its own at the commit that landed, so that conflicts are resolved beside the card's branch and not on it. */
+async function cutBranch(
+  deps: Deps,
+  card: CardHead,
+  repository: RepositoryRef,
+  { repositoryId, targetBranch, sha, actorId }: Backmerge,
+): Promise<{ readonly name: string } | Refusal> {
+  const plain = `backmerge/${card.number}-${slugOf(targetBranch) || "target"}`;
+  for (let attempt = 1; attempt <= MAX_NAMES; attempt++) {
+    const name = attempt === 1 ? plain : `${plain}-${attempt}`;
+    const intent: Intent = { repositoryId, kind: "create_branch", subject: name, cardId: card.id, actorId };
+    const earlier = await findIntent(deps.db, intent);
+    await recordIntent(deps.db, intent);
+    const created = await deps.forge.createBranch(repository, name, sha);
+    if (created.ok && (!("taken" in created.value) || earlier !== null)) {
+      await fulfilIntent(deps.db, intent);
+      return { name };
+    }
+    await withdrawIntent(deps.db, intent);
+    if (!created.ok) return created.refusal;
+  }
+  return { reason: "unknown", message: `Every name from ${plain} to ${plain}-${MAX_NAMES} is taken.` };
+}
+
+async function openPullRequest(
+  deps: Deps,
+  card: CardHead,
+  repository: RepositoryRef,
+  backmerge: Backmerge,
+  branchName: string,
+): Promise<Refusal | null> {
+  const { repositoryId, targetBranch, actorId } = backmerge;
+  const subject = `${branchName}:${targetBranch}`;
+  const intent: Intent = { repositoryId, kind: "open_pull_request", subject, cardId: card.id, actorId };
+  await recordIntent(deps.db, intent);
+  const opened = await deps.forge.openPullRequest(repository, {
+    title: `Bring hotfix #${card.number} to ${targetBranch}: ${card.title}`,
+    body: `The hotfix of card #${card.number} has landed and is missing from \`${targetBranch}\`.`,
+    headBranch: branchName,
+    targetBranch,
+    isDraft: false,
+  });
+  if (!opened.ok) {
+    await withdrawIntent(deps.db, intent);
+    return opened.refusal;
+  }
+  const { number: prNumber } = opened.value;
+  await deps.db.transaction(async (trx) => {
+    await fulfilIntent(trx, intent);
+    await saveBackmergeOpened(trx, { ...backmerge, cardId: card.id }, { branchName, prNumber });
+    await recordEvents(trx, [
+      {
+        cardId: card.id,
+        kind: "backmerge_opened",
+        actor: { userId: actorId, login: null },
+        repositoryId,
+        data: { prNumber, targetBranch, branchName },
+        naturalKey: `backmerge_opened:${repositoryId}:${prNumber}`,
+      },
+    ]);
+  });
+  return null;
+}
