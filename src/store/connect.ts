@@ -65,9 +65,26 @@ export function isDatabaseAway(error: unknown): boolean {
   return isLost || AWAY.test(code) || error.name === "KnexTimeoutError";
 }
 
-/** Runs `sql` with named (`:name`) bindings and gives the rows. */
+/**
+ * Names for prepared statements, by their text: PostgreSQL then parses and plans each once a connection. Texts are written in this folder and hold
+ * no values, so there are as many as there are places that ask.
+ */
+const statementNames = new Map<string, string>();
+
+function statementName(sql: string): string {
+  let name = statementNames.get(sql);
+  if (name === undefined) {
+    name = `s${statementNames.size}`;
+    statementNames.set(sql, name);
+  }
+  return name;
+}
+
+/** Runs `sql`, a text without values in it, with named (`:name`) bindings and gives the rows. */
 export async function rows<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
-  const result: { rows: Row[] } = await db.raw(sql, bindings as Knex.ValueDict);
+  const result: { rows: Row[] } = await db
+    .raw(sql, bindings as Knex.ValueDict)
+    .options({ name: statementName(sql) });
   return result.rows;
 }
 

@@ -1,0 +1,153 @@
+/**
+ * Measures the service as shipped against floors on the same PostgreSQL, in turns, and writes the table to bench/README.md. `--short` proves only that
+ * it runs. Exits 1 when a goal is missed, except with `--short`.
+ */
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startForge } from "../src/sandbox/forge/start-forge.ts";
+import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
+import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
+import { connect, type Db } from "../src/store/connect.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { measure, script, startNode } from "./processes.ts";
+import { writeReport, type Row } from "./report.ts";
+import { seedBoard, type BenchBoard } from "./seed.ts";
+import { workloadsOf, type Sides, type Workload } from "./workloads.ts";
+
+const { values } = parseArgs({
+  options: { short: { type: "boolean" }, only: { type: "string" }, rounds: { type: "string" } },
+});
+const isShort = values.short === true;
+const rounds = Number(values.rounds ?? (isShort ? 1 : 5));
+const seconds = isShort ? 1 : 2;
+const sizes = isShort ? [50] : [500, 5_000];
+const wanted = new RegExp(values.only ?? "");
+
+const ends: (() => Promise<unknown>)[] = [];
+const hookSecret = randomBytes(24).toString("hex");
+const env = { BENCH_HOOK_SECRET: hookSecret };
+
+/** Copies of the tables as they stand, indexes included, foreign keys and triggers not. */
+async function copyTables(db: Db): Promise<void> {
+  await db.raw("drop schema if exists floor cascade; create schema floor");
+  for (const table of ["cards", "workspaces", "timeline_items", "deliveries"]) {
+    await db.raw(`create table floor.${table} (like public.${table} including all)`);
+    await db.raw(`insert into floor.${table} overriding system value select * from public.${table}`);
+  }
+  await db.raw("analyze");
+}
+
+async function startFloors(
+  connectionString: string,
+  board: BenchBoard,
+): Promise<Omit<Sides, "service"> & { stop: () => Promise<void> }> {
+  const { workspaceId, projectId, userId, stages } = board;
+  const { line, stop } = await startNode(
+    [
+      "--import",
+      "tsx",
+      script("floors.ts"),
+      connectionString,
+      workspaceId,
+      projectId,
+      userId,
+      stages[1]?.id ?? "",
+      stages[0]?.id ?? "",
+    ],
+    env,
+    (each) => each.startsWith("{"),
+  );
+  const { port, helloPort } = JSON.parse(line) as { port: number; helloPort: number };
+  return { floors: `http://127.0.0.1:${port}`, hello: `http://127.0.0.1:${helloPort}`, stop };
+}
+
+async function compare(workload: Workload, connections: number): Promise<Row> {
+  const pairs: { ratio: number; rate: number; floor: number; p50: number; p99: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const service = await measure({ ...workload.service, connections, seconds }, env);
+    const floor = await measure({ ...workload.floor, connections, seconds }, env);
+    pairs.push({
+      ratio: service.rate / floor.rate,
+      rate: service.rate,
+      floor: floor.rate,
+      p50: service.p50,
+      p99: service.p99,
+    });
+  }
+  const median = (of: (pair: (typeof pairs)[number]) => number): number => {
+    const sorted = pairs.map(of).toSorted((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  };
+  const row: Row = {
+    name: workload.name,
+    connections,
+    service: median(({ rate }) => rate),
+    floor: median(({ floor }) => floor),
+    ratio: median(({ ratio }) => ratio),
+    goal: workload.atLeast[connections] ?? 0,
+    p50: median(({ p50 }) => p50),
+    p99: median(({ p99 }) => p99),
+  };
+  console.log(
+    `${row.name} @${connections}: ${row.service.toFixed(0)} / ${row.floor.toFixed(0)} = ${row.ratio.toFixed(2)} (goal ${row.goal})`,
+  );
+  return row;
+}
+
+async function main(): Promise<readonly Row[]> {
+  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
+  const dir = await mkdtemp(join(tmpdir(), "trunkline-bench-"));
+  ends.push(() => rm(dir, { recursive: true, force: true }));
+  const postgres = await startPostgres({ dataDir: await lockDataDir(join(dir, "data"), process.pid) });
+  ends.push(() => postgres.stop());
+  const { connectionString } = postgres;
+  const forge = await startForge({ dataDir: join(dir, "forge"), port: 0, webhookUrl: null });
+  ends.push(() => forge.stop());
+  const db = connect({ connectionString, onError: () => undefined });
+  ends.push(() => db.destroy());
+  await migrate(db, connectionString);
+  const service = await startNode(
+    ["dist/main.js"],
+    {
+      NODE_ENV: "production",
+      PORT: "0",
+      DATABASE_URL: connectionString,
+      APP_ID: String(forge.app.id),
+      PRIVATE_KEY: forge.app.privateKey,
+      WEBHOOK_SECRET: hookSecret,
+      GHE_HOST: new URL(forge.rootUrl).host,
+      GHE_PROTOCOL: "http",
+    },
+    (line) => /https?:\/\/127\.0\.0\.1:\d+/.test(line) && !line.includes(forge.rootUrl),
+  );
+  ends.push(service.stop);
+  const serviceUrl = /https?:\/\/127\.0\.0\.1:\d+/.exec(service.line)?.[0] ?? "";
+  const table: Row[] = [];
+  for (const size of sizes) {
+    const board = await seedBoard(db, size);
+    await copyTables(db);
+    const { stop, ...floors } = await startFloors(connectionString, board);
+    const headers = { authorization: `Bearer ${board.apiKey}` };
+    const etag = (await fetch(`${serviceUrl}/v1/board`, { headers })).headers.get("etag") ?? "";
+    for (const workload of workloadsOf({ service: serviceUrl, ...floors }, board, etag)) {
+      if (!wanted.test(workload.name)) continue;
+      for (const connections of [1, 16]) table.push(await compare(workload, connections));
+    }
+    await stop();
+  }
+  return table;
+}
+
+try {
+  const table = await main();
+  const missed = table.filter(({ ratio, goal }) => ratio < goal);
+  if (!isShort && !values.only) await writeReport(table);
+  if (missed.length > 0) console.log(`${missed.length} of ${table.length} goals missed`);
+  process.exitCode = missed.length > 0 && !isShort ? 1 : 0;
+} finally {
+  for (const end of ends.toReversed()) await end();
+}
