@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { brokenRefusal } from "../flow/connection.ts";
 import { ruleAsks, targetOf, type Stage } from "../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../flow/move.ts";
-import type { Refusal } from "../flow/refusal.ts";
 import type { BranchAnswer } from "../forge/forge.ts";
 import type { CardHead } from "../store/cards.ts";
 import { listLinks, type Link } from "../store/links.ts";
@@ -20,11 +20,6 @@ export interface Look {
   readonly repositories: readonly RepositoryState[];
   readonly plan: MovePlan;
 }
-
-const GONE: Refusal = {
-  reason: "not_permitted",
-  message: "The App is not installed on this repository's account any more. Install it again.",
-};
 
 /** How long is waited for a forge that is still working out whether a branch can be merged, in milliseconds. */
 const PATIENCE_MS = 15_000;
@@ -61,7 +56,7 @@ export async function lookAtCard(deps: Deps, crossing: Crossing): Promise<Look> 
       repositoryId: link.repository.id,
       fullName: link.repository.fullName,
       branchName: link.branchName,
-      facts: answer ? (answer.refusal ?? answer) : GONE,
+      facts: answer ? (answer.refusal ?? answer) : brokenRefusal(link.repository.broken ?? "not_granted"),
     };
   });
   return { links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) };

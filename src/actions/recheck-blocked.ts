@@ -1,4 +1,5 @@
 import type { Blocked, BlockedReason } from "../flow/blocked.ts";
+import { isAboutConnection } from "../flow/connection.ts";
 import { stageOf } from "../flow/flow.ts";
 import { findCardById, lockCard, setBlocked } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
@@ -46,6 +47,7 @@ export async function recheckBlocked(deps: Deps, cardId: string): Promise<void> 
   const headSha = facts && !("reason" in facts) ? facts.headSha : null;
   const causeIsGone =
     SEEN.has(blocked.reason) ||
+    blocked.reasons.some(isAboutConnection) ||
     (DOUBTED.has(blocked.reason) && plan.doubts.length === 0) ||
     headSha !== blocked.headSha;
   if (causeIsGone) await changeBlocked(deps, cardId, blocked, null);

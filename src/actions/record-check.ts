@@ -14,7 +14,7 @@ import { recheckSoon } from "./recheck-blocked.ts";
  * Reports on commits of no card are not kept.
  */
 export async function recordCheck(deps: Deps, event: CheckReported): Promise<void> {
-  const repository = await knownRepository(deps.db, event.repository);
+  const repository = await knownRepository(deps, event);
   if (!repository) return;
   const branches = await listBranchesAt(deps.db, repository.id, event.sha, event.branchNames);
   if (branches.length === 0) return;

@@ -11,7 +11,7 @@ import { knownRepository } from "./known-repository.ts";
 
 /** Records what was written on a card's pull request; of our own mirrors only what became of them. */
 export async function recordComment(deps: Deps, event: Commented): Promise<void> {
-  const repository = await knownRepository(deps.db, event.repository);
+  const repository = await knownRepository(deps, event);
   const cardId = repository && (await findPullRequestOwner(deps.db, repository.id, event.number));
   if (!repository || !cardId) return;
   if (await isOurs(deps, event)) return recordMirror(deps, repository, event);

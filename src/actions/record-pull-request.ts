@@ -28,7 +28,7 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
  * it is told once, and not lost when that process died.
  */
 export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Promise<void> {
-  const repository = await knownRepository(deps.db, event.repository);
+  const repository = await knownRepository(deps, event);
   if (repository && event.action === "merged") {
     const { number: prNumber, targetBranch } = event;
     await clearMergedBackmerge(deps.db, { repositoryId: repository.id, targetBranch, prNumber });

@@ -19,7 +19,7 @@ const MAX_COMMITS = 20;
 
 /** Records a push to, or the deletion of, a card's branch, and has done what the new commits make possible. */
 export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
-  const repository = await knownRepository(deps.db, event.repository);
+  const repository = await knownRepository(deps, event);
   if (repository) await lookAtHotfixes(deps, repository.id, event);
   const cardId = repository && (await findBranchOwner(deps.db, repository.id, event.branchName));
   const card = cardId && (await findCardById(deps.db, cardId));

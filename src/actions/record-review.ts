@@ -9,7 +9,7 @@ import { recheckSoon } from "./recheck-blocked.ts";
 
 /** Records a review of a card's pull request. */
 export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<void> {
-  const repository = await knownRepository(deps.db, event.repository);
+  const repository = await knownRepository(deps, event);
   const cardId = repository && (await findPullRequestOwner(deps.db, repository.id, event.number));
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!repository || !card) return;

@@ -7,6 +7,7 @@ import {
   listBoardRepositories,
   listProjectRepositories,
   saveProjectRepositories,
+  type ConnectedRepository,
   type Repository,
 } from "../store/repositories.ts";
 import { recordEvents } from "../store/timeline.ts";
@@ -22,11 +23,21 @@ export interface ChosenRepository {
 }
 
 /** A repository as the API shows it. */
-export type RepositoryEntry = Omit<Repository, "ref">;
+export type RepositoryEntry = Pick<
+  Repository,
+  "id" | "fullName" | "defaultBranch" | "linkByDefault" | "connected" | "projectId"
+> & {
+  readonly health: Pick<
+    ConnectedRepository,
+    "broken" | "lastWebhookAt" | "lastReconciledAt" | "missingPermissions"
+  >;
+};
 
-export const repositoryEntry = (repository: Repository): RepositoryEntry => {
+export const repositoryEntry = (repository: ConnectedRepository): RepositoryEntry => {
   const { id, fullName, defaultBranch, linkByDefault, connected, projectId } = repository;
-  return { id, fullName, defaultBranch, linkByDefault, connected, projectId };
+  const { broken, lastWebhookAt, lastReconciledAt, missingPermissions } = repository;
+  const health = { broken, lastWebhookAt, lastReconciledAt, missingPermissions };
+  return { id, fullName, defaultBranch, linkByDefault, connected, projectId, health };
 };
 
 /**
@@ -113,7 +124,11 @@ async function requireFree(
 async function unlinkCards(trx: Trx, caller: Caller, removed: readonly Repository[]): Promise<void> {
   const nameOf = new Map(removed.map(({ id, fullName }) => [id, fullName]));
   const cards = await holdLinkedCards(trx, [...nameOf.keys()]);
-  const needed = cards.filter(({ openPullRequest }) => openPullRequest !== null);
+  const outOfReach = new Set(removed.filter(({ broken }) => broken !== null).map(({ id }) => id));
+  // Where nothing can be closed any more, nothing needs to be.
+  const needed = cards.filter(
+    ({ openPullRequest, repositoryId }) => openPullRequest !== null && !outOfReach.has(repositoryId),
+  );
   if (needed.length > 0) {
     const pulls = needed
       .slice(0, 10)

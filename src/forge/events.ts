@@ -90,6 +90,11 @@ export interface InstallationChanged {
   readonly installationId: number;
 }
 
+/** A repository has another name, owner or default branch, is gone, or may be written to (no more): it must be read. */
+export interface RepositoryChanged extends FromRepository {
+  readonly type: "repository_changed";
+}
+
 /** Nothing that concerns us: answered, kept, left alone. */
 export interface Irrelevant {
   readonly type: "irrelevant";
@@ -102,4 +107,5 @@ export type ForgeEvent =
   | ReviewSubmitted
   | Commented
   | InstallationChanged
+  | RepositoryChanged
   | Irrelevant;

@@ -29,6 +29,8 @@ export interface ForgeInstallation {
   readonly installationId: number;
   readonly account: { readonly forgeId: number; readonly login: string };
   readonly suspended: boolean;
+  /** What Trunkline needs and the account has not granted, as `workflows: write`. */
+  readonly missingPermissions: readonly string[];
 }
 
 /** One try of the forge's to deliver a webhook, as its own log has it. */
@@ -170,8 +172,10 @@ export interface Forge extends Releasing {
   identity(): Promise<ForgeIdentity>;
   /** Every account that has installed the App, suspended ones included. */
   installations(): Promise<ForgeInstallation[]>;
+  /** One account's installation; null when it is gone. */
+  installation(installationId: number): Promise<ForgeInstallation | null>;
   /** The repositories an installation grants. */
-  repositories(installationId: number): Promise<ForgeRepository[]>;
+  repositories(installationId: number): Promise<Ordered<ForgeRepository[]>>;
   /**
    * The account with this login, as `installationId` may see it or, where that is null, anybody; null when there is none. An organization
    * is none.

@@ -268,6 +268,31 @@ export async function setBlocked(db: Db, cardId: string, blocked: Blocked | null
     .update({ blocked: blocked && JSON.stringify(blocked), updated_at: db.fn.now() });
 }
 
+/** The cards linked to a repository that something stands in the way of. */
+export async function listBlockedCards(db: Db, repositoryId: string): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    `select c.id from card_repositories cr join cards c on c.id = cr.card_id
+      where cr.repository_id = :repositoryId and c.blocked is not null and c.deleted_at is null`,
+    { repositoryId },
+  );
+  return found.map((row) => row.id);
+}
+
+/** The cards linked to an organization's repositories that the forge did not permit to move. */
+export async function listForbiddenCards(db: Db, organizationId: string): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    `select distinct c.id
+       from repositories r join card_repositories cr on cr.repository_id = r.id join cards c on c.id = cr.card_id
+      where r.organization_id = :organizationId and c.deleted_at is null
+        and c.blocked->'reasons' @> '[{"reason": "not_permitted"}]'
+      order by c.id`,
+    { organizationId },
+  );
+  return found.map((row) => row.id);
+}
+
 /** Whether `ancestorId` is `cardId` or one of its ancestors. */
 export async function isSelfOrAncestor(db: Db, ancestorId: string, cardId: string): Promise<boolean> {
   const found = await firstRow<{ found: boolean }>(

@@ -1,4 +1,5 @@
 import type { RepositoryRef } from "../forge/forge.ts";
+import { REF } from "./connections.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 
 /** A comment that a pull request does not show as it is now, and all it takes to write it there. */
@@ -49,8 +50,7 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
      returning m.comment_id as "commentId", m.repository_id as "repositoryId", m.pr_number as "prNumber",
                r.forge_id as "forgeId", m.forge_comment_id as "forgeCommentId", due.first_tried_at as "triedSince",
                t.revision, t.body, u.name as "authorName", c.number as "cardNumber",
-               case when o.installation_id is null or not r.connected then null else json_build_object(
-                  'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) end as ref`,
+               ${REF} as ref`,
     { commentId, holdSeconds },
   );
 }

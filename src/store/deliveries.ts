@@ -5,6 +5,8 @@ export interface Delivery {
   readonly event: string;
   readonly payload: string;
   readonly attempts: number;
+  readonly source: "webhook" | "log";
+  readonly receivedAt: Date;
 }
 
 /** Keeps a delivery; false when it is one we have already. One that was set aside and is sent again gets another try. */
@@ -67,7 +69,7 @@ export async function unpark(db: Db, guid: string | null): Promise<string[]> {
 export async function nextDelivery(db: Db, lane: string): Promise<Delivery | null> {
   return firstRow<Delivery>(
     db,
-    `select guid, event, payload, attempts from deliveries
+    `select guid, event, payload, attempts, source, received_at as "receivedAt" from deliveries
       where lane = :lane and state = 'waiting' order by seq limit 1`,
     { lane },
   );

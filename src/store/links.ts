@@ -1,6 +1,7 @@
 import type { RepositoryRef } from "../forge/forge.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
-import type { Repository } from "./repositories.ts";
+import { REF } from "./connections.ts";
+import { REPOSITORY_JSON, type Repository } from "./repositories.ts";
 
 /** A card's link to a repository with all that is known of its branch and pull requests there. */
 export interface Link {
@@ -22,11 +23,7 @@ export interface LinkedPullRequest {
 export async function listLinks(db: Db, cardId: string): Promise<Link[]> {
   return rows<Link>(
     db,
-    `select json_build_object(
-              'id', r.id, 'projectId', r.project_id, 'fullName', r.full_name, 'defaultBranch', r.default_branch,
-              'linkByDefault', r.link_by_default, 'connected', r.connected,
-              'ref', case when o.installation_id is null then null else json_build_object(
-                 'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) end) as repository,
+    `select ${REPOSITORY_JSON} as repository,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
             coalesce((select json_agg(json_build_object('number', p.number, 'nodeId', p.node_id,
                                'targetBranch', p.target_branch, 'state', p.state, 'headSha', p.head_sha)
@@ -159,7 +156,7 @@ export interface OpenPullRequest {
   readonly fullName: string;
   readonly branchName: string;
   readonly number: number;
-  /** Null while the installation is gone, or no longer grants the repository. */
+  /** Null while nothing may be asked there. */
   readonly ref: RepositoryRef | null;
 }
 
@@ -168,8 +165,7 @@ export async function listOpenPullRequests(db: Db, cardId: string): Promise<Open
   return rows<OpenPullRequest>(
     db,
     `select distinct on (r.full_name, r.id) r.full_name as "fullName", cr.branch_name as "branchName", p.number,
-            case when o.installation_id is null or not r.connected then null else json_build_object(
-               'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) end as ref
+            ${REF} as ref
        from pull_requests p
        join card_repositories cr on cr.card_id = p.card_id and cr.repository_id = p.repository_id
        join repositories r on r.id = p.repository_id

@@ -1,4 +1,6 @@
-import type { ForgeRepository, RepositoryRef } from "../forge/forge.ts";
+import type { Broken } from "../flow/connection.ts";
+import type { RepositoryRef } from "../forge/forge.ts";
+import { BROKEN, REF } from "./connections.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 
 export interface Repository {
@@ -8,33 +10,56 @@ export interface Repository {
   readonly defaultBranch: string;
   readonly linkByDefault: boolean;
   readonly connected: boolean;
-  /** How the forge is asked about it; null while the installation is gone. */
+  /** The installation of its account, whether or not it can be used; null while the App is not installed there. */
+  readonly installationId: number | null;
+  /** Why nothing may be done there; null while something may. */
+  readonly broken: Broken | null;
+  /** How the forge is asked about it; null while it is broken. */
   readonly ref: RepositoryRef | null;
 }
 
-const REPOSITORY = `
-  select r.id, r.project_id as "projectId", r.full_name as "fullName", r.default_branch as "defaultBranch",
-         r.link_by_default as "linkByDefault", r.connected,
-         case when o.installation_id is null then null else
-           json_build_object('installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name)
-         end as ref
+/** A repository with how well it is connected to the forge. */
+export interface ConnectedRepository extends Repository {
+  readonly lastWebhookAt: Date | null;
+  readonly lastReconciledAt: Date | null;
+  readonly missingPermissions: readonly string[];
+}
+
+const COLUMNS = `
+         r.id, r.project_id as "projectId", r.full_name as "fullName", r.default_branch as "defaultBranch",
+         r.link_by_default as "linkByDefault", r.connected, o.installation_id as "installationId", ${BROKEN} as broken,
+         ${REF} as ref`;
+const REPOSITORY = `select ${COLUMNS} from repositories r join organizations o on o.id = r.organization_id`;
+const CONNECTED_REPOSITORY = `
+  select ${COLUMNS}, r.last_webhook_at as "lastWebhookAt", r.last_reconciled_at as "lastReconciledAt",
+         o.missing_permissions as "missingPermissions"
     from repositories r join organizations o on o.id = r.organization_id`;
 
+/** The same of `r` and `o` as a JSON object, in SQL. */
+export const REPOSITORY_JSON = `
+  json_build_object('id', r.id, 'projectId', r.project_id, 'fullName', r.full_name, 'defaultBranch', r.default_branch,
+                    'linkByDefault', r.link_by_default, 'connected', r.connected,
+                    'installationId', o.installation_id, 'broken', ${BROKEN}, 'ref', ${REF})`;
+
 /** The repositories of a project, by name. */
-export async function listProjectRepositories(db: Db, projectId: string): Promise<Repository[]> {
-  return rows<Repository>(db, `${REPOSITORY} where r.project_id = :projectId order by r.full_name`, {
-    projectId,
-  });
+export async function listProjectRepositories(db: Db, projectId: string): Promise<ConnectedRepository[]> {
+  return rows<ConnectedRepository>(
+    db,
+    `${CONNECTED_REPOSITORY} where r.project_id = :projectId order by r.full_name`,
+    {
+      projectId,
+    },
+  );
 }
 
 /**
  * The repositories a board may use, by name: those of its projects, and those the installation grants that no project has. One that a
  * project of another board has is not among them.
  */
-export async function listBoardRepositories(db: Db, workspaceId: string): Promise<Repository[]> {
-  return rows<Repository>(
+export async function listBoardRepositories(db: Db, workspaceId: string): Promise<ConnectedRepository[]> {
+  return rows<ConnectedRepository>(
     db,
-    `${REPOSITORY} join workspaces w on w.organization_id = r.organization_id
+    `${CONNECTED_REPOSITORY} join workspaces w on w.organization_id = r.organization_id
        left join projects p on p.id = r.project_id
       where w.id = :workspaceId and (p.workspace_id = w.id or (r.project_id is null and r.connected))
       order by r.full_name`,
@@ -74,6 +99,14 @@ export async function findRepositoryByForgeId(db: Db, forgeId: number): Promise<
   return firstRow<Repository>(db, `${REPOSITORY} where r.forge_id = :forgeId`, { forgeId });
 }
 
+/** Notes when the forge last told of a repository by itself. */
+export async function noteWebhook(db: Db, forgeId: number, at: Date): Promise<void> {
+  await db("repositories")
+    .where({ forge_id: forgeId })
+    .whereRaw("(last_webhook_at is null or last_webhook_at < ?)", [at])
+    .update({ last_webhook_at: at });
+}
+
 /** Follows a rename or a new default branch. */
 export async function updateRepositoryNames(
   db: Db,
@@ -83,40 +116,6 @@ export async function updateRepositoryNames(
   await db("repositories")
     .where({ id: repositoryId })
     .update({ full_name: now.fullName, default_branch: now.defaultBranch });
-}
-
-/**
- * Makes the organization's repositories what the installation grants: new ones are added to `projectId`, known ones brought up
- * to date, the others marked as no longer connected. Gives the ids of the new ones.
- */
-export async function saveGrantedRepositories(
-  db: Db,
-  organizationId: string,
-  projectId: string | null,
-  granted: readonly (ForgeRepository & { readonly newId: string })[],
-): Promise<string[]> {
-  const added: string[] = [];
-  for (const repository of granted.toSorted((a, b) => a.forgeId - b.forgeId)) {
-    const saved = await firstRow<{ id: string }>(
-      db,
-      `insert into repositories (id, organization_id, project_id, forge_id, full_name, default_branch)
-       values (:newId, :organizationId, :projectId, :forgeId, :fullName, :defaultBranch)
-       on conflict (forge_id) do update
-         set organization_id = excluded.organization_id, full_name = excluded.full_name,
-             default_branch = excluded.default_branch, connected = true
-       returning id`,
-      { organizationId, projectId, ...repository },
-    );
-    if (saved?.id === repository.newId) added.push(saved.id);
-  }
-  await db("repositories")
-    .where({ organization_id: organizationId, connected: true })
-    .whereNotIn(
-      "forge_id",
-      granted.map((repository) => repository.forgeId),
-    )
-    .update({ connected: false });
-  return added;
 }
 
 /** Chooses which of a project's repositories a card is linked to when it names none. */

@@ -50,33 +50,6 @@ export async function listOrganizationsOf(db: Db, userId: string): Promise<Organ
   );
 }
 
-/**
- * The organization of a forge account as it is now: made on first sight (`newId`), else brought up to date.
- */
-export async function saveOrganization(
-  db: Db,
-  newId: string,
-  organization: {
-    readonly slug: string;
-    readonly forgeAccountId: number;
-    readonly installationId: number;
-    readonly suspended: boolean;
-  },
-): Promise<{ id: string; isNew: boolean }> {
-  const saved = await firstRow<{ id: string; isNew: boolean }>(
-    db,
-    `insert into organizations (id, slug, name, forge_account_id, installation_id, suspended)
-     values (:newId, :slug, :slug, :forgeAccountId, :installationId, :suspended)
-     on conflict (forge_account_id) do update
-       set slug = excluded.slug, name = excluded.name, installation_id = excluded.installation_id,
-           suspended = excluded.suspended
-     returning id, id = :newId as "isNew"`,
-    { newId, ...organization },
-  );
-  if (!saved) throw new Error("an upsert that gave no row");
-  return saved;
-}
-
 export async function insertWorkspace(
   db: Db,
   workspace: { id: string; organizationId: string; name: string; slug: string },
@@ -145,12 +118,4 @@ export async function listWorkspacesOfOrganization(db: Db, organizationId: strin
     { organizationId },
   );
   return found.map((row) => row.id);
-}
-
-/** Lets go of every installation that is not among these: it was removed on the forge. */
-export async function forgetOtherInstallations(db: Db, installationIds: readonly number[]): Promise<void> {
-  await db("organizations")
-    .whereNotNull("installation_id")
-    .whereNotIn("installation_id", [...installationIds])
-    .update({ installation_id: null });
 }

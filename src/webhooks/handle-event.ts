@@ -4,7 +4,8 @@ import { recordComment } from "../actions/record-comment.ts";
 import { recordPullRequest } from "../actions/record-pull-request.ts";
 import { recordPush } from "../actions/record-push.ts";
 import { recordReview } from "../actions/record-review.ts";
-import { syncInstallations } from "../actions/sync-installations.ts";
+import { recordRepository } from "../actions/record-repository.ts";
+import { syncInstallation } from "../actions/sync-installation.ts";
 import type { ForgeEvent } from "../forge/events.ts";
 
 /** Sends each kind of event to the action it calls for. */
@@ -21,7 +22,9 @@ export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<void> 
     case "commented":
       return recordComment(deps, event);
     case "installation_changed":
-      return syncInstallations(deps);
+      return syncInstallation(deps, event.installationId);
+    case "repository_changed":
+      return recordRepository(deps, event);
     case "irrelevant":
       return;
   }

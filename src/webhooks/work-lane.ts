@@ -1,9 +1,10 @@
 import type { Deps } from "../actions/deps.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { markFailed, markWorked, nextDelivery, type Delivery } from "../store/deliveries.ts";
+import { noteWebhook } from "../store/repositories.ts";
 import { handleEvent } from "./handle-event.ts";
 import { workLaneLater } from "./receive.ts";
-import { translateDelivery } from "../forge/github/translate-delivery.ts";
+import { translateDelivery, type TranslatedDelivery } from "../forge/github/translate-delivery.ts";
 
 /** After this many failures a delivery is set aside, so that it no longer holds up what came after it. */
 const MAX_ATTEMPTS = 8;
@@ -13,13 +14,16 @@ const LONGEST_WAIT_MS = 300_000;
 
 /** Works off what waits in a lane, in the order received. A failure ends the run and is tried again, later each time. */
 export async function workLane(deps: Deps, lane: string): Promise<void> {
+  let sent: Sent | null = null;
   for (;;) {
     const delivery = await nextDelivery(deps.db, lane);
-    if (!delivery) return;
+    if (!delivery) break;
     const log = deps.log.child({ delivery: delivery.guid, event: delivery.event });
     try {
-      await workDelivery({ ...deps, log }, delivery);
+      const { repositoryId } = await workDelivery({ ...deps, log }, delivery);
       await markWorked(deps.db, delivery.guid);
+      if (delivery.source === "webhook" && repositoryId !== null)
+        sent = { repositoryId, at: delivery.receivedAt };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const isOutage = error instanceof ForgeUnavailable;
@@ -32,14 +36,23 @@ export async function workLane(deps: Deps, lane: string): Promise<void> {
           "a delivery failed and will be tried again",
         );
         await workLaneLater(deps.db, lane, Math.min(1000 * 2 ** delivery.attempts, LONGEST_WAIT_MS));
-        return;
+        break;
       }
     }
   }
+  if (sent) await noteWebhook(deps.db, sent.repositoryId, sent.at);
 }
 
-async function workDelivery(deps: Deps, delivery: Delivery): Promise<void> {
-  const { deliveryEvent, reason } = translateDelivery(delivery.event, JSON.parse(delivery.payload));
+/** The last webhook of a run. A run notes it once, however many there were. */
+interface Sent {
+  readonly repositoryId: number;
+  readonly at: Date;
+}
+
+async function workDelivery(deps: Deps, delivery: Delivery): Promise<TranslatedDelivery> {
+  const translated = translateDelivery(delivery.event, JSON.parse(delivery.payload));
+  const { deliveryEvent, reason } = translated;
   if (reason !== undefined) deps.log.warn({ reason }, "a delivery could not be read");
   await handleEvent(deps, deliveryEvent);
+  return translated;
 }

@@ -29,7 +29,8 @@ describe("the repositories of a board", () => {
   it("are those the installation grants, by name, to whoever may read", async () => {
     const { board, web, api } = await webAndApi(world);
     const reader = await board.as({ role: "viewer", scopes: ["read"] });
-    const common = { defaultBranch: "main", connected: true, projectId: board.projectId };
+    const health = { broken: null, lastWebhookAt: null, lastReconciledAt: null, missingPermissions: [] };
+    const common = { defaultBranch: "main", connected: true, projectId: board.projectId, health };
     expect(await granted(reader)).toEqual([
       { id: api, fullName: `${board.owner}/api`, linkByDefault: false, ...common },
       { id: web, fullName: `${board.owner}/web`, linkByDefault: true, ...common },

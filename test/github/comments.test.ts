@@ -115,7 +115,7 @@ describe("writing a comment", () => {
     github.on("POST", COMMENTS, 403, { message });
     expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual({
       ok: false,
-      refusal: { reason: "not_permitted", message },
+      refusal: { reason: "not_permitted", message, details: { connection: "refused" } },
     });
   });
 });

@@ -133,10 +133,10 @@ describe("an installation that may not be used", () => {
     [404, "Not Found"],
   ])("refuses orders and questions in GitHub's words: %i %s", async (status, message) => {
     tokensRefused(status, message);
-    const refusal = { reason: "not_permitted", message };
+    const refusal = { reason: "not_permitted", message, details: { connection: "refused" } };
     expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({ ok: false, refusal });
     expect(await github.forge.inspect([question])).toEqual([{ refusal }]);
-    expect(await github.forge.repositories(7)).toEqual([]);
+    expect(await github.forge.repositories(7)).toMatchObject({ ok: false });
     expect(await github.forge.repository(WEB)).toBeNull();
     await expect(head()).rejects.toThrow(ForgeUnavailable);
   });
@@ -156,7 +156,7 @@ describe("an installation that may not be used", () => {
     github.on("POST", REFS, 401, { message: "Bad credentials" });
     expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({
       ok: false,
-      refusal: { reason: "not_permitted", message: "Not Found" },
+      refusal: { reason: "not_permitted", message: "Not Found", details: { connection: "refused" } },
     });
   });
 

@@ -53,13 +53,31 @@ describe("who we are", () => {
 });
 
 describe("listings", () => {
+  test("of installations say what they do not grant of what is needed", async () => {
+    const rest = {
+      issues: "read",
+      checks: "read",
+      statuses: "write",
+      merge_queues: "read",
+      metadata: "read",
+    };
+    const permissions = { contents: "read", pull_requests: "write", ...rest };
+    github.on("GET", "/app/installations/7", 200, installation(7, { permissions }));
+    expect((await github.forge.installation(7))?.missingPermissions).toEqual([
+      "contents: write",
+      "workflows: write",
+    ]);
+    github.on("GET", "/app/installations/7", 404, { message: "Not Found" });
+    expect(await github.forge.installation(7)).toBeNull();
+  });
+
   test("of installations say which are suspended, enterprises included", async () => {
     github.on("GET", "/app/installations", 200, [
       installation(7, { suspended_at: "2026-01-01T00:00:00Z" }),
       installation(8, { account: { id: 80, slug: "big-corp" } }),
       installation(9, { account: null }),
     ]);
-    expect(await github.forge.installations()).toEqual([
+    expect(await github.forge.installations()).toMatchObject([
       { installationId: 7, account: { forgeId: 70, login: "account-7" }, suspended: true },
       { installationId: 8, account: { forgeId: 80, login: "big-corp" }, suspended: false },
     ]);
@@ -73,8 +91,9 @@ describe("listings", () => {
       repositories: [repository(101)],
     });
     const found = await github.forge.repositories(7);
-    expect(found).toHaveLength(101);
-    expect(found[100]).toEqual({ forgeId: 101, fullName: "acme/r101", defaultBranch: "trunk" });
+    const repositories = found.ok ? found.value : [];
+    expect(repositories).toHaveLength(101);
+    expect(repositories[100]).toEqual({ forgeId: 101, fullName: "acme/r101", defaultBranch: "trunk" });
     expect(github.requests.map(({ query }) => query)).toEqual([
       { per_page: "100", page: "1" },
       { per_page: "100", page: "2" },

@@ -71,7 +71,10 @@ describe("the App", () => {
     const installations = await forge.installations();
     expect(installations).toMatchObject([{ installationId, account: { login: "acme" }, suspended: false }]);
     const given = { forgeId: repository.forgeId, fullName: repository.fullName, defaultBranch: "main" };
-    expect(await forge.repositories(installationId)).toContainEqual(given);
+    expect(await forge.repositories(installationId)).toEqual({
+      ok: true,
+      value: expect.arrayContaining([given]),
+    });
     expect(await forge.repository(repository)).toEqual(given);
   });
 });

@@ -363,15 +363,41 @@ describe("an installation", () => {
     ["installation", { action: "suspend", installation: { id: 7 }, sender: ada }],
     ["installation_repositories", { action: "removed", installation: { id: 7 }, repositories_removed: [] }],
     ["installation_target", { action: "renamed", installation: { id: 7 }, account: { login: "acme-inc" } }],
-    ["repository", { action: "renamed", ...around }],
   ])("changed by %s is to be read again", (event, payload) => {
     expect(translated(event, payload)).toEqual({ type: "installation_changed", installationId: 7 });
   });
 
-  test("unnamed, as in a hook of the repository itself, concerns nobody", () => {
-    expect(translated("repository", { action: "renamed", repository: around.repository })).toEqual(
-      IRRELEVANT,
-    );
+  test("unnamed concerns nobody", () => {
+    expect(translated("installation", { action: "created" })).toEqual(IRRELEVANT);
+  });
+});
+
+describe("a repository", () => {
+  const defaultBranch = { changes: { default_branch: { from: "master" } } };
+
+  test.each([
+    ["renamed", {}],
+    ["transferred", {}],
+    ["archived", {}],
+    ["unarchived", {}],
+    ["deleted", {}],
+    ["edited", defaultBranch],
+  ])("%s is to be read again", (action, over) => {
+    expect(translated("repository", { action, ...around, ...over })).toEqual({
+      type: "repository_changed",
+      ...context,
+      at: null,
+    });
+  });
+
+  test.each([
+    ["edited", { changes: { description: { from: "x" } } }],
+    ["edited", {}],
+    ["privatized", {}],
+    ["created", {}],
+    ["a_new_one", {}],
+  ])("%s %j concerns nobody", (action, over) => {
+    expect(translated("repository", { action, ...around, ...over })).toEqual(IRRELEVANT);
   });
 });
 
@@ -417,6 +443,7 @@ const KINDS = [
   "check_reported",
   "review_submitted",
   "installation_changed",
+  "repository_changed",
   "irrelevant",
 ];
 

@@ -134,7 +134,8 @@ async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
   }
   const isRefused = status === 403 || status === 404;
   if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(words))) {
-    throw new InstallationRefused({ ...refusalOf(status, body), reason: "not_permitted" });
+    const details = { connection: "refused" };
+    throw new InstallationRefused({ ...refusalOf(status, body), reason: "not_permitted", details });
   }
   if (status === 401 || raw.isTokenRequest) {
     deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");

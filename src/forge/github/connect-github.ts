@@ -18,7 +18,13 @@ import { permitted, reachable } from "./permitted.ts";
 import { createReleasing } from "./releasing.ts";
 import { createRemembered } from "./remembered.ts";
 import { readAccount } from "./read-account.ts";
-import { readIdentity, readInstallations, readRepositories, readRepository } from "./repositories.ts";
+import {
+  readIdentity,
+  readInstallation,
+  readInstallations,
+  readRepositories,
+  readRepository,
+} from "./repositories.ts";
 import { REVIEWS, toReview } from "./reviews.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 import type { Turns } from "./turns.ts";
@@ -64,6 +70,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     ...createReleasing(client, carryOut),
     identity,
     installations: () => readInstallations(client),
+    installation: (installationId) => readInstallation(client, installationId),
     repositories: (installationId) => readRepositories(client, installationId),
     account: (login, installationId) => reachable(() => readAccount(client, login, installationId)),
     repository: (ref) => readRepository(client, ref),

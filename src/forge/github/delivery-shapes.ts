@@ -44,6 +44,10 @@ export const push = fromRepository.extend({
   commits: z.array(z.looseObject({ id: z.string(), message: z.string() })).catch([]),
 });
 
+export const repository = fromRepository.extend({
+  changes: z.looseObject({ default_branch: z.unknown().optional() }).nullish().catch(null),
+});
+
 const repositoryId = z.looseObject({ id: z.number() }).nullish().catch(null);
 
 export const pullRequest = fromRepository.extend({

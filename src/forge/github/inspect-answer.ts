@@ -23,6 +23,7 @@ const pull = z.looseObject({
 export const repositoryAnswer = z.looseObject({
   databaseId: z.number(),
   nameWithOwner: z.string(),
+  isArchived: z.boolean().nullish(),
   defaultBranchRef: z.looseObject({ name: z.string() }).nullable(),
   target: target.nullish(),
   head: tip.nullish(),

@@ -36,6 +36,7 @@ const FRAGMENTS = /* GraphQL */ `
   fragment Where on Repository {
     databaseId
     nameWithOwner
+    isArchived
     defaultBranchRef {
       name
     }

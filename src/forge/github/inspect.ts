@@ -1,3 +1,4 @@
+import type { Refusal } from "../../flow/refusal.ts";
 import type { BranchAnswer, BranchQuestion } from "../forge.ts";
 import { askRepositories, byInstallation, type QuestionKind } from "./ask-repositories.ts";
 import { toBranchAnswer } from "./branch-answer.ts";
@@ -12,6 +13,13 @@ const PER_CALL = 25;
 const BRANCHES: QuestionKind<BranchQuestion, RepositoryAnswer> = {
   documentOf: inspectDocument,
   shape: repositoryAnswer,
+};
+
+/** In the words GitHub refuses every order with; it is better known before anything was ordered elsewhere. */
+const ARCHIVED: Refusal = {
+  reason: "not_permitted",
+  message: "Repository was archived so is read-only.",
+  details: { connection: "archived" },
 };
 
 /** What several branches look like now, in the order asked: one call for each installation. */
@@ -46,6 +54,7 @@ async function inspectSome(caller: Caller, questions: readonly BranchQuestion[])
   const found = await askRepositories(caller, BRANCHES, questions);
   const answers: Promise<BranchAnswer>[] = questions.map(async (question, index) => {
     const answer = found[index]!;
+    if (answer.repository?.isArchived) return { refusal: ARCHIVED };
     if (answer.repository !== undefined) return await toBranchAnswer(caller, question, answer.repository);
     if (answer.refusal !== undefined) return { refusal: answer.refusal };
     throw answer.failure;

@@ -4,10 +4,12 @@ import {
   type ForgeInstallation,
   type ForgeRepository,
   ForgeUnavailable,
+  type Ordered,
   type RepositoryRef,
 } from "../forge.ts";
 import { type Answer, type Caller, type GitHubClient, shaped } from "./client.ts";
 import { CallFailure, InstallationRefused } from "./failures.ts";
+import { missingPermissions } from "./permissions.ts";
 import { refusalOf } from "./refusals.ts";
 
 /**
@@ -31,6 +33,7 @@ const installationShape = z.looseObject({
     .looseObject({ id: z.number(), login: z.string().optional(), slug: z.string().optional() })
     .nullish(),
   suspended_at: z.string().nullish(),
+  permissions: z.record(z.string(), z.string()).catch({}),
 });
 const appShape = z.looseObject({ slug: z.string() });
 const userShape = z.looseObject({ id: z.number(), login: z.string() });
@@ -51,19 +54,37 @@ export async function readInstallations(client: GitHubClient): Promise<ForgeInst
     const answer = succeeded(await client.as("app").read("GET /app/installations", { per_page: PAGE, page }));
     return shaped(z.array(installationShape), answer);
   });
-  return found.flatMap(({ id, account, suspended_at }) => {
-    const login = account?.login ?? account?.slug;
-    if (!account || login === undefined) return [];
-    const suspended = suspended_at !== undefined && suspended_at !== null;
-    return [{ installationId: id, account: { forgeId: account.id, login }, suspended }];
-  });
+  return found.flatMap((installation) => toInstallation(installation) ?? []);
 }
 
-/** A suspended or deleted installation grants nothing. */
+export async function readInstallation(
+  client: GitHubClient,
+  installationId: number,
+): Promise<ForgeInstallation | null> {
+  const answer = await client.as("app").read("GET /app/installations/{installation_id}", {
+    installation_id: installationId,
+  });
+  if (answer.status === 404) return null;
+  return toInstallation(shaped(installationShape, succeeded(answer)));
+}
+
+/** Null for an account that is gone. */
+function toInstallation(installation: z.infer<typeof installationShape>): ForgeInstallation | null {
+  const { id, account, suspended_at, permissions } = installation;
+  const login = account?.login ?? account?.slug;
+  if (!account || login === undefined) return null;
+  return {
+    installationId: id,
+    account: { forgeId: account.id, login },
+    suspended: suspended_at !== undefined && suspended_at !== null,
+    missingPermissions: missingPermissions(permissions),
+  };
+}
+
 export async function readRepositories(
   client: GitHubClient,
   installationId: number,
-): Promise<ForgeRepository[]> {
+): Promise<Ordered<ForgeRepository[]>> {
   const shape = z.looseObject({ repositories: z.array(repositoryShape) });
   try {
     const found = await allPages(async (page) => {
@@ -71,9 +92,9 @@ export async function readRepositories(
       const answer = await client.as(installationId).read("GET /installation/repositories", parameters);
       return shaped(shape, succeeded(answer)).repositories;
     });
-    return found.map(toRepository);
+    return { ok: true, value: found.map(toRepository) };
   } catch (error) {
-    if (error instanceof InstallationRefused) return [];
+    if (error instanceof InstallationRefused) return { ok: false, refusal: error.refusal };
     throw error;
   }
 }

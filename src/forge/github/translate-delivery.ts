@@ -7,6 +7,7 @@ import type {
   Irrelevant,
   PullRequestEvent,
   Pushed,
+  RepositoryChanged,
   ReviewSubmitted,
 } from "../events.ts";
 import type { ForgeAccount } from "../forge.ts";
@@ -38,7 +39,7 @@ const TRANSLATIONS: Readonly<Record<string, Translation>> = {
   installation: translateInstallation,
   installation_repositories: translateInstallation,
   installation_target: translateInstallation,
-  repository: translateInstallation,
+  repository: translateRepository,
 };
 
 /** Whether webhooks of this kind can concern us. */
@@ -215,6 +216,16 @@ function translateStatus(payload: unknown): CheckReported {
 function translateInstallation(payload: unknown): ForgeEvent | null {
   const id = read(shapes.envelope, payload).installation?.id;
   return id === undefined ? null : { type: "installation_changed", installationId: id };
+}
+
+const REPOSITORY_ACTIONS = new Set(["renamed", "transferred", "archived", "unarchived", "deleted"]);
+
+/** Most edits change what nobody here asks about: descriptions, topics, settings. */
+function translateRepository(payload: unknown): RepositoryChanged | null {
+  const delivered = read(shapes.repository, payload);
+  const isEdited = delivered.action === "edited" && delivered.changes?.default_branch !== undefined;
+  if (!isEdited && !REPOSITORY_ACTIONS.has(delivered.action ?? "")) return null;
+  return { type: "repository_changed", ...about(delivered, null) };
 }
 
 function about(delivered: z.infer<typeof shapes.fromRepository>, at: string | null) {

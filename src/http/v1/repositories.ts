@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { repositoryEntry, setProjectRepositories } from "../../actions/set-project-repositories.ts";
+import { BROKEN_KINDS } from "../../flow/connection.ts";
 import { listBoardRepositories, listProjectRepositories } from "../../store/repositories.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { projectParams, thatProject } from "./projects.ts";
-import { problem } from "./shapes.ts";
+import { problem, timestamp } from "./shapes.ts";
 
 const repository = z
   .object({
@@ -16,6 +17,23 @@ const repository = z
       .boolean()
       .meta({ description: "Whether a card that names no repositories is linked to it" }),
     connected: z.boolean().meta({ description: "False once the installation no longer grants it" }),
+    health: z
+      .object({
+        broken: z.enum(BROKEN_KINDS).nullable().meta({
+          description: "Why nothing can be done there: cards that need it are refused until that is mended",
+        }),
+        lastWebhookAt: timestamp.nullable().meta({
+          description: "When the forge last told of it by itself",
+        }),
+        lastReconciledAt: timestamp.nullable().meta({
+          description: "When what its cards show was last compared with the forge",
+        }),
+        missingPermissions: z.array(z.string()).meta({
+          description: "What the account has not granted and some moves need",
+          example: ["workflows: write"],
+        }),
+      })
+      .meta({ description: "How well it is connected to the forge" }),
     projectId: z.uuid().nullable().meta({ description: "The project that has it, null while none does" }),
   })
   .meta({ id: "Repository" });

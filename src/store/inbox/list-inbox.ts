@@ -2,6 +2,7 @@ import { firstRow, rows, type Db } from "../connect.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../window.ts";
 import { backmergeOpen } from "./backmerge-open.ts";
 import { checksBroken } from "./checks-broken.ts";
+import { connectionBroken } from "./connection-broken.ts";
 import type { DerivedInboxKind, DerivedKind, StoredInboxKind } from "./kinds.ts";
 import { prClosedOutside } from "./pr-closed-outside.ts";
 import { prMergedOutside } from "./pr-merged-outside.ts";
@@ -16,6 +17,7 @@ const DERIVED: readonly DerivedKind[] = [
   checksBroken,
   waitingStale,
   backmergeOpen,
+  connectionBroken,
 ];
 
 /** An item of the inbox as the API shows it. */

@@ -1,0 +1,99 @@
+import { slugOf } from "../flow/branch-name.ts";
+import { DEFAULT_FLOW } from "../flow/flow.ts";
+import type { ForgeInstallation } from "../forge/forge.ts";
+import { listForbiddenCards, setBlocked } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import {
+  clockOf,
+  forgetInstallation,
+  saveGrantedRepositories,
+  saveInstallation,
+  takeFromOthers,
+} from "../store/installations.ts";
+import { holdLinkedCards, removeLinks } from "../store/links.ts";
+import { insertProject, listProjectsWithFlow } from "../store/projects.ts";
+import { listProjectRepositories, setLinkedByDefault } from "../store/repositories.ts";
+import { recordEvents } from "../store/timeline.ts";
+import { insertWorkspace, listWorkspacesOfOrganization } from "../store/workspaces.ts";
+import type { Deps } from "./deps.ts";
+import { forgeActor } from "./forge-actor.ts";
+import { freshFlow } from "./fresh-flow.ts";
+import { unlinked } from "./relink-card.ts";
+
+/** Makes one account's organization, board and repositories follow its installation on the forge. */
+export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {
+  const askedAt = await clockOf(deps.db);
+  const installation = await deps.forge.installation(installationId);
+  if (installation) await follow(deps, installation, askedAt);
+  else await forgetInstallation(deps.db, installationId, askedAt);
+}
+
+/** The same for an installation as the forge showed it when it was asked at `askedAt`. */
+export async function follow(deps: Deps, installation: ForgeInstallation, askedAt: string): Promise<void> {
+  const asked = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
+  const refused = asked?.ok === false ? asked.refusal.message : null;
+  const granted = asked?.ok === true ? asked.value : null;
+  await deps.db.transaction(async (trx) => {
+    const saved = await saveInstallation(trx, deps.newId(), { ...installation, refused, askedAt });
+    if (!saved) return;
+    const projectId = await firstProjectOf(deps, trx, saved.id, installation.account.login);
+    // What a suspended account grants is not known, and comes back with it.
+    if (!granted) return;
+    const forgeIds = granted.map(({ forgeId }) => forgeId);
+    await unlinkAll(deps, trx, await takeFromOthers(trx, saved.id, forgeIds, askedAt));
+    const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));
+    const { added, isAnyBack } = await saveGrantedRepositories(trx, saved.id, projectId, withIds, askedAt);
+    if (projectId) await linkTheOnlyOne(trx, projectId, added);
+    if (saved.isBetter || isAnyBack) await forgetWhatWasForbidden(trx, saved.id);
+  });
+}
+
+/**
+ * The project new repositories of an account go to: the one that is made on first sight, or the only one there is; null
+ * when somebody has to choose.
+ */
+async function firstProjectOf(
+  deps: Deps,
+  trx: Trx,
+  organizationId: string,
+  login: string,
+): Promise<string | null> {
+  const workspaces = await listWorkspacesOfOrganization(trx, organizationId);
+  const [workspace] = workspaces;
+  if (workspace) {
+    const projects = await listProjectsWithFlow(trx, workspace);
+    return workspaces.length === 1 && projects.length === 1 ? (projects[0]?.id ?? null) : null;
+  }
+  const workspaceId = deps.newId();
+  const slug = slugOf(login) || "board";
+  await insertWorkspace(trx, { id: workspaceId, organizationId, name: login, slug });
+  const projectId = deps.newId();
+  const flow = freshFlow(deps, DEFAULT_FLOW);
+  await insertProject(trx, { id: projectId, workspaceId, name: login, slug, flow });
+  return projectId;
+}
+
+/** With a single repository there is nothing to choose: cards are linked to it, unless somebody has said otherwise since it was added. */
+async function linkTheOnlyOne(trx: Trx, projectId: string, added: readonly string[]): Promise<void> {
+  const repositories = await listProjectRepositories(trx, projectId);
+  const [only] = repositories;
+  if (only && repositories.length === 1 && added.includes(only.id))
+    await setLinkedByDefault(trx, projectId, [only.id]);
+}
+
+/** Cards whose repository went to another account have no more to do with it than what was merged there. */
+async function unlinkAll(deps: Deps, trx: Trx, repositoryIds: readonly string[]): Promise<void> {
+  if (repositoryIds.length === 0) return;
+  const { userId } = await forgeActor(deps, trx, null);
+  const actor = { userId, login: null };
+  for (const { cardId, repositoryId, branchName, hasMerged } of await holdLinkedCards(trx, repositoryIds)) {
+    if (hasMerged) continue;
+    await removeLinks(trx, cardId, [repositoryId]);
+    await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
+  }
+}
+
+/** Cards that could not move for want of a permission are free to be tried again. */
+async function forgetWhatWasForbidden(trx: Trx, organizationId: string): Promise<void> {
+  for (const cardId of await listForbiddenCards(trx, organizationId)) await setBlocked(trx, cardId, null);
+}

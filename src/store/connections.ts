@@ -1,0 +1,19 @@
+import { BROKEN_KINDS, BROKEN_WORDS } from "../flow/connection.ts";
+
+/** Why a repository `r` of the organization `o` cannot be used, in SQL; null while it can. */
+export const BROKEN = `
+  case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended'
+       when o.refused is not null then 'refused' when not r.connected then 'not_granted' end`;
+
+/** How the forge is asked about a repository `r` of the organization `o`, in SQL; null while it must not be. */
+export const REF = `
+  case when ${BROKEN} is null then json_build_object(
+    'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) end`;
+
+/** What is wrong with a connection, in SQL: the words for what `broken`, itself SQL, comes to. */
+export const brokenWords = (broken: string): string => {
+  const cases = BROKEN_KINDS.map(
+    (name) => `when '${name}' then '${BROKEN_WORDS[name].replaceAll("'", "''")}'`,
+  );
+  return `case ${broken} ${cases.join(" ")} end`;
+};

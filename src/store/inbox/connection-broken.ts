@@ -1,0 +1,24 @@
+import { BROKEN, brokenWords } from "../connections.ts";
+import type { DerivedKind } from "./kinds.ts";
+
+/**
+ * Nothing can be done on the forge: one item where the whole account is out of reach, else one for each repository of the project that is no
+ * longer granted.
+ */
+export const connectionBroken: DerivedKind = {
+  kind: "connection_broken",
+  sql: `
+    select p.id as project_id, cast(null as uuid) as card_id, cast(null as uuid) as repository_id,
+           'account ' || o.id || ' ' || o.broken_at as happening, o.broken_at as at,
+           coalesce(o.refused, ${brokenWords(`(case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended' end)`)}) as detail,
+           jsonb_build_object('broken', case when o.installation_id is null then 'uninstalled'
+                                             when o.suspended then 'suspended' else 'refused' end) as data
+      from projects p join workspaces w on w.id = p.workspace_id join organizations o on o.id = w.organization_id
+     where p.id = any(:projectIds) and o.broken_at is not null
+       and exists (select 1 from repositories r where r.project_id = p.id)
+    union all
+    select r.project_id, null, r.id, 'repository ' || r.id || ' ' || r.disconnected_at, r.disconnected_at,
+           ${brokenWords("'not_granted'")}, jsonb_build_object('broken', 'not_granted')
+      from repositories r join organizations o on o.id = r.organization_id
+     where r.project_id = any(:projectIds) and ${BROKEN} = 'not_granted'`,
+};

@@ -1,0 +1,48 @@
+/** The manifest asks for what is used, no more and no less. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "@jest/globals";
+import { NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { isTranslated } from "../../src/forge/github/translate-delivery.ts";
+
+const lines = readFileSync(new URL("../../app.yml", import.meta.url), "utf8").split("\n");
+
+/** The lines of a block at the top of the manifest, without comments. */
+function block(name: string): string[] {
+  const start = lines.indexOf(`${name}:`) + 1;
+  const end = lines.findIndex((line, at) => at >= start && /^\S/.test(line));
+  const all = lines.slice(start, end === -1 ? undefined : end).map((line) => line.trim());
+  return all.filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+/** What an event may only be asked for with (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
+const PERMISSION_OF: Readonly<Record<string, string>> = {
+  push: "contents",
+  create: "contents",
+  delete: "contents",
+  release: "contents",
+  pull_request: "pull_requests",
+  pull_request_review: "pull_requests",
+  issue_comment: "issues",
+  check_run: "checks",
+  status: "statuses",
+  repository: "metadata",
+};
+/** Every App gets these unasked. */
+const UNASKED = ["installation", "installation_repositories", "installation_target"];
+
+const events = block("default_events").map((line) => line.replace("- ", ""));
+
+test("the permissions are those that are needed", () => {
+  const asked = Object.fromEntries(block("default_permissions").map((line) => line.split(": ")));
+  expect(asked).toEqual(NEEDED_PERMISSIONS);
+});
+
+test("every event asked for is handled, and its permission asked for, too", () => {
+  expect(events.filter((event) => !isTranslated(event))).toEqual([]);
+  expect(events.filter((event) => !((PERMISSION_OF[event] ?? "") in NEEDED_PERMISSIONS))).toEqual([]);
+});
+
+test("every event that is handled is asked for", () => {
+  const handled = [...Object.keys(PERMISSION_OF), ...UNASKED].filter(isTranslated);
+  expect(handled.filter((event) => !UNASKED.includes(event)).toSorted()).toEqual(events.toSorted());
+});

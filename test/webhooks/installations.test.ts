@@ -1,0 +1,195 @@
+/** Where the App may work: installed, suspended, renamed, handed on. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { syncInstallation } from "../../src/actions/sync-installation.ts";
+import { syncInstallations } from "../../src/actions/sync-installations.ts";
+import {
+  acceptPermissions,
+  install,
+  setSuspended,
+  uninstall,
+} from "../../src/sandbox/forge/acts/change-installation.ts";
+import { eventually } from "../support/api.ts";
+import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
+import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/installations.ts";
+import { granted, kindsOf } from "../support/repositories.ts";
+import { openCard } from "../support/open-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => {
+  world.forge.control.webhooks.clear();
+  world.forge.control.faults.clear();
+});
+afterAll(() => world.stop());
+
+describe("a suspended installation", () => {
+  it("stops all use at once, says so in the inbox, and comes back by itself", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { context, by, installation } = onForge(world, board);
+    setSuspended(context, installation, by, true);
+    const [item] = await brokenWhen(board, 1);
+    expect(item).toMatchObject({ repository: null, dismissible: false });
+    expect(item?.detail).toContain("suspended");
+    expect(await healthOf(board)).toMatchObject({ broken: "suspended" });
+    expect((await board.api.delete(`/v1/inbox/${item?.id}`)).status).toBe(409);
+    await allWorked(world);
+
+    world.forge.requests.reset();
+    const refused = await board.api.move(number, board.stages["Done"]);
+    expect(refused.status).toBe(409);
+    expect(refused.body.blocked).toMatchObject({ reason: "not_permitted", repository: `${board.owner}/web` });
+    expect(refused.body.message).toContain("suspended");
+    const reviews = await board.api.get<{ error: string | null }[]>(`/v1/cards/${number}/reviews`);
+    expect(reviews.body[0]?.error).not.toBeNull();
+    expect(callsByBot(world)).toEqual([]);
+
+    setSuspended(context, installation, by, false);
+    await brokenWhen(board, 0);
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
+
+    setSuspended(context, installation, by, true);
+    const [again] = await brokenWhen(board, 1);
+    expect(again?.id).not.toBe(item?.id);
+  });
+
+  it("is not asked by what a late webhook calls for", async () => {
+    const board = await world.board();
+    const { number, branchName } = await cardWithStatuses(world, board);
+    world.forge.control.webhooks.add({ match: { event: "push" }, fault: { kind: "hold" } });
+    const clone = await board.clone();
+    await clone.checkout(branchName);
+    await clone.commit("Late", { "late.txt": "late\n" });
+    await clone.push();
+    await clone.remove();
+    await world.forge.settle();
+    const { context, by, installation } = onForge(world, board);
+    setSuspended(context, installation, by, true);
+    await brokenWhen(board, 1);
+    world.forge.requests.reset();
+    world.forge.control.webhooks.clear();
+    await world.forge.control.webhooks.release();
+    await allWorked(world);
+    await board.api.eventWhen(number, ({ kind }) => kind === "pushed");
+    await eventually(
+      () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: "catch-up-card" }),
+      ({ length }) => length === 0,
+    );
+    expect(callsByBot(world)).toEqual([]);
+  });
+});
+
+it("an App that is taken off an account is asked nothing there, until it is installed again", async () => {
+  const board = await world.board();
+  const { number } = await openCard(world, board);
+  const { context, account, by, installation } = onForge(world, board);
+  uninstall(context, installation, by);
+  const [item] = await brokenWhen(board, 1);
+  expect(item?.detail).toContain("Install it again");
+  expect((await board.api.move(number, board.stages["Done"])).body.message).toContain("Install it again");
+  install(context, account, "all", by);
+  await brokenWhen(board, 0);
+  await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+  expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
+  expect(await healthOf(board)).toMatchObject({ broken: null, lastWebhookAt: expect.any(String) });
+});
+
+it("an App that is installed brings organization, board, project, flow and repositories by itself", async () => {
+  const { context } = world.forge;
+  world.forge.createOrganization("newcomers");
+  await world.forge.createRepository("newcomers", "only");
+  const [row] = context.state.accounts.in("newcomers");
+  install(context, row!, "all", row!);
+  const { db } = world.service.deps;
+  const made = () =>
+    db("organizations as o")
+      .join("workspaces as w", "w.organization_id", "o.id")
+      .join("projects as p", "p.workspace_id", "w.id")
+      .join("repositories as r", "r.project_id", "p.id")
+      .where("o.slug", "newcomers")
+      .select("r.full_name", "r.link_by_default");
+  const rows = await eventually(made, ({ length }) => length > 0);
+  expect(rows).toEqual([{ full_name: "newcomers/only", link_by_default: true }]);
+});
+
+it("what an installation does not grant of what is needed is told, until it is accepted", async () => {
+  const board = await world.board();
+  expect(await healthOf(board)).toMatchObject({ missingPermissions: [] });
+  const { context, by, installation } = onForge(world, board);
+  const { workflows: _left, ...fewer } = installation.permissions;
+  acceptPermissions(context, installation, by, { ...fewer, contents: "read" });
+  await eventually(
+    () => healthOf(board),
+    (health) => Array.isArray(health?.["missingPermissions"]) && health["missingPermissions"].length > 0,
+  );
+  expect(await healthOf(board)).toMatchObject({
+    missingPermissions: ["contents: write", "workflows: write"],
+  });
+  acceptPermissions(context, installation, by, installation.permissions);
+  await eventually(
+    () => healthOf(board),
+    (health) => Array.isArray(health?.["missingPermissions"]) && health["missingPermissions"].length === 0,
+  );
+});
+
+it("events that come by another account's installation, or by one nobody knows, change nothing", async () => {
+  const [board, stranger] = [await world.board(), await world.board()];
+  const { number, status } = await cardWithStatuses(world, board);
+  for (const id of [onForge(world, stranger).installation.id, 987_654_321]) {
+    const { status: code } = await deliver(world, "status", { ...status("failure"), installation: { id } });
+    expect(code).toBe(202);
+  }
+  await deliver(world, "installation", { action: "deleted", installation: { id: 987_654_321 } });
+  await allWorked(world);
+  expect(await kindsOf(board, number)).not.toContain("checks_changed");
+  await deliver(world, "status", {
+    ...status("failure"),
+    installation: { id: onForge(world, board).installation.id },
+  });
+  await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
+});
+
+describe("accounts", () => {
+  it("that swap names keep their boards, whichever is heard of first", async () => {
+    const [one, two] = [await world.board(), await world.board()];
+    const { state } = world.forge.context;
+    const [first, second] = [onForge(world, one), onForge(world, two)];
+    state.accounts.update(first.account.id, { login: `${two.owner}-x` });
+    state.accounts.update(second.account.id, { login: one.owner });
+    await deliver(world, "installation_target", {
+      action: "renamed",
+      account: { id: second.account.id, login: one.owner },
+      changes: { login: { from: two.owner } },
+      target_type: "Organization",
+      installation: { id: second.installation.id },
+    });
+    const slug = async (board: TestBoard) =>
+      (await board.api.get<{ slug: string }[]>("/v1/organizations")).body[0]?.slug;
+    await eventually(
+      () => slug(two),
+      (now) => now === one.owner,
+    );
+    await syncInstallation(world.service.deps, first.installation.id);
+    expect(await slug(one)).toBe(`${two.owner}-x`);
+    expect((await granted(two.api))[0]?.fullName).toBe(`${one.owner}/web`);
+  });
+
+  it("that cannot be read keep no other from being followed", async () => {
+    const [poor, sound] = [await world.board(), await world.board()];
+    const { context, by, installation } = onForge(world, sound);
+    world.forge.control.webhooks.add({ fault: { kind: "drop" } });
+    setSuspended(context, installation, by, true);
+    await world.forge.settle();
+    world.forge.control.faults.add({
+      match: { path: "/installation/repositories", installationId: onForge(world, poor).installation.id },
+      fault: { kind: "answer", status: 500 },
+    });
+    await expect(syncInstallations(world.service.deps)).rejects.toThrow("GitHub did not answer");
+    expect(await brokenIn(sound)).toHaveLength(1);
+    expect(await brokenIn(poor)).toEqual([]);
+  });
+});

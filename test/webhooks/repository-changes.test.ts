@@ -1,0 +1,115 @@
+/** Repositories that are granted and taken back, renamed, archived, deleted, handed on. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { setGranted } from "../../src/sandbox/forge/acts/change-installation.ts";
+import { changeRepository, deleteRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
+import { eventually } from "../support/api.ts";
+import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
+import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/installations.ts";
+import { openCard } from "../support/open-card.ts";
+import { granted, kindsOf, linksOf, ofProject } from "../support/repositories.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+describe("a repository", () => {
+  it("that is no longer granted is told in the inbox, refused in words, and comes back", async () => {
+    const board = await world.board({ repositories: ["web", "api"] });
+    const { number } = await openCard(world, board);
+    const { context, by, installation } = onForge(world, board);
+    const narrowed = setGranted(context, installation, by, [repositoryOf(world, board)], false);
+    const [item] = await brokenWhen(board, 1);
+    expect(item?.repository).toBe(`${board.owner}/web`);
+    const refused = await board.api.move(number, board.stages["Done"]);
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toContain("not granted");
+    setGranted(context, narrowed, by, [repositoryOf(world, board)], true);
+    await brokenWhen(board, 0);
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+  });
+
+  it("that is deleted stays on its cards, and can be taken out of the project although its pull request never closed", async () => {
+    const board = await world.board();
+    await openCard(world, board);
+    const { context, by } = onForge(world, board);
+    await deleteRepository(context, repositoryOf(world, board), by);
+    await brokenWhen(board, 1);
+    const put = await board.api.put(`/v1/projects/${board.projectId}/repositories`, { repositories: [] });
+    expect(put.status).toBe(200);
+    expect(await brokenIn(board)).toEqual([]);
+  });
+
+  it("is followed to its new name and default branch, and old news does not take it back", async () => {
+    const board = await world.board();
+    const { number, status, repositoryId, fullName } = await cardWithStatuses(world, board);
+    const { context, by } = onForge(world, board);
+    await world.forge.commit(fullName, "trunk", { "a.txt": "a\n" });
+    await changeRepository(context, repositoryId, by, { name: "renamed", defaultBranch: "trunk" });
+    await eventually(
+      () => granted(board.api),
+      ([repository]) => repository?.fullName === `${board.owner}/renamed`,
+    );
+    await deliver(world, "status", status("failure"));
+    await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
+    const [now] = await granted(board.api);
+    expect(now).toMatchObject({ fullName: `${board.owner}/renamed`, defaultBranch: "trunk" });
+    expect((await board.api.move(number, board.stages["In review"])).body.blocked?.repository).toBe(
+      `${board.owner}/renamed`,
+    );
+  });
+
+  it("that is archived refuses a move before anything is done elsewhere, until it is unarchived", async () => {
+    const board = await world.board({ repositories: ["api", "web"] });
+    const { number } = await openCard(world, board, ["api", "web"]);
+    const { context, by } = onForge(world, board);
+    await changeRepository(context, repositoryOf(world, board).id, by, { archived: true });
+    const refused = await board.api.move(number, board.stages["Done"]);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({ message: "Repository was archived so is read-only.", promoted: [] });
+    await changeRepository(context, repositoryOf(world, board).id, by, { archived: false });
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
+  });
+
+  it("that goes to another account with the App leaves its old board, which keeps only what was done there", async () => {
+    const [from, to] = [await world.board(), await world.board({ repositories: ["other"] })];
+    const { number } = await cardWithStatuses(world, from);
+    const merged = (await openCard(world, from)).number;
+    expect((await from.api.move(merged, from.stages["Done"])).status).toBe(200);
+    await allWorked(world);
+    const row = repositoryOf(world, from);
+    const { state } = world.forge.context;
+    state.repositories.update(row.id, { ownerId: onForge(world, to).account.id });
+    const repository = { id: row.id, full_name: `${to.owner}/web`, default_branch: "main" };
+    const installation = { id: onForge(world, to).installation.id };
+    await deliver(world, "repository", { action: "transferred", repository, installation });
+    await eventually(
+      () => ofProject(to),
+      ({ length }) => length === 2,
+    );
+    expect(await ofProject(from)).toEqual([]);
+    expect(await granted(from.api)).toEqual([]);
+    expect(await linksOf(from, number)).toEqual([]);
+    expect(await kindsOf(from, number)).toContain("repository_unlinked");
+    expect((await from.api.readCard(merged)).repositories[0]?.fullName).toBe(`${from.owner}/web`);
+    // What happens there from now on is the new board's.
+    const before = await from.api.timeline(merged);
+    const pull = {
+      number: 2,
+      node_id: "PR_2",
+      head: { ref: "x", sha: "1".repeat(40), repo: { id: row.id } },
+    };
+    await deliver(world, "pull_request_review", {
+      action: "submitted",
+      review: { id: 1, state: "approved", submitted_at: "2026-11-20T10:00:00Z" },
+      pull_request: pull,
+      repository,
+      installation,
+    });
+    await allWorked(world);
+    expect(await from.api.timeline(merged)).toEqual(before);
+  });
+});
