@@ -1,12 +1,14 @@
-import express, { type Express, type RequestHandler } from "express";
-import { v7 as uuidv7, validate as isUuid } from "uuid";
+import express, { type Express } from "express";
 import type { Deps } from "./actions/deps.ts";
 import { honourIfNoneMatch } from "./http/conditional.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
+import { observeRequests } from "./http/observe-requests.ts";
 import { openApiDocument } from "./http/openapi.ts";
+import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/serve-reference.ts";
+import { securityHeaders } from "./http/security-headers.ts";
+import { serveMetrics, type MetricsAccess } from "./http/serve-metrics.ts";
 import { routes } from "./http/v1/routes.ts";
-import { pendingMigrations } from "./store/migrate.ts";
 import { webhookDoor } from "./webhooks/door.ts";
 
 /** Where GitHub sends its deliveries: probot's default. */
@@ -15,16 +17,23 @@ export const WEBHOOK_PATH = "/api/github/webhooks";
 export interface AppOptions {
   /** The App's webhook secret, and while it is being changed the one before it. */
   readonly webhookSecrets: readonly string[];
+  readonly metrics: MetricsAccess;
+  readonly hasAppKey: boolean;
+  /** Whether the process is about to end. */
+  readonly isDraining: () => boolean;
 }
 
-/** The HTTP service: the webhook door, `/v1` and health. It does not listen yet. */
-export function createApp(deps: Deps, { webhookSecrets }: AppOptions): Express {
+/** The HTTP service: the webhook door, `/v1`, health and metrics. It does not listen yet. */
+export function createApp(deps: Deps, options: AppOptions): Express {
   const app = express();
   app.disable("x-powered-by");
+  // Nothing is decided by the caller's address, so no proxy has to be believed.
+  app.set("trust proxy", false);
   app.set("etag", "strong");
-  app.use(nameRequest(deps));
+  app.use(securityHeaders);
+  app.use(observeRequests(deps));
   app.use(honourIfNoneMatch);
-  app.post(WEBHOOK_PATH, ...webhookDoor(deps, webhookSecrets));
+  app.post(WEBHOOK_PATH, ...webhookDoor(deps, options.webhookSecrets));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app[definition.method](path, (request, response) => serve(deps, request, response));
@@ -37,30 +46,9 @@ export function createApp(deps: Deps, { webhookSecrets }: AppOptions): Express {
   app.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
-  app.get("/readyz", async (_request, response) => {
-    const pending = await pendingMigrations(deps.db);
-    const isReady = pending.length === 0;
-    response.status(isReady ? 200 : 503).json({ status: isReady ? "ready" : "not ready", pending });
-  });
+  app.get("/readyz", serveReadiness({ db: deps.db, log: deps.log, ...options }));
+  app.get("/metrics", serveMetrics(deps, options.metrics));
   app.use(unknownRoute);
   app.use(errorHandler);
   return app;
 }
-
-/** Gives every request an id, said to the caller and in the log, and logs how it ended. */
-const nameRequest =
-  (deps: Deps): RequestHandler =>
-  (request, response, next) => {
-    const given = request.get("x-request-id");
-    const requestId = given !== undefined && isUuid(given) ? given : uuidv7();
-    const started = performance.now();
-    response.locals.requestId = requestId;
-    response.locals.log = deps.log.child({ requestId });
-    response.set("X-Request-Id", requestId);
-    response.on("finish", () => {
-      const ms = Math.round(performance.now() - started);
-      const { method, path } = request;
-      response.locals.log.info({ method, path, status: response.statusCode, ms }, "request");
-    });
-    next();
-  };

@@ -1,7 +1,7 @@
-import { createPrivateKey } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
+import { isAppKey } from "./forge/github/app-key.ts";
 
 interface Listening {
   readonly host: string;
@@ -25,13 +25,24 @@ export interface RealConfig extends Listening {
   readonly databaseUrl: string;
   readonly app: {
     readonly id: string;
-    /** The PEM itself, or the file it is in. */
-    readonly privateKey: { readonly pem: string } | { readonly path: string };
+    /** A PEM. */
+    readonly privateKey: string;
   };
   /** The one in force, then the one before it while it is being changed. */
   readonly webhookSecrets: readonly string[];
   /** Where GitHub's REST API is. */
   readonly apiUrl: string;
+  /** What `/metrics` is read with; null serves none. */
+  readonly metricsToken: string | null;
+  /** How long calls are still taken once the process was asked to end, so that load balancers notice, in seconds. */
+  readonly drainSeconds: number;
+  readonly retention: Retention;
+}
+
+/** How long what has been is kept, in days. */
+export interface Retention {
+  readonly deliveryDays: number;
+  readonly historyDays: number;
 }
 
 export type Config = SandboxConfig | RealConfig;
@@ -58,7 +69,11 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
  * Reads the environment as one checked value. Nothing of an App configured means the sandbox, except in production, where all is
  * required. Throws `ConfigError` naming every setting that is missing or wrong.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
+): Config {
   const problems: string[] = [];
   const set = (name: string): string | undefined => (env[name] === "" ? undefined : env[name]);
   const portOf = (name: string, fallback: number): number => {
@@ -75,23 +90,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, cw
     !["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"].some((name) => set(name));
   const config = isSandbox
     ? sandboxConfig(set, cwd, listening, forgePort)
-    : realConfig(set, listening, problems);
+    : realConfig(set, readFile, listening, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
 type Setting = (name: string) => string | undefined;
-
-/** The App's private key, from its file where the configuration names one. */
-export async function readPrivateKey({ app: { privateKey } }: RealConfig): Promise<string> {
-  if ("pem" in privateKey) return privateKey.pem;
-  const { path } = privateKey;
-  const pem = await readFile(path, "utf8").catch((error: Error) => {
-    throw new ConfigError([`PRIVATE_KEY_PATH cannot be read: ${error.message}`]);
-  });
-  if (pem.includes("-----BEGIN")) return pem;
-  throw new ConfigError([`PRIVATE_KEY_PATH names ${path}, which is not a PEM.`]);
-}
 
 /** Where the sandbox keeps its state. */
 export function dataDirOf(env: Readonly<Record<string, string | undefined>>, cwd: string): string {
@@ -112,7 +116,12 @@ const sandboxConfig = (
   databaseUrl: set("DATABASE_URL") ?? null,
 });
 
-function realConfig(set: Setting, listening: Listening, problems: string[]): RealConfig {
+function realConfig(
+  set: Setting,
+  readFile: (path: string) => string,
+  listening: Listening,
+  problems: string[],
+): RealConfig {
   const required = (name: string, advice: string): string => {
     const value = set(name);
     if (value === undefined) problems.push(`${name} is not set. ${advice}`);
@@ -128,6 +137,8 @@ function realConfig(set: Setting, listening: Listening, problems: string[]): Rea
     if (secret !== "development") continue;
     problems.push(`${name} is \`development\`, which everybody knows. Set a random one in the App too.`);
   }
+  const id = required("APP_ID", "Take it from the App's settings, under About.");
+  if (!/^\d*$/.test(id)) problems.push("APP_ID is the number in the App's settings, under About.");
   const like = "It looks like postgres://user:password@host:5432/trunkline.";
   const databaseUrl = required("DATABASE_URL", like);
   if (databaseUrl !== "" && !/^(postgres(ql)?|socket):/.test(databaseUrl)) {
@@ -138,11 +149,18 @@ function realConfig(set: Setting, listening: Listening, problems: string[]): Rea
     ...listening,
     databaseUrl,
     app: {
-      id: required("APP_ID", "Take it from the App's settings, under About."),
-      privateKey: privateKeyOf(set, problems),
+      id,
+      privateKey: privateKeyOf(set, readFile, problems),
     },
     webhookSecrets: previous === undefined ? [webhookSecret] : [webhookSecret, previous],
     apiUrl: apiUrlOf(set, problems),
+    metricsToken: metricsTokenOf(set, problems),
+    drainSeconds: wholeNumber(set, "DRAIN_SECONDS", 5, [0, 300], problems),
+    retention: {
+      // GitHub can send again what is younger than three days: it must be known until then.
+      deliveryDays: wholeNumber(set, "RETAIN_DELIVERIES_DAYS", 30, [4, 3_650], problems),
+      historyDays: wholeNumber(set, "RETAIN_HISTORY_DAYS", 90, [4, 3_650], problems),
+    },
   };
 }
 
@@ -157,33 +175,62 @@ function apiUrlOf(set: Setting, problems: string[]): string {
   return `${protocol}://${host}/api/v3`;
 }
 
-function privateKeyOf(set: Setting, problems: string[]): RealConfig["app"]["privateKey"] {
+function metricsTokenOf(set: Setting, problems: string[]): string | null {
+  const token = set("METRICS_TOKEN") ?? null;
+  if (token !== null && !/^\S{16,}$/.test(token))
+    problems.push(
+      "METRICS_TOKEN is 16 or more characters without spaces: make one with `openssl rand -hex 32`.",
+    );
+  return token;
+}
+
+function wholeNumber(
+  set: Setting,
+  name: string,
+  fallback: number,
+  [least, most]: readonly [number, number],
+  problems: string[],
+): number {
+  const value = set(name);
+  if (value === undefined) return fallback;
+  const isGood = /^\d{1,5}$/.test(value) && Number(value) >= least && Number(value) <= most;
+  if (!isGood) problems.push(`${name} is a whole number from ${least} to ${most}.`);
+  return Number(value);
+}
+
+function privateKeyOf(set: Setting, readFile: (path: string) => string, problems: string[]): string {
   const path = set("PRIVATE_KEY_PATH");
   const key = set("PRIVATE_KEY");
-  if (key === undefined && path !== undefined) return { path };
+  if (key === undefined && path !== undefined) return keyInFile(path, readFile, problems);
   if (key === undefined) {
     problems.push(
       "PRIVATE_KEY or PRIVATE_KEY_PATH is not set. Make a key in the App's settings, under Private keys.",
     );
-    return { pem: "" };
+    return "";
   }
   // As probot takes it: the PEM, with its line breaks written out or not, or the whole of it in base64.
   const pem = key.includes("-----BEGIN")
     ? key.replaceAll("\\n", "\n")
     : Buffer.from(key, "base64").toString("utf8");
-  if (!isPrivateKey(pem)) {
+  if (!isAppKey(pem)) {
     problems.push(
       "PRIVATE_KEY is not a private key: give the whole PEM file's text, its line breaks as they are or as \\n, or all of it in base64.",
     );
   }
-  return { pem };
+  return pem;
 }
 
-/** Both kinds GitHub's keys come in, PKCS#1 as downloaded and PKCS#8 as converted, are read. */
-function isPrivateKey(pem: string): boolean {
+function keyInFile(path: string, readFile: (path: string) => string, problems: string[]): string {
   try {
-    return createPrivateKey(pem).asymmetricKeyType === "rsa";
-  } catch {
-    return false;
+    const pem = readFile(path);
+    if (!isAppKey(pem)) {
+      problems.push(
+        `PRIVATE_KEY_PATH names ${path}, which is not a private key: take the .pem file as downloaded.`,
+      );
+    }
+    return pem;
+  } catch (error) {
+    problems.push(`PRIVATE_KEY_PATH cannot be read: ${error instanceof Error ? error.message : "it failed"}`);
+    return "";
   }
 }

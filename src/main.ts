@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { ConfigError, readConfig, readPrivateKey, type RealConfig, type SandboxConfig } from "./config.ts";
+import { ConfigError, readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
 import { createLog } from "./log.ts";
 import { startService } from "./service.ts";
 
@@ -9,6 +10,8 @@ import { startService } from "./service.ts";
 const DRAIN_MS = 30_000;
 
 interface Running {
+  /** How long calls are taken after the signal, in milliseconds. */
+  readonly drainsForMs?: number;
   stop(): Promise<void>;
 }
 
@@ -34,10 +37,11 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
     github: {
       apiUrl: config.apiUrl,
       appId: config.app.id,
-      privateKey: await readPrivateKey(config),
+      privateKey: config.app.privateKey,
       webhookSecrets: config.webhookSecrets,
       paceWrites: true,
     },
+    metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });
   const { syncInstallations } = await import("./actions/sync-installations.ts");
@@ -45,7 +49,15 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
     log.error({ err: error }, "the forge's installations could not be read; they are tried again every hour");
   });
   log.info({ baseUrl: service.baseUrl }, "listening");
-  return service;
+  return {
+    drainsForMs: config.drainSeconds * 1_000,
+    stop: async () => {
+      service.drain();
+      log.info({ seconds: config.drainSeconds }, "asked to end: /readyz says so, calls are still taken");
+      await sleep(config.drainSeconds * 1_000);
+      await service.stop();
+    },
+  };
 }
 
 let isEnding = false;
@@ -53,11 +65,15 @@ let isEnding = false;
 async function end(running: Running, log: Logger, code: number): Promise<void> {
   if (isEnding) return;
   isEnding = true;
-  setTimeout(() => {
-    log.error("calls or jobs were still under way at the end of the drain");
-    process.exit(1);
-  }, DRAIN_MS).unref();
+  setTimeout(
+    () => {
+      log.error("calls or jobs were still under way at the end of the drain");
+      process.exit(1);
+    },
+    DRAIN_MS + (running.drainsForMs ?? 0),
+  ).unref();
   await running.stop();
+  log.info("ended: every call was answered, every job at work finished");
   process.exitCode = code;
 }
 

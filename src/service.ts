@@ -4,12 +4,21 @@ import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { Deps } from "./actions/deps.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
+import { isAppKey } from "./forge/github/app-key.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
+import type { MetricsAccess } from "./http/serve-metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import { observeForge } from "./metrics/observe-forge.ts";
 import { connect } from "./store/connect.ts";
 import { createTurns } from "./store/forge-turns.ts";
 import { declareOthersDead, freeDeadWorkers } from "./store/instances.ts";
 import { migrate } from "./store/migrate.ts";
+
+/** Addresses and headers together; Node's own limit, said here because it is promised. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How often connections that fell idle are looked for while the last calls are answered, in milliseconds. */
+const SWEEP_MS = 100;
 
 export interface ServiceOptions {
   readonly databaseUrl: string;
@@ -23,6 +32,8 @@ export interface ServiceOptions {
     /** Paces the calls of all processes together. Off for the sandbox forge, which asks for no patience. */
     readonly paceWrites: boolean;
   };
+  /** Who may read `/metrics`; nobody where it is left out. */
+  readonly metrics?: MetricsAccess;
   /** No other process can be at work on this database, so what others held is free at once. */
   readonly isAlone?: boolean;
   /** False leaves out what runs by the clock and at the start: for tests, which run it themselves. */
@@ -34,6 +45,8 @@ export interface RunningService {
   readonly deps: Deps;
   readonly baseUrl: string;
   readonly webhookUrl: string;
+  /** From now on `/readyz` says that no more calls should be sent here. Those that come are still answered. */
+  drain(): void;
   /** Takes no more calls, finishes those under way and the jobs at work, and resolves. */
   stop(): Promise<void>;
 }
@@ -47,32 +60,47 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   try {
     await migrate(db, databaseUrl);
+    const metrics = createMetrics();
     const forge = createGitHubForge({
       appId: github.appId,
       privateKey: github.privateKey,
       baseUrl: github.apiUrl,
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
+      observe: observeForge(metrics),
       log,
     });
-    const deps: Deps = { db, forge, log, instanceId: uuidv7(), newId: uuidv7 };
+    const deps: Deps = { db, forge, log, metrics, instanceId: uuidv7(), newId: uuidv7 };
     if (options.isAlone) {
       await declareOthersDead(db, deps.instanceId);
       await freeDeadWorkers(db, 0);
     }
-    const server = createServer(createApp(deps, { webhookSecrets: github.webhookSecrets }));
+    let isDraining = false;
+    const app = createApp(deps, {
+      webhookSecrets: github.webhookSecrets,
+      metrics: options.metrics ?? "off",
+      hasAppKey: isAppKey(github.privateKey),
+      isDraining: () => isDraining,
+    });
+    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, app);
     // Before the first call, so that what it holds is held by a process that is known to be alive.
     const worker = await startWorker(deps, databaseUrl, options.followsTimetable ?? true);
     const baseUrl = await listen(server, options).catch(async (error: unknown) => {
       await worker.stop();
       throw error;
     });
-    const stop = async (): Promise<void> => {
+    const drain = (): void => {
+      isDraining = true;
+    };
+    const end = async (): Promise<void> => {
+      drain();
       await close(server);
       await worker.stop();
       await db.destroy();
     };
-    return { deps, baseUrl, webhookUrl: `${baseUrl}${WEBHOOK_PATH}`, stop };
+    let ending: Promise<void> | undefined;
+    const stop = (): Promise<void> => (ending ??= end());
+    return { deps, baseUrl, webhookUrl: `${baseUrl}${WEBHOOK_PATH}`, drain, stop };
   } catch (error) {
     await db.destroy();
     throw error;
@@ -91,8 +119,11 @@ async function listen(server: Server, { host, port }: ServiceOptions): Promise<s
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
 }
 
-/** Resolves when the last call under way has been answered. */
+/** Resolves when the last call under way has been answered. A connection that is kept alive is closed with its answer. */
 const close = (server: Server): Promise<void> =>
   new Promise((resolve) => {
+    server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
     server.close(() => resolve());
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    server.once("close", () => clearInterval(sweep));
   });

@@ -102,7 +102,7 @@ async function placeOnly<Kept>(
   { card, stage }: Crossing,
   index: number,
 ): Promise<Kept> {
-  return deps.db.transaction(async (trx) => {
+  const kept = await deps.db.transaction(async (trx) => {
     const current = await lockCard(trx, card.id);
     if (!current) throw notFound(`There is no card ${card.number} on this board.`);
     const operation = await findOpenOperation(trx, card.id);
@@ -112,6 +112,8 @@ async function placeOnly<Kept>(
     const blocked = current.stageId === stage.id ? current.blocked : null;
     return mover.keep(trx, moveResult(card, stage.id, blocked, []), 200);
   });
+  deps.metrics.moves.inc({ outcome: "moved" });
+  return kept;
 }
 
 /** Places the card and, where it changes stage, says so on its timeline and clears what stood in its way. */
@@ -178,6 +180,7 @@ export async function carryOutOrLetGo(deps: Deps, crossing: Crossing, move: Held
   try {
     return await carryOutMove(deps, crossing, move);
   } catch (error) {
+    deps.metrics.moves.inc({ outcome: "unfinished" });
     await settleOperation(deps.db, move, "running");
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
@@ -200,7 +203,7 @@ export async function settleMove<Kept>(
   keep: (trx: Trx, body: unknown, status: number) => Promise<Kept>,
 ): Promise<{ readonly kept: Kept } | { readonly blocked: Blocked }> {
   const { card, stage } = crossing;
-  return deps.db.transaction(async (trx) => {
+  const settled = await deps.db.transaction(async (trx) => {
     const current = await lockCard(trx, card.id);
     if (!current) throw notFound(`There is no card ${card.number} on this board.`);
     const settle = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
@@ -234,6 +237,10 @@ export async function settleMove<Kept>(
     await enterStage(trx, current, stage, move.index, move.actorId);
     return { kept: await keep(trx, body, 200) };
   });
+  deps.metrics.moves.inc({ outcome: outcome.state });
+  if (outcome.state === "refused")
+    for (const { reason } of outcome.reasons) deps.metrics.refusals.inc({ reason });
+  return settled;
 }
 
 function blockedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: Stage): Blocked {

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { Problem } from "../errors.ts";
-import { dataDirOf, readConfig, readPrivateKey } from "../config.ts";
+import { dataDirOf, readConfig } from "../config.ts";
 import type { Forge } from "../forge/forge.ts";
 import { createGitHubForge } from "../forge/github/connect-github.ts";
 import { readForgeFile } from "../sandbox/state-files.ts";
@@ -14,7 +14,7 @@ export async function openForge({ env, cwd }: CommandContext): Promise<Forge> {
     return createGitHubForge({
       baseUrl: config.apiUrl,
       appId: config.app.id,
-      privateKey: await readPrivateKey(config),
+      privateKey: config.app.privateKey,
       webhookSecret: config.webhookSecrets[0] ?? "",
       log,
     });

@@ -55,6 +55,7 @@ export async function startSandbox(
         webhookSecrets: [forge.app.webhookSecret],
         paceWrites: false,
       },
+      metrics: "open",
       isAlone: config.databaseUrl === null,
       log,
     });

@@ -22,11 +22,13 @@ export interface IncomingDelivery {
 export async function receiveDelivery(deps: Deps, delivery: IncomingDelivery): Promise<boolean> {
   const { guid, event, payload, source } = delivery;
   const lane = laneOf(delivery);
-  return deps.db.transaction(async (trx) => {
-    const isNew = await insertDelivery(trx, { guid, event, lane, payload, source });
-    if (isNew) await workLaneSoon(trx, lane);
-    return isNew;
+  const isNew = await deps.db.transaction(async (trx) => {
+    const isInserted = await insertDelivery(trx, { guid, event, lane, payload, source });
+    if (isInserted) await workLaneSoon(trx, lane);
+    return isInserted;
   });
+  deps.metrics.deliveries.inc({ source, result: isNew ? "new" : "known" });
+  return isNew;
 }
 
 /** What happens in one repository is worked in order, and does not wait for any other. */

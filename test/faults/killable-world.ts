@@ -8,6 +8,7 @@ import { v7 as uuidv7 } from "uuid";
 import type { Deps } from "../../src/actions/deps.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
+import { createMetrics } from "../../src/metrics/metrics.ts";
 import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../src/service.ts";
@@ -48,6 +49,7 @@ export async function startKillableWorld(): Promise<KillableWorld> {
       webhookSecret: forge.app.webhookSecret,
       log,
     }),
+    metrics: createMetrics(),
     instanceId: uuidv7(),
     newId: uuidv7,
   };

@@ -17,6 +17,9 @@ import { makeApi, type Api } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { cloneRepository, type Clone } from "./git.ts";
 
+/** What `/metrics` is read with. */
+export const METRICS_TOKEN = "a-token-for-metrics";
+
 /** A service, a forge and a database of a test file's own. Each test makes a board of its own in it. */
 export interface TestWorld {
   readonly forge: RunningForge;
@@ -82,6 +85,7 @@ export async function startWorld({ paceWrites = false }: WorldOptions = {}): Pro
       paceWrites,
     },
     followsTimetable: false,
+    metrics: { token: METRICS_TOKEN },
     log,
   });
   forge.setWebhookUrl(service.webhookUrl);

@@ -17,7 +17,16 @@ const real: Env = {
   DATABASE_URL: "postgres://trunkline:secret@db:5432/trunkline",
 };
 
-const read = (env: Env) => readConfig(env, "/srv/trunkline");
+const files: Readonly<Record<string, string>> = {
+  "/run/secrets/app.pem": pkcs8,
+  "/run/secrets/other": "no key",
+};
+const readFile = (path: string): string => {
+  const text = files[path];
+  if (text === undefined) throw new Error(`no such file, open '${path}'`);
+  return text;
+};
+const read = (env: Env) => readConfig(env, "/srv/trunkline", readFile);
 
 /** What is said to be wrong. */
 function problemsOf(env: Env): readonly string[] {
@@ -80,9 +89,12 @@ describe("an App and a database", () => {
       port: 3000,
       logLevel: "info",
       databaseUrl: real["DATABASE_URL"],
-      app: { id: "42", privateKey: { pem: pkcs1 } },
+      app: { id: "42", privateKey: pkcs1 },
       webhookSecrets: [real["WEBHOOK_SECRET"]],
       apiUrl: "https://api.github.com",
+      metricsToken: null,
+      drainSeconds: 5,
+      retention: { deliveryDays: 30, historyDays: 90 },
     });
   });
 
@@ -111,6 +123,13 @@ describe("an App and a database", () => {
     ["DATABASE_URL", "mysql://db/trunkline"],
     ["GHE_HOST", "https://github.example.com"],
     ["GHE_HOST", "github.example.com/api/v3"],
+    ["APP_ID", "trunkline"],
+    ["METRICS_TOKEN", "short"],
+    ["METRICS_TOKEN", "with a space in the middle"],
+    ["DRAIN_SECONDS", "-1"],
+    ["DRAIN_SECONDS", "301"],
+    ["RETAIN_DELIVERIES_DAYS", "3"],
+    ["RETAIN_HISTORY_DAYS", "for ever"],
     ["PRIVATE_KEY", "not a key"],
     ["PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----"],
     ["PRIVATE_KEY", Buffer.from("not a key").toString("base64")],
@@ -136,15 +155,33 @@ describe("an App and a database", () => {
     ["a PEM with its line breaks written out", oneLine, pkcs1],
     ["a PEM in base64", Buffer.from(pkcs8).toString("base64"), pkcs8],
   ])("the key is taken as %s", (_, given, pem) => {
-    expect(read({ ...real, PRIVATE_KEY: given })).toMatchObject({ app: { privateKey: { pem } } });
+    expect(read({ ...real, PRIVATE_KEY: given })).toMatchObject({ app: { privateKey: pem } });
   });
 
   it("the key may be in a file, and the one given outright is preferred", () => {
     const path = "/run/secrets/app.pem";
     expect(read({ ...real, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: path })).toMatchObject({
-      app: { privateKey: { path } },
+      app: { privateKey: pkcs8 },
     });
-    expect(read({ ...real, PRIVATE_KEY_PATH: path })).toMatchObject({ app: { privateKey: { pem: pkcs1 } } });
+    expect(read({ ...real, PRIVATE_KEY_PATH: path })).toMatchObject({ app: { privateKey: pkcs1 } });
+  });
+
+  it.each(["/run/secrets/other", "/run/secrets/missing"])(
+    "a key in the file %s is named as wrong, without what is in it",
+    (path) => {
+      const problems = problemsOf({ ...real, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: path });
+      expect(problems).toEqual([expect.stringContaining(path)]);
+      expect(problems.join()).not.toContain("no key");
+    },
+  );
+
+  it("metrics, the drain and retention follow their settings", () => {
+    const env = { METRICS_TOKEN: "0123456789abcdef", DRAIN_SECONDS: "0", RETAIN_DELIVERIES_DAYS: "4" };
+    expect(read({ ...real, ...env, RETAIN_HISTORY_DAYS: "365" })).toMatchObject({
+      metricsToken: "0123456789abcdef",
+      drainSeconds: 0,
+      retention: { deliveryDays: 4, historyDays: 365 },
+    });
   });
 
   it("while the webhook secret is exchanged both hold, the new one first", () => {

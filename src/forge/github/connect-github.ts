@@ -1,3 +1,4 @@
+import type { ForgeRequest } from "../../metrics/observe-forge.ts";
 import type { Asked, Forge, RepositoryRef } from "../forge.ts";
 import { askPullRequests } from "./ask-pull-requests.ts";
 import { createBranch, readBranchHead } from "./branches.ts";
@@ -38,6 +39,8 @@ export interface GitHubForgeOptions extends AppOptions {
   readonly fetch?: Fetch;
   /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
   readonly requestTimeoutMs?: number;
+  /** Told of every HTTP request that has ended. */
+  readonly observe?: (request: ForgeRequest) => void;
 }
 
 const REQUEST_TIMEOUT_MS = 12_000;
@@ -55,6 +58,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     clock,
+    observe: options.observe,
   });
   const transport = withConditionalReads(plain);
   const octokits = createOctokits(options, transport, clock);

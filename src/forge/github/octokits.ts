@@ -129,8 +129,11 @@ function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock) {
 function mintingFetch(transport: Transport, clock: ForgeClock) {
   return (url: string, init: RequestInit): Promise<Response> => {
     const isMint = /\/app\/installations\/\d+\/access_tokens$/.test(url);
-    const isRepeatable = isMint || (init.method ?? "GET") === "GET";
-    return transport.send(url, init, { isRepeatable, deadline: clock.now() + MINT_WITHIN_MS });
+    const method = init.method ?? "GET";
+    const isRepeatable = isMint || method === "GET";
+    const route = isMint ? "POST /app/installations/{installation_id}/access_tokens" : `${method} (other)`;
+    const about = { account: "app", route };
+    return transport.send(url, init, { isRepeatable, deadline: clock.now() + MINT_WITHIN_MS, about });
   };
 }
 

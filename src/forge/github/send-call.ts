@@ -74,6 +74,7 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
   const rules = {
     isRepeatable: !call.isWrite,
     deadline: call.deadline,
+    about: { account: String(call.account), route: `${call.method} ${call.route}` },
     ...(isRestRead ? { readFor: String(call.account) } : {}),
   };
   return async (url, init) => {

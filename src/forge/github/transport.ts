@@ -1,3 +1,4 @@
+import type { ForgeRequest } from "../../metrics/observe-forge.ts";
 import type { ForgeClock } from "./clock.ts";
 
 /** Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes). */
@@ -16,6 +17,8 @@ export interface SendRules {
   readonly isRepeatable: boolean;
   /** On the clock; nothing is waited for beyond it. */
   readonly deadline: number;
+  /** Whose call it is, and its route's template. */
+  readonly about: { readonly account: string; readonly route: string };
   /** Set for reads over REST: the account that asks. */
   readonly readFor?: string;
 }
@@ -39,30 +42,45 @@ export function createTransport(options: {
   fetch: Fetch;
   requestTimeoutMs: number;
   clock: ForgeClock;
+  /** Told of every request, repeats and redirects included. */
+  observe?: ((request: ForgeRequest) => void) | undefined;
 }): Transport {
   const { clock } = options;
   const origin = new URL(options.baseUrl).origin;
 
-  async function timedFetch(url: string, init: RequestInit, deadline: number): Promise<Response> {
+  async function timedFetch(
+    url: string,
+    init: RequestInit,
+    { deadline, about }: SendRules,
+  ): Promise<Response> {
     const limit = Math.min(options.requestTimeoutMs, deadline - clock.now());
     if (limit <= 0) throw new TransportFailure("no time left to ask");
+    const begun = performance.now();
+    let ended: Response | null = null;
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), limit);
     try {
       const headers = { ...headersOf(init), "x-github-api-version": API_VERSION };
       const answer = await options.fetch(url, { ...init, headers, redirect: "manual", signal: stop.signal });
-      return await arrived(answer);
+      ended = await arrived(answer);
+      return ended;
     } catch (error) {
       if (error instanceof TransportFailure) throw error;
       throw new TransportFailure(stop.signal.aborted ? `no answer within ${limit} ms` : reasonOf(error));
     } finally {
       clearTimeout(timer);
+      options.observe?.({
+        ...about,
+        status: ended?.status ?? null,
+        headers: ended?.headers ?? new Headers(),
+        seconds: (performance.now() - begun) / 1_000,
+      });
     }
   }
 
-  async function follow(url: string, init: RequestInit, deadline: number): Promise<Response> {
+  async function follow(url: string, init: RequestInit, rules: SendRules): Promise<Response> {
     for (let hops = 0, at = url; ; hops++) {
-      const answer = await timedFetch(at, init, deadline);
+      const answer = await timedFetch(at, init, rules);
       const next = redirectOf(answer, at, init.method ?? "GET");
       if (next === null) return answer;
       if (next.origin !== origin) throw new TransportFailure("redirected to another host");
@@ -74,7 +92,7 @@ export function createTransport(options: {
   async function send(url: string, init: RequestInit, rules: SendRules): Promise<Response> {
     const begun = clock.now();
     for (let repeats = 0; ; repeats++) {
-      const ended = await follow(url, init, rules.deadline).catch((error: unknown) => error);
+      const ended = await follow(url, init, rules).catch((error: unknown) => error);
       const isAnswer = ended instanceof Response;
       const wait = REPEAT_AFTER_MS[repeats];
       const isLast = !rules.isRepeatable || wait === undefined || clock.now() - begun > REPEAT_WITHIN_MS;

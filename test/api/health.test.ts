@@ -1,0 +1,117 @@
+import { connect as connectSocket } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sampleCalls } from "../support/routes.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const get = (path: string, init?: RequestInit): Promise<Response> =>
+  fetch(`${world.service.baseUrl}${path}`, init);
+
+interface Readiness {
+  readonly status: string;
+  readonly checks: readonly { name: string; ok: boolean; says: string }[];
+}
+
+async function readiness(): Promise<Readiness & { readonly code: number; readonly bad: readonly string[] }> {
+  const answer = await get("/readyz");
+  const body = (await answer.json()) as Readiness;
+  const bad = body.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  return { ...body, code: answer.status, bad };
+}
+
+describe("/readyz", () => {
+  it("is 200 with everything there, and says what was looked at", async () => {
+    const { code, status, checks } = await readiness();
+    expect([code, status]).toEqual([200, "ready"]);
+    expect(checks.map(({ name }) => name)).toEqual(["app_key", "database", "migrations", "queue"]);
+    expect((await get("/readyz")).headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("is 503 while a migration is pending, and names it", async () => {
+    const { db } = world.service.deps;
+    const [last] = (await db("knex_migrations").orderBy("id", "desc").limit(1)) as { name: string }[];
+    await db("knex_migrations").where({ name: last?.name }).delete();
+    const { code, status, checks, bad } = await readiness();
+    await db("knex_migrations").insert({ ...last });
+    expect([code, status, bad]).toEqual([503, "not ready", ["migrations"]]);
+    expect(checks.at(-1)?.says).toContain(last?.name);
+  });
+
+  it("is 503 when due work is left lying, and not for work that was put off", async () => {
+    const { db } = world.service.deps;
+    // No worker knows this task, so none takes it.
+    const add = (at: string) =>
+      db.raw(`select graphile_worker.add_job('nobody-does-this', run_at := now() ${at}, job_key := 'left')`);
+    await add("+ interval '1 hour'");
+    expect((await readiness()).code).toBe(200);
+    await add("- interval '1 hour'");
+    const { code, bad, checks } = await readiness();
+    await db.raw("select graphile_worker.remove_job('left')");
+    expect([code, bad]).toEqual([503, ["queue"]]);
+    expect(checks.at(-1)?.says).toContain("no worker takes them");
+    expect((await readiness()).code).toBe(200);
+  });
+
+  it("is 503 when the database cannot be asked, without a word of where it is", async () => {
+    const { db } = world.service.deps;
+    await db.raw("alter table deliveries rename to elsewhere");
+    const answer = await get("/readyz");
+    await db.raw("alter table elsewhere rename to deliveries");
+    expect(answer.status).toBe(503);
+    const text = await answer.text();
+    expect(text).toContain("The database cannot be asked.");
+    expect(text).not.toContain(new URL(world.databaseUrl).pathname.slice(1));
+    expect((await get("/healthz")).status).toBe(200);
+  });
+});
+
+describe("every answer", () => {
+  const addresses = ["/healthz", "/readyz", "/metrics", "/docs", "/v1/openapi.json", "/nowhere"];
+
+  it.each([
+    ...addresses.map((path) => ["GET", path]),
+    ...sampleCalls.map(({ method, path }) => [method, path]),
+  ])("to %s %s is safe to show in a browser", async (method = "GET", path = "/") => {
+    const { headers } = await get(path, { method });
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(headers.get("x-powered-by")).toBeNull();
+    expect(headers.get("access-control-allow-origin")).toBeNull();
+    expect(headers.get("x-request-id")).not.toBeNull();
+  });
+});
+
+describe("a request", () => {
+  /** What the service answers to bytes. */
+  const raw = (bytes: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(world.service.baseUrl);
+      const socket = connectSocket(Number(port), hostname);
+      let text = "";
+      socket.on("data", (data) => (text += data.toString()));
+      socket.on("close", () => resolve(text));
+      socket.on("error", reject);
+      socket.end(bytes);
+    });
+
+  it.each([
+    ["with more than 16 KiB of headers is 431", `X-Large: ${"x".repeat(17_000)}\r\n`, "431"],
+    ["with two lengths is 400", "Content-Length: 1\r\nContent-Length: 2\r\n", "400"],
+    ["with a length and chunks is 400", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "400"],
+  ])("%s", async (_, headers, status) => {
+    const answer = await raw(`POST /v1/cards HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+
+  it("of the largest address that fits is answered", async () => {
+    expect((await get(`/healthz?${"x".repeat(8_000)}`)).status).toBe(200);
+  });
+});
