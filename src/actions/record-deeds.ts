@@ -143,11 +143,14 @@ const save = (
     mergeSha,
   });
 
-const tell = (
+const tell = async (
   trx: Trx,
   { card, actorId }: DeedContext,
   kind: EventKind,
   where: { readonly repositoryId: string; readonly naturalKey: string },
   data: Readonly<Record<string, unknown>>,
-): Promise<void> =>
-  recordEvents(trx, [{ cardId: card.id, kind, actor: { userId: actorId, login: null }, data, ...where }]);
+): Promise<void> => {
+  await recordEvents(trx, [
+    { cardId: card.id, kind, actor: { userId: actorId, login: null }, data, ...where },
+  ]);
+};

@@ -1,11 +1,13 @@
 import type { PullRequestEvent } from "../forge/events.ts";
 import { clearMergedBackmerge } from "../store/backmerges.ts";
 import { findCardById } from "../store/cards.ts";
+import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
 import { findBranchOwner, findPullRequestOwner, savePullRequest } from "../store/links.ts";
 import type { Repository } from "../store/repositories.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
+import { branchKey } from "./branch-items.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -66,6 +68,10 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
       ]);
     }
     if (event.action === "merged" && card.hotfix) await bringBackSoon(trx, card.id);
+    if (event.action === "merged") {
+      // Had the forge still called it open when the branch went, that was told as its loss.
+      await forgetInboxItems(trx, "branch_deleted", branchKey(repository.id, event.headBranch));
+    }
     if (event.action === "merged" || event.action === "dequeued") {
       const thrownOut = event.action === "dequeued" ? (event.reason ?? "unknown") : null;
       await resumeQueuedSoon(trx, card.id, thrownOut);

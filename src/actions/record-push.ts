@@ -6,28 +6,37 @@ import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
 import { findIntent } from "../store/intents.ts";
 import { findBranchOwner, listLinks, setHeadSha, type Link } from "../store/links.ts";
+import { forgetInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import { branchKey, deletedBranchItem } from "./branch-items.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
+import { hearOfStrayBranch } from "./suggest-branch.ts";
 
 /** How many of a push's commits its timeline item names. */
 const MAX_COMMITS = 20;
 
-/** Records a push to, or the deletion of, a card's branch, and has done what the new commits make possible. */
+/**
+ * Records a push to, or the deletion of, a card's branch, and has done what the new commits make possible. A push to a branch of no card may
+ * be the beginning of one's.
+ *
+ * GitHub also sends `create` and `delete`: each comes with a push that says more (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
+ */
 export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
   const repository = await knownRepository(deps, event);
-  if (repository) await lookAtHotfixes(deps, repository.id, event);
-  const cardId = repository && (await findBranchOwner(deps.db, repository.id, event.branchName));
+  if (!repository) return;
+  await lookAtHotfixes(deps, repository.id, event);
+  const cardId = await findBranchOwner(deps.db, repository.id, event.branchName);
   const card = cardId && (await findCardById(deps.db, cardId));
-  if (!repository || !cardId || !card) return;
+  if (!cardId || !card) return hearOfStrayBranch(deps, repository, event);
   const link = (await listLinks(deps.db, cardId)).find(({ repository: { id } }) => id === repository.id);
   if (!link || (await isOurOwnCut(deps, link, event))) return;
   if (event.after === null && (await isDeletedAfterMerge(deps, link, event))) {
-    return forgetMergedBranch(deps, card.id, repository.id);
+    return forgetMergedBranch(deps, card.id, repository.id, await headAfter(deps, link, event));
   }
   const headSha = await headAfter(deps, link, event);
   await deps.db.transaction(async (trx) => {
@@ -35,11 +44,15 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
     const { branchName, before, after, forced } = event;
     const naturalKey = `push:${repository.id}:${branchName}:${before ?? "-"}:${after ?? "-"}:${event.at ?? ""}`;
     const told = { cardId, actor, repositoryId: repository.id, at: event.at, naturalKey };
-    await recordEvents(trx, [
+    const isNews = await recordEvents(trx, [
       after === null
         ? { ...told, kind: "branch_deleted", data: { branchName, sha: before } }
         : { ...told, kind: "pushed", data: { branchName, before, after, commits: commitsOf(event), forced } },
     ]);
+    const key = branchKey(repository.id, branchName);
+    if (headSha !== null) await forgetInboxItems(trx, "branch_deleted", key);
+    else if (after === null && isNews)
+      await putInboxItem(trx, deletedBranchItem(card, repository.id, event, actor));
     await setHeadSha(trx, cardId, repository.id, headSha);
     if (headSha !== null && headSha !== link.headSha)
       await tellEarlierReports(trx, told, branchName, headSha);
@@ -90,9 +103,14 @@ async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): 
 }
 
 /** A branch that a later stage merges is made again. */
-const forgetMergedBranch = (deps: Deps, cardId: string, repositoryId: string): Promise<void> =>
+const forgetMergedBranch = (
+  deps: Deps,
+  cardId: string,
+  repositoryId: string,
+  headSha: string | null,
+): Promise<void> =>
   deps.db.transaction(async (trx) => {
-    await setHeadSha(trx, cardId, repositoryId, null);
+    await setHeadSha(trx, cardId, repositoryId, headSha);
     await catchUpSoon(trx, cardId);
   });
 

@@ -18,6 +18,7 @@ import {
 } from "../actions/resume-move.ts";
 import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
 import { resumeAction } from "../actions/resume-release-action.ts";
+import { SUGGEST_BRANCH, suggestBranch } from "../actions/suggest-branch.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldKeys } from "../store/idempotency.ts";
@@ -30,6 +31,12 @@ const cardPayload = z.object({ cardId: z.uuid() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
 const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullable() });
+const branchPayload = z.object({
+  repositoryId: z.uuid(),
+  branchName: z.string(),
+  login: z.string(),
+  at: z.string().nullable(),
+});
 
 /** All that runs later. */
 export const tasksOf = (deps: Deps): TaskList => ({
@@ -43,6 +50,7 @@ export const tasksOf = (deps: Deps): TaskList => ({
     const { cardId, thrownOut } = queuedPayload.parse(payload);
     return resumeQueuedMove(deps, cardId, thrownOut);
   },
+  [SUGGEST_BRANCH]: (payload) => suggestBranch(deps, branchPayload.parse(payload)),
   [RESUME_ORPHANED_MOVES]: () => resumeOrphanedMoves(deps),
   [RESUME_RELEASE_ACTION]: (payload) => resumeAction(deps, actionPayload.parse(payload).actionId),
   "work-forgotten-lanes": async () => {

@@ -136,6 +136,16 @@ export async function findBranchOwner(
   return owner?.cardId ?? null;
 }
 
+/** Whether a card has a branch in a repository: one that is gone does not count. */
+export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string): Promise<boolean> {
+  const row = await db("card_repositories")
+    .where({ card_id: cardId, repository_id: repositoryId })
+    .whereNotNull("branch_name")
+    .whereNotNull("head_sha")
+    .first("card_id");
+  return row !== undefined;
+}
+
 /** The card whose pull request this is, or null. */
 export async function findPullRequestOwner(
   db: Db,

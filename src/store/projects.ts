@@ -36,6 +36,18 @@ export async function listProjectsWithFlow(db: Db, workspaceId: string): Promise
   });
 }
 
+/** The board of a project, and how its cards' branches are named; null once it was deleted. */
+export async function findBranchNaming(
+  db: Db,
+  projectId: string,
+): Promise<{ readonly workspaceId: string; readonly branchPattern: string } | null> {
+  return firstRow(
+    db,
+    `select workspace_id as "workspaceId", branch_pattern as "branchPattern" from projects where id = :projectId`,
+    { projectId },
+  );
+}
+
 /** A project as the API shows it. */
 export interface ProjectEntry {
   readonly id: string;

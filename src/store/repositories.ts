@@ -52,6 +52,11 @@ export async function listProjectRepositories(db: Db, projectId: string): Promis
   );
 }
 
+/** The repository with this id, or null. */
+export async function findRepository(db: Db, repositoryId: string): Promise<Repository | null> {
+  return firstRow<Repository>(db, `${REPOSITORY} where r.id = :repositoryId`, { repositoryId });
+}
+
 /**
  * The repositories a board may use, by name: those of its projects, and those the installation grants that no project has. One that a
  * project of another board has is not among them.

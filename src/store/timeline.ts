@@ -45,10 +45,11 @@ export interface NewEvent {
   readonly naturalKey?: string;
 }
 
-/** Records events in the order given; those already recorded under their natural key are passed over. */
-export async function recordEvents(db: Db, events: readonly NewEvent[]): Promise<void> {
+/** Records events in the order given; those already recorded under their natural key are passed over. Gives how many were not. */
+export async function recordEvents(db: Db, events: readonly NewEvent[]): Promise<number> {
+  let recorded = 0;
   for (const event of events) {
-    await db("timeline_items")
+    const added: unknown[] = await db("timeline_items")
       .insert({
         id: uuidv7(),
         card_id: event.cardId,
@@ -63,8 +64,11 @@ export async function recordEvents(db: Db, events: readonly NewEvent[]): Promise
       })
       // The index that holds natural keys apart is partial, so the conflict cannot name its columns alone.
       .onConflict(db.raw("(card_id, natural_key) where natural_key is not null"))
-      .ignore();
+      .ignore()
+      .returning("id");
+    recorded += added.length;
   }
+  return recorded;
 }
 
 export interface TimelineActor {

@@ -31,7 +31,7 @@ const inboxItem = z
     at: timestamp,
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        "More of the item, by its kind. `promotion_blocked`: the card's `blocked`. `pr_merged_outside`: `{ prNumber, targetBranch, sha, login, statusId }`, the last being that merge's stage. `pr_closed_outside`: `{ prNumber, targetBranch, login }`. `checks_broken`: `{ prNumber, branchName, sha, failing }`, the last being names. `waiting_stale`: `{ since, staleAfterDays, statusId }`",
+        "More of the item, by its kind. `promotion_blocked`: the card's `blocked`. `branch_suggestion`: `{ branchName, login }`. `branch_deleted`: `{ branchName, sha, login }`. `pr_merged_outside`: `{ prNumber, targetBranch, sha, login, statusId }`, the last being that merge's stage. `pr_closed_outside`: `{ prNumber, targetBranch, login }`. `checks_broken`: `{ prNumber, branchName, sha, failing }`, the last being names. `waiting_stale`: `{ since, staleAfterDays, statusId }`",
     }),
   })
   .meta({ id: "InboxItem" });

@@ -45,10 +45,11 @@ const derivedItems = ({ kind, sql }: DerivedKind): string => `
          d.project_id, d.card_id, d.repository_id, d.at, d.detail, d.data
     from (${sql}) d`;
 
+/** Of a repository that has left the project nothing is told any more. */
 const STORED_ITEMS = `
   select i.id, i.kind, true as dismissible, i.project_id, i.card_id, i.repository_id, i.at, i.detail, i.data
-    from inbox_items i
-   where i.project_id = any(:projectIds) and i.dismissed_at is null`;
+    from inbox_items i left join repositories r on r.id = i.repository_id
+   where (i.repository_id is null or r.project_id = i.project_id) and i.project_id = any(:projectIds) and i.dismissed_at is null`;
 
 /** One statement, whatever the number of kinds. Times are told in milliseconds, and so they are compared. */
 const INBOX = `

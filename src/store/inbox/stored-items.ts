@@ -36,6 +36,17 @@ export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
     .merge(["card_id", "repository_id", "detail", "data", "at"]);
 }
 
+/** Whether an item with this natural key is in an inbox, or was put away. */
+export async function hasInboxItems(db: Db, kind: StoredInboxKind, naturalKey: string): Promise<boolean> {
+  const row = await db("inbox_items").where({ kind, natural_key: naturalKey }).first("id");
+  return row !== undefined;
+}
+
+/** Takes what the items with this natural key were about as dealt with: when it happens again it is told again, also where it was put away. */
+export async function forgetInboxItems(db: Db, kind: StoredInboxKind, naturalKey: string): Promise<void> {
+  await db("inbox_items").where({ kind, natural_key: naturalKey }).delete();
+}
+
 /** Puts an item away unacted; false when somebody did so before. */
 export async function dismissInboxItem(db: Db, itemId: string, userId: string): Promise<boolean> {
   const dismissed = await db("inbox_items")

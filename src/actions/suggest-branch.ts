@@ -1,0 +1,79 @@
+import { guessCardNumber } from "../flow/guess-card-number.ts";
+import type { Pushed } from "../forge/events.ts";
+import { findCard, type CardHead } from "../store/cards.ts";
+import type { Db } from "../store/connect.ts";
+import { addJob } from "../store/jobs.ts";
+import { findBranchOwner, ownsBranchIn } from "../store/links.ts";
+import { forgetInboxItems, hasInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
+import { findBranchNaming } from "../store/projects.ts";
+import { findRepository, type Repository } from "../store/repositories.ts";
+import { branchKey, suggestedBranchItem, type StrayBranch } from "./branch-items.ts";
+import type { Deps } from "./deps.ts";
+
+export const SUGGEST_BRANCH = "suggest-branch";
+
+/** How long the forge's reads may lag behind its writes, and a little more, in milliseconds. */
+const LOOK_AGAIN_MS = 60_000;
+
+/**
+ * Hears of a push to a branch that belongs to no card. What counts is whether the branch is there now, so that news may come twice and in any
+ * order; where the forge contradicts the news, it is asked once more later.
+ */
+export async function hearOfStrayBranch(deps: Deps, repository: Repository, event: Pushed): Promise<void> {
+  const { branchName, sender, at } = event;
+  if (sender?.forgeId === (await deps.forge.identity()).botId) return;
+  const branch = { repositoryId: repository.id, branchName, login: sender?.login ?? "ghost", at };
+  const isThere = await settleSuggestion(deps, repository, branch);
+  if (isThere !== null && isThere !== (event.after !== null)) await suggestLater(deps.db, branch);
+}
+
+const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
+  addJob(
+    db,
+    SUGGEST_BRANCH,
+    { ...branch },
+    { key: `${SUGGEST_BRANCH}:${branchKey(branch.repositoryId, branch.branchName)}`, delayMs: LOOK_AGAIN_MS },
+  );
+
+/** Looks once more at a branch the forge was not of one mind about. */
+export async function suggestBranch(deps: Deps, branch: StrayBranch): Promise<void> {
+  const repository = await findRepository(deps.db, branch.repositoryId);
+  const isStray = (await findBranchOwner(deps.db, branch.repositoryId, branch.branchName)) === null;
+  if (repository && isStray) await settleSuggestion(deps, repository, branch);
+}
+
+/**
+ * Puts a branch into the inbox that is named like those of a card which has none there, and takes it out once it is gone. One that was put away is
+ * not suggested again for as long as it lasts. Gives whether the branch is there, null where that is of no interest.
+ */
+async function settleSuggestion(
+  deps: Deps,
+  { id: repositoryId, projectId, ref, defaultBranch }: Repository,
+  branch: StrayBranch,
+): Promise<boolean | null> {
+  const { branchName } = branch;
+  if (projectId === null || !ref || branchName === defaultBranch) return null;
+  const key = branchKey(repositoryId, branchName);
+  const card = await namedCard(deps.db, repositoryId, projectId, branchName);
+  const isKnown = await hasInboxItems(deps.db, "branch_suggestion", key);
+  if (!card && !isKnown) return null;
+  const isThere = (await deps.forge.branchHead(ref, branchName)) !== null;
+  if (!isThere) await forgetInboxItems(deps.db, "branch_suggestion", key);
+  else if (card && !isKnown) {
+    await putInboxItem(deps.db, suggestedBranchItem(card, repositoryId, branch));
+  }
+  return isThere;
+}
+
+async function namedCard(
+  db: Db,
+  repositoryId: string,
+  projectId: string,
+  branchName: string,
+): Promise<CardHead | null> {
+  const naming = await findBranchNaming(db, projectId);
+  const number = naming && guessCardNumber(naming.branchPattern, branchName);
+  const card = naming && number && (await findCard(db, naming.workspaceId, number));
+  if (!card || card.projectId !== projectId) return null;
+  return (await ownsBranchIn(db, card.id, repositoryId)) ? null : card;
+}

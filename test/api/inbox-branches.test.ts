@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allWorked } from "../support/deliveries.ts";
+import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
+import { deleteBranch, loginOf, pullPath, pushTo, workedCard } from "../support/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+afterEach(() => world.forge.control.reset());
+
+const webhooks = () => world.forge.control.webhooks;
+
+describe("a branch made outside", () => {
+  it("is suggested to the card it is named for, once, for as long as it is there", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ title: "Say hello" });
+    await pushTo(board, "card/1-hello", "a.txt");
+    const item = await itemWhen(board.api, "branch_suggestion");
+    const login = loginOf(board, "ada");
+    expect(item).toMatchObject({
+      detail: `${login} pushed card/1-hello, which is named like a branch of card 1.`,
+      card: { number, title: "Say hello" },
+      repository: `${board.owner}/web`,
+      dismissible: true,
+      data: { branchName: "card/1-hello", login },
+    });
+    await pushTo(board, "card/1-hello", "b.txt", "grace");
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([item]);
+    await deleteBranch(board, "card/1-hello");
+    await clearedWhen(board.api, "branch_suggestion");
+  });
+
+  it("that was put away is not suggested again before it was deleted and made anew", async () => {
+    const board = await world.board();
+    await board.api.card();
+    await pushTo(board, "card/1-hello", "a.txt");
+    const { id } = await itemWhen(board.api, "branch_suggestion");
+    expect((await board.api.delete(`/v1/inbox/${id}`)).status).toBe(204);
+    await pushTo(board, "card/1-hello", "b.txt");
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+    await deleteBranch(board, "card/1-hello");
+    await pushTo(board, "card/1-hello", "c.txt");
+    expect((await itemWhen(board.api, "branch_suggestion")).id).not.toBe(id);
+  });
+
+  it("is no suggestion when it names no card, another project's, or one that has its branch", async () => {
+    const board = await world.board();
+    await board.api.card({ title: "Has its branch" });
+    await board.api.move(1, board.stages["In progress"]);
+    const { body: other } = await board.api.post<{ id: string }>("/v1/projects", { name: "Second" });
+    await board.api.card({ title: "Elsewhere", projectId: other.id });
+    await board.api.card({ title: "Deleted", projectId: board.projectId });
+    await board.api.delete("/v1/cards/3");
+    await board.api.card({ title: "Wanted", projectId: board.projectId });
+    const clone = await board.clone();
+    const names = ["card/1-x", "card/2-x", "card/3-x", "card/99-x", "card/x", "4-wanted", "x/card/4-wanted"];
+    for (const name of names) await clone.push("origin", `HEAD:refs/heads/${name}`);
+    await clone.push("origin", "HEAD:refs/tags/card/4-wanted");
+    await clone.remove();
+    await allWorked(world);
+    for (const projectId of [board.projectId, other.id])
+      expect(await readInbox(board.api, projectId)).toEqual([]);
+  });
+
+  it("costs no call to the forge where it is of no interest", async () => {
+    const board = await world.board();
+    await allWorked(world);
+    world.forge.requests.reset();
+    await pushTo(board, "fix-something", "a.txt");
+    await pushTo(board, "card/12-no-such-card", "a.txt");
+    await deleteBranch(board, "fix-something");
+    await allWorked(world);
+    expect(world.forge.requests.all).toEqual([]);
+  });
+
+  it("is suggested once when its deliveries come twice, and not when its end came before its beginning", async () => {
+    const board = await world.board();
+    await board.api.card({ title: "Twice" });
+    await board.api.card({ title: "Gone" });
+    const twice = webhooks().add({ fault: { kind: "duplicate", copies: 2 } });
+    await pushTo(board, "card/1-twice", "a.txt");
+    await allWorked(world);
+    webhooks().remove(twice);
+    webhooks().add({ fault: { kind: "hold" } });
+    await pushTo(board, "card/2-gone", "a.txt");
+    await deleteBranch(board, "card/2-gone");
+    await world.forge.settle();
+    webhooks().clear();
+    await webhooks().release("reversed");
+    await allWorked(world);
+    expect(await readInbox(board.api)).toMatchObject([{ kind: "branch_suggestion", card: { number: 1 } }]);
+  });
+
+  it("is none of those that Trunkline makes, also where the news of it comes first", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    const pause = world.forge.control.faults.add({
+      match: { operation: "createRef" },
+      fault: { kind: "delay", ms: 1_000, effect: "after" },
+    });
+    const rest = world.forge.control.faults.add({
+      match: { method: "POST", path: "/repositories/*/git/refs" },
+      fault: { kind: "delay", ms: 1_000, effect: "after" },
+    });
+    const moving = board.api.move(number, board.stages["In progress"]);
+    const first = await Promise.race([moving, itemWhen(board.api, "branch_suggestion").catch(() => "none")]);
+    expect(first).toMatchObject({ status: 200 });
+    world.forge.control.faults.remove(pause);
+    world.forge.control.faults.remove(rest);
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+
+  it("is no longer suggested once its repository has left the project, or its card the board", async () => {
+    const board = await world.board();
+    await board.api.card();
+    await pushTo(board, "card/1-hello", "a.txt");
+    await itemWhen(board.api, "branch_suggestion");
+    const path = `/v1/projects/${board.projectId}/repositories`;
+    expect((await board.api.put(path, { repositories: [] })).status).toBe(200);
+    expect(await readInbox(board.api)).toEqual([]);
+    await board.api.put(path, { repositories: [{ id: board.repositories["web"] }] });
+    await itemWhen(board.api, "branch_suggestion");
+    await board.api.delete("/v1/cards/1");
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+});
+
+describe("a card's branch that somebody deleted", () => {
+  const told = async (board: TestBoard, number: number) =>
+    (await board.api.timeline(number)).filter(({ kind }) => kind === "branch_deleted");
+
+  it("is told with the name of who did it, in the inbox and on the timeline, and not as a closed pull request too", async () => {
+    const board = await world.board();
+    const { number, branchName, sha } = await workedCard(board);
+    await deleteBranch(board, branchName, "grace");
+    const item = await itemWhen(board.api, "branch_deleted");
+    const login = loginOf(board, "grace");
+    expect(item).toMatchObject({
+      detail: `${login} deleted ${branchName}, the card's branch, before it was merged.`,
+      card: { number },
+      repository: `${board.owner}/web`,
+      dismissible: true,
+      data: { branchName, sha, login },
+    });
+    await allWorked(world);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([{ prState: "closed" }]);
+    expect(await readInbox(board.api)).toEqual([item]);
+    expect(await told(board, number)).toMatchObject([{ actor: { login }, data: { branchName, sha } }]);
+    const refused = await board.api.move(number, board.stages.Done);
+    expect([refused.status, refused.body.blocked?.reason]).toEqual([409, "branch_missing"]);
+    expect(
+      (await board.person("ada", "GET", `/repos/${board.owner}/web/branches/${branchName}`)).status,
+    ).toBe(404);
+  });
+
+  it("is told once, and not again after it was put away", async () => {
+    const board = await world.board();
+    const { number, branchName } = await workedCard(board, "In progress");
+    await allWorked(world);
+    webhooks().add({ fault: { kind: "hold" } });
+    await deleteBranch(board, branchName);
+    await world.forge.settle();
+    const held = webhooks().held();
+    expect(held.map(({ event }) => event).toSorted()).toEqual(["delete", "pull_request", "push"]);
+    webhooks().clear();
+    await webhooks().release("reversed");
+    const { id } = await itemWhen(board.api, "branch_deleted");
+    await board.api.delete(`/v1/inbox/${id}`);
+    for (const { event, body } of held) await world.forge.control.sendWebhook({ event, payload: body });
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+    expect(await told(board, number)).toHaveLength(1);
+  });
+
+  it("is dealt with when the branch is pushed again, and told anew when it is deleted again", async () => {
+    const board = await world.board();
+    const { branchName } = await workedCard(board, "In progress");
+    await deleteBranch(board, branchName);
+    const first = await itemWhen(board.api, "branch_deleted");
+    await pushTo(board, branchName, "again.txt");
+    await clearedWhen(board.api, "branch_deleted");
+    await deleteBranch(board, branchName);
+    expect((await itemWhen(board.api, "branch_deleted")).id).not.toBe(first.id);
+  });
+
+  it.each([
+    ["by the forge itself", "kept"],
+    ["by the forge itself", "reversed"],
+    ["by hand", "kept"],
+    ["by hand", "reversed"],
+  ] as const)("is no news after the merge, deleted %s (webhooks %s)", async (by, order) => {
+    const board = await world.board();
+    const { number, branchName } = await workedCard(board);
+    if (by !== "by hand") {
+      await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { delete_branch_on_merge: true });
+    }
+    await allWorked(world);
+    webhooks().add({ fault: { kind: "hold" } });
+    expect((await board.person("grace", "PUT", `${pullPath(board, 1)}/merge`, {})).status).toBe(200);
+    if (by === "by hand") await deleteBranch(board, branchName, "grace");
+    await world.forge.settle();
+    webhooks().clear();
+    await webhooks().release(order);
+    await allWorked(world);
+    expect((await readInbox(board.api)).map(({ kind }) => kind)).toEqual(["pr_merged_outside"]);
+    expect(await told(board, number)).toEqual([]);
+  });
+});
