@@ -34,8 +34,22 @@ export type PickResult =
   | { readonly state: "contained" }
   /** `files` are those changed on both sides; empty where the forge does not tell. Nothing was written. */
   | { readonly state: "conflict"; readonly files: readonly string[]; readonly message: string }
-  /** The branch stands elsewhere, without these commits. Null: it is gone. */
-  | { readonly state: "moved"; readonly sha: string | null };
+  | BranchMoved;
+
+/** The branch stands elsewhere, without these commits. Null: it is gone. */
+export interface BranchMoved {
+  readonly state: "moved";
+  readonly sha: string | null;
+}
+
+/** A pick that is worked out and on no branch yet. */
+export interface PreparedPick {
+  readonly state: "prepared";
+  /** What the branch's tip would be. */
+  readonly sha: string;
+  /** For the forge, when it is landed or dropped. */
+  readonly handle: string;
+}
 
 export interface ReleaseNotes {
   readonly tagName: string;
@@ -95,10 +109,21 @@ export interface Releasing {
     expectedSha: string,
   ): Promise<Ordered<{ readonly deleted: boolean } | { readonly moved: string }>>;
   /**
-   * Brings commits to a branch as new ones, by the same authors, whose messages name the originals: all of them or none. The branch
-   * moves once, at the end, and only from where it was expected. Repeated, it picks nothing twice.
+   * Works out what bringing commits to a branch comes to: new ones by the same authors, whose messages name the originals, all of them or
+   * none. The branch stays where it is. What is prepared waits on the temporary branch to be landed or dropped.
    */
-  cherryPick(repository: RepositoryRef, order: PickOrder): Promise<Ordered<PickResult>>;
+  preparePick(repository: RepositoryRef, order: PickOrder): Promise<Ordered<PickResult | PreparedPick>>;
+  /** Moves the branch to what was prepared, once, and only from where it was expected. Repeated, it picks nothing twice. */
+  landPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<Ordered<PickResult>>;
+  /** Forgets what was prepared. */
+  dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<void>;
+  /** Moves a branch from one commit to any other, back as well, and only from where it was expected. One already there is a success. */
+  moveBranch(
+    repository: RepositoryRef,
+    branchName: string,
+    from: string,
+    to: string,
+  ): Promise<Ordered<{ readonly state: "there" } | BranchMoved>>;
   /** Creates a tag. One already there at the very commit is a success (`created` false); at another it is `{ taken: sha }`. */
   createTag(
     repository: RepositoryRef,

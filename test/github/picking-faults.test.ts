@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Forge, RepositoryRef } from "../../src/forge/forge.ts";
 import type { PickOrder } from "../../src/forge/releasing.ts";
-import { type Adapter, startAdapter, type TestRepository } from "../support/adapter.ts";
+import { type Adapter, cherryPick, startAdapter, type TestRepository } from "../support/adapter.ts";
 
 let adapter: Adapter;
 let forge: Forge;
@@ -41,7 +41,7 @@ describe("a pick", () => {
     const sha = await shop.commit("main", { "list.txt": text({ 1: "TWO" }), "also.txt": "also\n" });
     await shop.commit(RELEASE, { "list.txt": text({ 1: "deux" }) });
     const wanted = await order(fine, sha);
-    expect(await forge.cherryPick(repository, wanted)).toEqual({
+    expect(await cherryPick(forge, repository, wanted)).toEqual({
       ok: true,
       value: { state: "conflict", files: ["list.txt"], message: "Merge conflict" },
     });
@@ -54,9 +54,9 @@ describe("a pick", () => {
     const wanted = await order(sha);
     const tip = await shop.commit(RELEASE, { "b.txt": "b\n" });
     const moved = { ok: true, value: { state: "moved", sha: tip } };
-    expect(await forge.cherryPick(repository, wanted)).toEqual(moved);
+    expect(await cherryPick(forge, repository, wanted)).toEqual(moved);
     const gone = { ...wanted, branchName: "release/gone" };
-    expect(await forge.cherryPick(repository, gone)).toEqual({
+    expect(await cherryPick(forge, repository, gone)).toEqual({
       ok: true,
       value: { state: "moved", sha: null },
     });
@@ -74,7 +74,7 @@ describe("a pick", () => {
         return await fetch(url, init);
       },
     });
-    const result = await slow.cherryPick(repository, wanted);
+    const result = await cherryPick(slow, repository, wanted);
     expect(result).toEqual({ ok: true, value: { state: "moved", sha: overtaken } });
     expect(await forge.branchHead(repository, RELEASE)).toBe(overtaken);
     expect(branches()).not.toContain(TEMP);
@@ -92,7 +92,7 @@ describe("a pick", () => {
         restrictions: { users: [], teams: [], apps: [] },
       },
     );
-    expect(await forge.cherryPick(repository, await order(sha))).toEqual({
+    expect(await cherryPick(forge, repository, await order(sha))).toEqual({
       ok: false,
       refusal: { reason: "protected", message: "You're not authorized to push to this branch." },
     });
@@ -111,7 +111,7 @@ describe("a pick", () => {
       fault,
       times: 1,
     });
-    expect(await forge.cherryPick(repository, await order(sha))).toEqual(picked);
+    expect(await cherryPick(forge, repository, await order(sha))).toEqual(picked);
     expect(shop.git("rev-list", "--count", `${shop.base}..${RELEASE}`)).toBe("1");
     expect(branches()).not.toContain(TEMP);
   });
@@ -122,8 +122,26 @@ describe("a pick", () => {
     expect(await forge.temporaryBranches(repository)).toEqual([
       { branchName: TEMP, sha: shop.git("rev-parse", TEMP) },
     ]);
-    expect(await forge.cherryPick(repository, await order(sha))).toEqual(picked);
+    expect(await cherryPick(forge, repository, await order(sha))).toEqual(picked);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 1: "TWO" }).trim());
     expect(await forge.temporaryBranches(repository)).toEqual([]);
+  });
+
+  test("that is prepared is on no branch until it is landed, and can be taken back from where it landed", async () => {
+    const sha = await shop.commit("main", { "a.txt": "a\n" });
+    const wanted = await order(sha);
+    const prepared = await forge.preparePick(repository, wanted);
+    if (!prepared.ok || prepared.value.state !== "prepared") throw new Error("nothing was prepared");
+    expect(await forge.branchHead(repository, RELEASE)).toBe(wanted.expectedTip);
+    const back = () => forge.moveBranch(repository, RELEASE, tip, wanted.expectedTip);
+    const tip = prepared.value.sha;
+    expect(await back()).toEqual({ ok: true, value: { state: "there" } });
+    await forge.landPick(repository, wanted, prepared.value);
+    expect(await forge.branchHead(repository, RELEASE)).toBe(tip);
+    expect(await back()).toEqual({ ok: true, value: { state: "there" } });
+    expect(await forge.branchHead(repository, RELEASE)).toBe(wanted.expectedTip);
+    const pushed = await shop.commit(RELEASE, { "b.txt": "b\n" });
+    expect(await back()).toEqual({ ok: true, value: { state: "moved", sha: pushed } });
+    expect(branches()).not.toContain(TEMP);
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Forge, RepositoryRef } from "../../src/forge/forge.ts";
 import type { PickOrder } from "../../src/forge/releasing.ts";
-import { type Adapter, startAdapter, type TestRepository } from "../support/adapter.ts";
+import { type Adapter, cherryPick, startAdapter, type TestRepository } from "../support/adapter.ts";
 
 let adapter: Adapter;
 let forge: Forge;
@@ -55,7 +55,7 @@ describe("a pick", () => {
     const wanted = await order(sha);
     await forge.branchHead(repository, "main");
     adapter.world.forge.control.calls.reset();
-    const result = await forge.cherryPick(repository, wanted);
+    const result = await cherryPick(forge, repository, wanted);
     expect(result).toEqual(picked);
     expect(adapter.world.forge.control.calls.read().total).toBeLessThanOrEqual(5);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 1: "TWO", 7: "EIGHT" }).trim());
@@ -73,7 +73,7 @@ describe("a pick", () => {
     expect(merged.value.shas).toHaveLength(method === "rebase" ? 2 : 1);
     expect(merged.value.shas.at(-1)).toBe(pull.sha);
     const wanted = await order(...merged.value.shas);
-    expect(await forge.cherryPick(repository, wanted)).toEqual(picked);
+    expect(await cherryPick(forge, repository, wanted)).toEqual(picked);
     expect(shop.git("diff", "--name-only", shop.base, RELEASE).split("\n")).toEqual(["list.txt", "new.txt"]);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 6: "SEVEN" }).trim());
     expect(shop.git("rev-list", `${shop.base}..${RELEASE}`).split("\n")).toHaveLength(
@@ -88,7 +88,7 @@ describe("a pick", () => {
     const first = await shop.commit("main", { "a.txt": "a\n" }, "Add a");
     await shop.commit("main", { "b.txt": "b\n" }, "Add b");
     const third = await shop.commit("main", { "a.txt": "A\n" }, "Shout a");
-    expect(await forge.cherryPick(repository, await order(first, third))).toEqual(picked);
+    expect(await cherryPick(forge, repository, await order(first, third))).toEqual(picked);
     expect(shop.git("log", "--format=%s", `${shop.base}..${RELEASE}`)).toBe("Shout a\nAdd a");
     expect(shop.git("ls-tree", "--name-only", RELEASE)).toBe("a.txt\nlist.txt");
   });
@@ -97,8 +97,8 @@ describe("a pick", () => {
     const sha = await shop.commit("main", { "list.txt": text({ 1: "TWO" }) });
     await shop.commit(RELEASE, { "list.txt": text({ 1: "TWO" }) });
     const same = await order(sha);
-    expect(await forge.cherryPick(repository, same)).toEqual({ ok: true, value: { state: "contained" } });
-    expect(await forge.cherryPick(repository, await order(shop.base))).toEqual({
+    expect(await cherryPick(forge, repository, same)).toEqual({ ok: true, value: { state: "contained" } });
+    expect(await cherryPick(forge, repository, await order(shop.base))).toEqual({
       ok: true,
       value: { state: "contained" },
     });
@@ -109,16 +109,16 @@ describe("a pick", () => {
   test("done once is found when it is asked for again, and a reverted one can be picked anew", async () => {
     const sha = await shop.commit("main", { "list.txt": text({ 1: "TWO" }) });
     const wanted = await order(sha);
-    const first = await forge.cherryPick(repository, wanted);
-    expect(await forge.cherryPick(repository, wanted)).toEqual(first);
+    const first = await cherryPick(forge, repository, wanted);
+    expect(await cherryPick(forge, repository, wanted)).toEqual(first);
     await shop.commit(RELEASE, { "notes.txt": "later\n" });
-    expect(await forge.cherryPick(repository, wanted)).toEqual(first);
-    expect(await forge.cherryPick(repository, await order(sha))).toMatchObject({
+    expect(await cherryPick(forge, repository, wanted)).toEqual(first);
+    expect(await cherryPick(forge, repository, await order(sha))).toMatchObject({
       value: { state: "contained" },
     });
     const pick = first.ok && first.value.state === "picked" ? first.value.sha : "";
     await shop.commit(RELEASE, { "list.txt": text() }, `Revert it\n\nThis reverts commit ${pick}.`);
-    expect(await forge.cherryPick(repository, await order(sha))).toEqual(picked);
+    expect(await cherryPick(forge, repository, await order(sha))).toEqual(picked);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 1: "TWO" }).trim());
   });
 });

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { pino } from "pino";
-import type { Forge, RepositoryRef } from "../../src/forge/forge.ts";
+import type { Forge, Ordered, RepositoryRef } from "../../src/forge/forge.ts";
+import type { PickOrder, PickResult } from "../../src/forge/releasing.ts";
 import { createGitHubForge, type GitHubForgeOptions } from "../../src/forge/github/connect-github.ts";
 import { startTestForge, type TestForge } from "./sandbox-forge.ts";
 
@@ -68,4 +69,17 @@ function importedCommit(message: string, at: number, isFirst: boolean): string {
   const length = Buffer.byteLength(message);
   const from = isFirst ? "from refs/heads/main^0\n" : "";
   return `commit refs/heads/main\ncommitter Ada <ada@example.com> ${at} +0000\ndata ${length}\n${message}\n${from}\n`;
+}
+
+/** A pick as the product makes one: prepared, then landed, or dropped where it does not come to that. */
+export async function cherryPick(
+  forge: Forge,
+  repository: RepositoryRef,
+  order: PickOrder,
+): Promise<Ordered<PickResult>> {
+  const prepared = await forge.preparePick(repository, order);
+  if (!prepared.ok || prepared.value.state !== "prepared") return prepared as Ordered<PickResult>;
+  const landed = await forge.landPick(repository, order, prepared.value);
+  if (!landed.ok || landed.value.state !== "picked") await forge.dropPick(repository, order, prepared.value);
+  return landed;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
 import { ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts";
-import type { PickOrder, PickResult } from "../releasing.ts";
+import type { PickOrder, PickResult, PreparedPick } from "../releasing.ts";
 import { askRepository } from "./ask-repository.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { type Caller, shaped } from "./client.ts";
@@ -19,6 +19,7 @@ import { REPOSITORY } from "./repositories.ts";
 import { NO_COMMIT, updateRefs } from "./update-refs.ts";
 
 type Picked = Ordered<PickResult>;
+type Prepared = Ordered<PickResult | PreparedPick>;
 
 interface Pick {
   readonly caller: Caller;
@@ -49,9 +50,9 @@ const committedShape = z.looseObject({ sha: z.string() });
 /**
  * Cherry-picks with what GitHub has: a commit with the target's tree is made beside the one to be picked, as a child of the same parent,
  * and GitHub merges the two; the tree that comes of it is what the pick would leave
- * (https://github.com/tibdex/github-cherry-pick). Five calls for one commit, one more for each further one.
+ * (https://github.com/tibdex/github-cherry-pick). Four calls for one commit, one more for each further one, and one to land them.
  */
-export async function cherryPick(pick: Pick): Promise<Picked> {
+export async function preparePick(pick: Pick): Promise<Prepared> {
   const { caller, order } = pick;
   const asked = await look(pick);
   if (!asked.ok) return asked;
@@ -63,9 +64,8 @@ export async function cherryPick(pick: Pick): Promise<Picked> {
     const begun = state.branch!.target!;
     const grown = await grow(pick, state, { tip: begun.oid, tree: begun.tree.oid }, () => (hasTemp = true));
     if (grown.tip === begun.oid) return { ok: true, value: { state: "contained" } };
-    const landed = await land(pick, state.id, grown.tip);
-    if (landed.ok && landed.value.state === "picked") hasTemp = false;
-    return landed;
+    hasTemp = false;
+    return { ok: true, value: { state: "prepared", sha: grown.tip, handle: state.id } };
   } catch (error) {
     if (error instanceof PickEnded) return error.outcome;
     throw error;
@@ -73,6 +73,10 @@ export async function cherryPick(pick: Pick): Promise<Picked> {
     if (hasTemp) await removeTemp(caller, state.id, order.tempBranch);
   }
 }
+
+/** What cannot be removed now is found under its prefix later. */
+export const dropPick = ({ caller, order }: Pick, { handle }: PreparedPick): Promise<void> =>
+  removeTemp(caller, handle, order.tempBranch);
 
 const look = ({ caller, repository, order }: Pick): Promise<Ordered<PickState>> =>
   askRepository(caller, PICK, { repository, order });
@@ -152,7 +156,7 @@ async function writeCommit(pick: Pick, commit: Readonly<Record<string, unknown>>
 }
 
 /** Moves the branch and takes the temporary one away, both or neither. */
-async function land(pick: Pick, repositoryId: string, tip: string): Promise<Picked> {
+export async function landPick(pick: Pick, { sha: tip, handle }: PreparedPick): Promise<Picked> {
   const { caller, carryOut, order } = pick;
   const picked: Picked = { ok: true, value: { state: "picked", sha: tip } };
   const find = async (): Promise<Picked | null> => {
@@ -164,7 +168,7 @@ async function land(pick: Pick, repositoryId: string, tip: string): Promise<Pick
     return { ok: true, value: settledPick(asked.value, order) ?? { state: "moved", sha: now ?? null } };
   };
   return await carryOut<Picked>(async () => {
-    const refusal = await updateRefs(caller, repositoryId, [
+    const refusal = await updateRefs(caller, handle, [
       { name: `refs/heads/${order.branchName}`, beforeOid: order.expectedTip, afterOid: tip },
       { name: `refs/heads/${order.tempBranch}`, afterOid: NO_COMMIT },
     ]);
@@ -173,7 +177,6 @@ async function land(pick: Pick, repositoryId: string, tip: string): Promise<Pick
   }, find);
 }
 
-/** What cannot be removed now is found under its prefix later. */
 async function removeTemp(caller: Caller, repositoryId: string, tempBranch: string): Promise<void> {
   try {
     await updateRefs(caller, repositoryId, [{ name: `refs/heads/${tempBranch}`, afterOid: NO_COMMIT }]);

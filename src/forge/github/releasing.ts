@@ -1,11 +1,13 @@
-import type { Releasing } from "../releasing.ts";
+import type { RepositoryRef } from "../forge.ts";
+import type { PickOrder, Releasing } from "../releasing.ts";
 import type { CarryOut } from "./carry-out.ts";
-import { cherryPick } from "./cherry-pick.ts";
+import { dropPick, landPick, preparePick } from "./cherry-pick.ts";
 import type { GitHubClient } from "./client.ts";
 import { readContains } from "./contains.ts";
 import { deleteBranch, readTemporaryBranches } from "./delete-branch.ts";
 import { readLandedCommits } from "./landed-history.ts";
 import { readMergedCommits } from "./merged-commits.ts";
+import { moveBranch } from "./move-branch.ts";
 import { permitted, reachable } from "./permitted.ts";
 import { createTag, publishRelease, readTagHead } from "./tags.ts";
 
@@ -14,6 +16,10 @@ const PICK_WITHIN_MS = 25_000;
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
 export function createReleasing(client: GitHubClient, carryOut: CarryOut): Releasing {
+  const pick = (repository: RepositoryRef, order: PickOrder) => {
+    const withinMs = PICK_WITHIN_MS + (order.commits.length - 1) * PICK_WITHIN_MS_PER_COMMIT;
+    return { caller: client.as(repository.installationId, withinMs), carryOut, repository, order };
+  };
   return {
     contains: (repository, branchName, sha) =>
       reachable(() => readContains(client.as(repository.installationId), repository, branchName, sha)),
@@ -29,11 +35,18 @@ export function createReleasing(client: GitHubClient, carryOut: CarryOut): Relea
       permitted(() =>
         deleteBranch(client.as(repository.installationId), carryOut, repository, branchName, sha),
       ),
-    cherryPick: (repository, order) => {
-      const withinMs = PICK_WITHIN_MS + (order.commits.length - 1) * PICK_WITHIN_MS_PER_COMMIT;
-      const caller = client.as(repository.installationId, withinMs);
-      return permitted(() => cherryPick({ caller, carryOut, repository, order }));
+    preparePick: (repository, order) => permitted(() => preparePick(pick(repository, order))),
+    landPick: (repository, order, prepared) => permitted(() => landPick(pick(repository, order), prepared)),
+    dropPick: async (repository, order, prepared) => {
+      await permitted(async () => {
+        await dropPick(pick(repository, order), prepared);
+        return { ok: true, value: null };
+      });
     },
+    moveBranch: (repository, branchName, from, to) =>
+      permitted(() =>
+        moveBranch(client.as(repository.installationId), carryOut, repository, { branchName, from, to }),
+      ),
     createTag: (repository, tagName, sha) =>
       permitted(() => createTag(client.as(repository.installationId), carryOut, repository, tagName, sha)),
     publishRelease: (repository, notes) =>
