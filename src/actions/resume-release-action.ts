@@ -7,6 +7,7 @@ import {
 } from "../store/release-actions.ts";
 import { findRelease, type ReleaseHead } from "../store/releases.ts";
 import type { RunningAction } from "./begin-release-action.ts";
+import { carryOutPick } from "./carry-out-pick.ts";
 import type { Deps } from "./deps.ts";
 import { carryOutFreeze } from "./freeze-release.ts";
 import { goOnPromoting } from "./promote-release.ts";
@@ -27,6 +28,7 @@ const throughForge =
 const RESUME: Readonly<Partial<Record<ReleaseActionKind, Resume>>> = {
   freeze: throughForge(carryOutFreeze),
   unfreeze: throughForge(carryOutUnfreeze),
+  pick: throughForge(carryOutPick),
   promote: goOnPromoting,
 };
 

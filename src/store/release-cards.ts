@@ -98,3 +98,18 @@ export async function saveReleaseCards(
 export async function removeReleaseCard(db: Db, releaseId: string, cardId: string): Promise<void> {
   await db("release_cards").where({ release_id: releaseId, card_id: cardId, is_open: true }).delete();
 }
+
+/** Takes a card into an open release, or marks one that is in it already, as picked now. */
+export async function pickReleaseCard(trx: Trx, releaseId: string, cardId: string): Promise<void> {
+  await trx.raw(
+    `insert into release_cards (release_id, card_id, picked_at) values (:releaseId, :cardId, now())
+     on conflict (release_id, card_id) do update set picked_at = now()`,
+    { releaseId, cardId },
+  );
+}
+
+/** Whether a card is in a release. */
+export async function isInRelease(db: Db, releaseId: string, cardId: string): Promise<boolean> {
+  const row = await db("release_cards").where({ release_id: releaseId, card_id: cardId }).first("card_id");
+  return row !== undefined;
+}

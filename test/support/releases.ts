@@ -80,6 +80,20 @@ export const promote = (
   options?: CallOptions,
 ): Promise<ApiAnswer<PromotionAnswer>> => api.post(`/v1/releases/${id}/promote`, body, options);
 
+export const pick = (
+  api: Api,
+  id: string,
+  taskNumber: number,
+  options?: CallOptions,
+): Promise<ApiAnswer<ReleaseAnswer & PickRefusal>> =>
+  api.post(`/v1/releases/${id}/pick`, { taskNumber }, options);
+
+export interface PickRefusal {
+  readonly message: string;
+  readonly repository?: string;
+  readonly files?: readonly string[];
+}
+
 export const freeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
   api.post(`/v1/releases/${id}/freeze`, undefined, options);
 

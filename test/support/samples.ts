@@ -179,6 +179,10 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "DELETE /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),
   "POST /v1/releases/{id}/freeze": async (board) => ({ path: { id: await release(board) } }),
   "DELETE /v1/releases/{id}/freeze": async (board) => ({ path: { id: await frozenRelease(board) } }),
+  "POST /v1/releases/{id}/pick": async (board) => ({
+    path: { id: await frozenRelease(board) },
+    body: { taskNumber: await card(board) },
+  }),
   "POST /v1/releases/{id}/promote": aPromotion,
   "GET /v1/operations/{operationId}": async (board, caller) => {
     const { path, body } = await aPromotion(board);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { freezeRelease } from "../../actions/freeze-release.ts";
+import { pickCard } from "../../actions/pick-card.ts";
 import { promoteRelease } from "../../actions/promote-release.ts";
 import { unfreezeRelease } from "../../actions/unfreeze-release.ts";
 import { writeRoute, type Route } from "../route.ts";
@@ -53,6 +54,38 @@ const unfreezeRoute = writeRoute({
   handle: (deps, { caller, subject }) => unfreezeRelease(deps, caller, subject),
 });
 
+const pickRefusal = problem
+  .extend({
+    repository: z.string().optional().meta({ description: "The repository that stands in the way" }),
+    files: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "Of a conflict: the files that both sides changed" }),
+  })
+  .meta({ id: "PickRefusal" });
+
+const pickRoute = writeRoute({
+  method: "post",
+  path: "/v1/releases/{id}/pick",
+  summary: "Pick a card into a frozen release",
+  description:
+    "The only way to add a card after freezing. Its merged commits are cherry-picked onto the release's branch in each of its repositories, in order, in all of them or in none. What a branch has already is a success.",
+  tag: "Releases",
+  role: "member",
+  params: releaseParams,
+  body: z.strictObject({ taskNumber: taskNumber.meta({ example: 7 }) }),
+  responses: {
+    200: { description: "The release", schema: release },
+    409: {
+      description: `The card is not merged yet, conflicts, or is in another open release; the release is not frozen, or completed; the forge refuses, ${underWay}`,
+      schema: pickRefusal,
+    },
+    ...forgeProblems,
+  },
+  find: releaseToWrite,
+  handle: (deps, { caller, subject, body }) => pickCard(deps, caller, subject, body.taskNumber),
+});
+
 const promoteRoute = writeRoute({
   method: "post",
   path: "/v1/releases/{id}/promote",
@@ -77,4 +110,4 @@ const promoteRoute = writeRoute({
   handle: (deps, { caller, subject, body }) => promoteRelease(deps, caller, subject, body),
 });
 
-export const releaseActionRoutes: readonly Route[] = [freezeRoute, unfreezeRoute, promoteRoute];
+export const releaseActionRoutes: readonly Route[] = [freezeRoute, unfreezeRoute, pickRoute, promoteRoute];

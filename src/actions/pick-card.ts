@@ -1,0 +1,63 @@
+import { conflict, invalid } from "../errors.ts";
+import { findCard } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import { holdCards } from "../store/release-cards.ts";
+import type { ReleaseHead } from "../store/releases.ts";
+import type { Answered, Caller } from "./caller.ts";
+import { carryOutPick } from "./carry-out-pick.ts";
+import type { Deps } from "./deps.ts";
+import { actOnRelease } from "./release-action.ts";
+import { requireInNoOther } from "./set-release-cards.ts";
+
+/**
+ * Takes a card into a frozen release: its merged commits are picked onto the release's branch in each of its repositories, in order, in all of
+ * them or in none. What a branch has already is not picked again. Answers with the release. Throws `refused` for a card that is not merged
+ * yet, or conflicts.
+ */
+export async function pickCard(
+  deps: Deps,
+  caller: Caller,
+  release: ReleaseHead,
+  taskNumber: number,
+): Promise<Answered> {
+  const card = await findCard(deps.db, caller.workspaceId, taskNumber);
+  if (card?.projectId !== release.projectId) {
+    throw noSuchCard(
+      card ? `card ${taskNumber} belongs to another project` : `there is no card ${taskNumber} on this board`,
+    );
+  }
+  return actOnRelease(
+    deps,
+    caller,
+    release,
+    {
+      kind: "pick",
+      input: { cardId: card.id },
+      cardId: card.id,
+      actorId: caller.userId,
+      requestId: caller.requestId,
+    },
+    carryOutPick,
+    {
+      // Cards before releases, as everybody who needs both.
+      first: async (trx) => {
+        const [held] = await holdCards(trx, caller.workspaceId, [taskNumber]);
+        if (!held) throw noSuchCard(`there is no card ${taskNumber} on this board`);
+      },
+      isNeeded: (trx, current) => isPickable(trx, current, card.id),
+    },
+  );
+}
+
+const noSuchCard = (message: string): Error =>
+  invalid(`body.taskNumber: ${message}`, [{ path: "body.taskNumber", message }]);
+
+async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promise<boolean> {
+  if (!release.frozenAt) {
+    throw conflict(
+      `The release ${release.name} is not frozen. Set its cards with PUT /v1/releases/${release.id}/cards.`,
+    );
+  }
+  await requireInNoOther(trx, release, [{ id: cardId }]);
+  return true;
+}
