@@ -47,30 +47,57 @@ export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMov
   let look = await lookUntilDecided(deps, crossing);
   await recordEarlierDeeds(deps, context, look.repositories);
   for (let looks = 1; ; looks++) {
-    if (look.plan.reasons.length > 0) return refusedBy(deps, context, look, look.plan.reasons);
-    const refusal = await prepare(deps, context, look);
-    if (refusal) return refusedBy(deps, context, look, [refusal]);
-    if (!look.plan.needsAnotherLook) break;
-    if (looks === MAX_LOOKS) throw new ForgeUnavailable("the forge does not show what was just opened");
+    const outcome = await actOn(deps, context, look, until);
+    if (outcome !== "look_again") return outcome;
+    if (looks === MAX_LOOKS) throw new ForgeUnavailable("the forge does not show what was just done");
     if (looks > 1) await sleep(200 * 2 ** looks);
     look = await lookUntilDecided(deps, crossing);
   }
-  const merges = look.plan.steps.filter((step) => step.action === "merge");
+}
+
+/** Does what a look has shown to be left; the forge has to be looked at again where something had to be made, or has moved. */
+async function actOn(
+  deps: Deps,
+  context: Context,
+  look: Look,
+  until: number,
+): Promise<MoveOutcome | "look_again"> {
+  const { plan } = look;
+  if (plan.reasons.length > 0) return refusedBy(deps, context, look, plan.reasons);
+  const obstacle = await prepare(deps, context, look);
+  if (obstacle === "retargeted") return "look_again";
+  if (obstacle) return refusedBy(deps, context, look, [obstacle]);
+  if (plan.needsAnotherLook) return "look_again";
+  const merges = plan.steps.filter((step) => step.action === "merge");
   // One merge may be tried in spite of a doubt; the first of several may not, because it could not be taken back.
-  if (merges.length > 1 && look.plan.doubts.length > 0) {
-    return refusedBy(deps, context, look, look.plan.doubts);
-  }
+  if (merges.length > 1 && plan.doubts.length > 0) return refusedBy(deps, context, look, plan.doubts);
   return mergeAll(deps, context, look, merges, until);
 }
 
-async function prepare(deps: Deps, context: Context, look: Look): Promise<BlockedReason | null> {
+async function prepare(
+  deps: Deps,
+  context: Context,
+  look: Look,
+): Promise<BlockedReason | "retargeted" | null> {
   for (const step of look.plan.steps) {
     if (step.action === "merge") continue;
-    const refusal = await takeStep(deps, context, linkOf(look, step), step);
-    if (refusal) return blockedReason(step.fullName, refusal);
+    const outcome = await takeStep(deps, context, linkOf(look, step), step);
+    if (outcome === "retargeted") return outcome;
+    if (outcome) return blockedReason(step.fullName, outcome);
   }
   return null;
 }
+
+/** The forge has just told where a pull request aims when it was marked ready; of any other the merge has to look. */
+const targetToCheck = ({ plan }: Look, merge: MergeStep): string | undefined => {
+  const wasMarked = plan.steps.some(
+    (step) =>
+      step.action === "mark_ready" &&
+      step.repositoryId === merge.repositoryId &&
+      step.prNumber === merge.prNumber,
+  );
+  return wasMarked ? undefined : merge.targetBranch;
+};
 
 function linkOf(look: Look, step: MoveStep): Link {
   const link = look.links.find((candidate) => candidate.repository.id === step.repositoryId);
@@ -84,7 +111,7 @@ async function mergeAll(
   look: Look,
   merges: readonly MergeStep[],
   until: number,
-): Promise<MoveOutcome> {
+): Promise<MoveOutcome | "look_again"> {
   const queued: Promotion[] = [];
   for (const step of merges) {
     const { ref } = linkOf(look, step).repository;
@@ -96,12 +123,17 @@ async function mergeAll(
       number: step.prNumber,
       headSha: step.headSha,
       method: context.project.flow.mergeMethod,
+      targetBranch: targetToCheck(look, step),
       handle,
     };
     const merged = await deps.forge.merge(ref, order, Math.max(until - Date.now(), LEAST_WAIT_MS));
     if (!merged.ok) {
       await withdrawIntent(deps.db, intent);
       return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step);
+    }
+    if (merged.value.state === "retargeted") {
+      await withdrawIntent(deps.db, intent);
+      return "look_again";
     }
     if (merged.value.state === "merged") await recordMerged(deps, context, step, merged.value.sha);
     else {

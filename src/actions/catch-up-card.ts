@@ -76,11 +76,11 @@ async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
       step.action === "create_branch" &&
       (await lastActorOf(deps.db, card.id, "repository_linked", step.repositoryId));
     const context = { ...crossing, actorId: linkerId || moverId, operation: null };
-    const refusal = await takeStep(deps, context, link, step);
-    if (refusal) {
+    const outcome = await takeStep(deps, context, link, step);
+    if (outcome !== null && outcome !== "retargeted") {
       const { action } = step;
       deps.log.warn(
-        { cardId: card.id, step: action, reason: refusal.reason },
+        { cardId: card.id, step: action, reason: outcome.reason },
         "the forge refused a late step",
       );
     }

@@ -26,16 +26,19 @@ type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Actio
 /** How many names are tried when others have them, before it is given up. */
 const MAX_NAMES = 20;
 
+/** Null when done, else the forge's refusal, or that the pull request does not aim any more where it did. */
+export type StepOutcome = Refusal | "retargeted" | null;
+
 /**
  * Takes one step other than a merge, and records what came of it. Every step is written down as an intent first, and a step
- * that was taken already is a success. Null when done, else the forge's refusal.
+ * that was taken already is a success.
  */
 export async function takeStep(
   deps: Deps,
   context: StepContext,
   link: Link,
   step: Exclude<MoveStep, Step<"merge">>,
-): Promise<Refusal | null> {
+): Promise<StepOutcome> {
   const { ref } = link.repository;
   if (!ref) throw new Error("a step in a repository without an installation");
   switch (step.action) {
@@ -155,7 +158,7 @@ async function markReady(
   context: StepContext,
   repository: RepositoryRef,
   step: Step<"mark_ready">,
-): Promise<Refusal | null> {
+): Promise<StepOutcome> {
   const intent = intentOf(context, step.repositoryId, "mark_ready", String(step.prNumber));
   const round = await declareIntent(deps, context, intent);
   const marked = await deps.forge.markReady(repository, step.nodeId);
@@ -164,5 +167,6 @@ async function markReady(
     return marked.refusal;
   }
   await recordReady(deps, context, step, round);
-  return null;
+  const { targetBranch } = marked.value;
+  return targetBranch === null || targetBranch === step.targetBranch ? null : "retargeted";
 }

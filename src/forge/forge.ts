@@ -156,6 +156,8 @@ export interface MergeOrder {
   /** The only head commit that may be merged. */
   readonly headSha: string;
   readonly method: MergeMethod;
+  /** Where it has to aim, for a pull request whose target was not seen just now: looked at first, since the forge pins no target. */
+  readonly targetBranch?: string | undefined;
   /** Title of the commit; without one the repository's settings decide. */
   readonly title?: string | undefined;
   /** What an earlier try of the same merge was told to ask for, from `MergeResult.handle`. */
@@ -164,6 +166,8 @@ export interface MergeOrder {
 
 export type MergeResult =
   | { readonly state: "merged"; readonly sha: string }
+  /** Somebody made it aim elsewhere: nothing was merged. */
+  | { readonly state: "retargeted" }
   /** Accepted but not finished within the time given, or waiting in the forge's merge queue. */
   | { readonly state: "pending" | "enqueued"; readonly handle: string | null };
 
@@ -217,8 +221,11 @@ export interface Forge extends Releasing {
    * opened ready, and the answer's `isDraft` says so.
    */
   openPullRequest(repository: RepositoryRef, draft: PullRequestDraft): Promise<Ordered<OpenedPullRequest>>;
-  /** Marks a draft ready for review; one already ready is a success. */
-  markReady(repository: RepositoryRef, nodeId: string): Promise<Ordered<null>>;
+  /** Marks a draft ready for review; one already ready is a success. Tells where it aims now, unless the answer was lost. */
+  markReady(
+    repository: RepositoryRef,
+    nodeId: string,
+  ): Promise<Ordered<{ readonly targetBranch: string | null }>>;
   /**
    * Merges with the head pinned, waiting at most `waitMs` for the forge to finish. One already merged is a success.
    */

@@ -11,6 +11,7 @@ export const MARK_READY = /* GraphQL */ `
     markPullRequestReadyForReview(input: { pullRequestId: $pullRequestId }) {
       pullRequest {
         isDraft
+        baseRefName
       }
     }
   }
@@ -28,16 +29,20 @@ export const READ_DRAFT_STATE = /* GraphQL */ `
 
 const markedShape = z.looseObject({
   data: z.looseObject({
-    markPullRequestReadyForReview: z.looseObject({ pullRequest: z.looseObject({ isDraft: z.boolean() }) }),
+    markPullRequestReadyForReview: z.looseObject({
+      pullRequest: z.looseObject({ isDraft: z.boolean(), baseRefName: z.string().nullish() }),
+    }),
   }),
 });
 const stateShape = z.looseObject({ node: z.looseObject({ isDraft: z.boolean() }).nullish() });
 
+type Ready = Ordered<{ readonly targetBranch: string | null }>;
+
 /** Marks a draft ready for review; the handle names the pull request whatever its repository is called now. */
-export async function markReady(caller: Caller, carryOut: CarryOut, nodeId: string): Promise<Ordered<null>> {
-  const find = async (): Promise<Ordered<null> | null> =>
-    (await isReady(caller, nodeId)) ? { ok: true, value: null } : null;
-  return await carryOut(async () => {
+export async function markReady(caller: Caller, carryOut: CarryOut, nodeId: string): Promise<Ready> {
+  const find = async (): Promise<Ready | null> =>
+    (await isReady(caller, nodeId)) ? { ok: true, value: { targetBranch: null } } : null;
+  return await carryOut<Ready>(async () => {
     const answer = await caller.mutate(MARK_READY, { pullRequestId: nodeId });
     const outcome = graphqlOutcome(answer);
     if (outcome.refusal !== undefined) return { ok: false, refusal: outcome.refusal };
@@ -48,7 +53,7 @@ export async function markReady(caller: Caller, carryOut: CarryOut, nodeId: stri
     }
     const marked = shaped(markedShape, answer).data.markPullRequestReadyForReview.pullRequest;
     if (marked.isDraft) throw new UnknownOutcome("GitHub left the pull request a draft without saying why");
-    return { ok: true, value: null };
+    return { ok: true, value: { targetBranch: marked.baseRefName ?? null } };
   }, find);
 }
 

@@ -18,6 +18,7 @@ export async function mergePullRequest(merge: Merge): Promise<Merged> {
     const known = await followMerge(merge, order.handle);
     if (known !== null) return known.ok ? known : await explained(merge, known.refusal);
   }
+  if (await isRetargeted(merge)) return { ok: true, value: { state: "retargeted" } };
   for (let repeats = 0; ; repeats++) {
     const result = await tryMerge(merge);
     if (result.ok) return result;
@@ -30,6 +31,12 @@ export async function mergePullRequest(merge: Merge): Promise<Merged> {
     if (wait === undefined || clock.now() + wait >= merge.until) return outOfTime(message, pull);
     await clock.sleep(wait);
   }
+}
+
+async function isRetargeted({ caller, repository, order }: Merge): Promise<boolean> {
+  if (order.targetBranch === undefined) return false;
+  const pull = await readPull(caller, repository, order.number);
+  return pull !== null && pull.isOpen && pull.targetBranch !== order.targetBranch;
 }
 
 function obstructed(pull: PullState | null, message: string): Merged | null {

@@ -13,6 +13,7 @@ const pullShape = z.looseObject({
   mergeable: z.boolean().nullish(),
   mergeable_state: z.string().nullish(),
   head: z.looseObject({ sha: z.string() }),
+  base: z.looseObject({ ref: z.string() }),
 });
 
 /** One pull request as a merge needs to see it. */
@@ -22,6 +23,7 @@ export interface PullState {
   /** Set once it is merged. */
   readonly mergeSha: string | null;
   readonly headSha: string;
+  readonly targetBranch: string;
   /** Null while GitHub is working it out. */
   readonly mergeable: boolean | null;
   /** GitHub's word for what stands in the way: dirty, behind, blocked. */
@@ -43,6 +45,7 @@ export async function readPull(
     isOpen: pull.state === "open",
     mergeSha: isMerged ? (pull.merge_commit_sha ?? pull.head.sha) : null,
     headSha: pull.head.sha,
+    targetBranch: pull.base.ref,
     mergeable: pull.mergeable ?? null,
     mergeableState: pull.mergeable_state ?? "",
   };

@@ -7,14 +7,14 @@ import { allWordsOf, wordsOf } from "./forge-words.ts";
  */
 const REASONS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/head branch was modified|head (sha|commit|oid)\b.*(match|changed|modified)/i, "head_moved"],
-  [/expected head (sha|oid)/i, "head_moved"],
+  [/expected head (sha|oid)|branch was force-pushed/i, "head_moved"],
   [/no commits between/i, "nothing_to_merge"],
   [/required status checks?\b.*\b(failing|failed|failure|errored)\b/i, "checks_failing"],
   [/required status checks?\b/i, "checks_pending"],
   [/required (deployments?|workflows?)\b/i, "checks_pending"],
   [/changes have been requested|changes (were )?requested/i, "changes_requested"],
   [/approving reviews?|reviews? (is|are) required|waiting on code owner review/i, "review_required"],
-  [/merge conflict|has conflicts|conflicts (must|with)|not mergeable/i, "conflicts"],
+  [/merge conflict|has conflicts|conflicts (must|with)|not mergeable|can't be rebased/i, "conflicts"],
   [/out[- ]of[- ]date|is behind|not up[- ]to[- ]date/i, "behind_base"],
   [
     /pull request is (already )?closed|closed pull request|pull request (has been|was|is) closed/i,
@@ -34,7 +34,7 @@ const REASONS: readonly (readonly [RegExp, RefusalReason])[] = [
     /base branch '.*' was not found|head ref must be a branch|branch.* (has been|was) deleted/i,
     "branch_missing",
   ],
-  [/^(base|head) invalid$/im, "branch_missing"],
+  [/^(base|head) (invalid|does not exist)$/im, "branch_missing"],
   [
     /must have (admin|write|push|maintain)\b|forbidden|permission|not permitted|could not resolve to a/i,
     "not_permitted",
