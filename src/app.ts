@@ -6,6 +6,7 @@ import { observeRequests } from "./http/observe-requests.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/serve-reference.ts";
+import { readableRequest } from "./http/readable-request.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { serveMetrics, type MetricsAccess } from "./http/serve-metrics.ts";
 import { routes } from "./http/v1/routes.ts";
@@ -32,6 +33,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   app.set("etag", "strong");
   app.use(securityHeaders);
   app.use(observeRequests(deps));
+  app.use(readableRequest);
   app.use(honourIfNoneMatch);
   app.post(WEBHOOK_PATH, ...webhookDoor(deps, options.webhookSecrets));
   for (const { definition, serve } of routes) {
@@ -41,6 +43,13 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   const document = openApiDocument(routes);
   app.get("/v1/openapi.json", (_request, response) => {
     response.json(document);
+  });
+  app.get("/", (_request, response) => {
+    response.json({
+      message: "This is Trunkline. The API is read about at /docs and described at /v1/openapi.json.",
+      docs: "/docs",
+      openapi: "/v1/openapi.json",
+    });
   });
   app.get("/docs", serveReference(document));
   app.get("/healthz", (_request, response) => {

@@ -11,6 +11,7 @@ export type ProblemKind =
   | "busy"
   | "refused"
   | "too_large"
+  | "address_too_long"
   | "unsupported_media_type"
   | "unavailable";
 

@@ -6,6 +6,7 @@ import type { Deps } from "./actions/deps.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
+import { refuseUnreadable } from "./http/refuse-unreadable.ts";
 import type { MetricsAccess } from "./http/serve-metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
 import { createMetrics } from "./metrics/metrics.ts";
@@ -108,6 +109,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 async function listen(server: Server, { host, port }: ServiceOptions): Promise<string> {
+  server.on("clientError", refuseUnreadable);
   server.requestTimeout = 30_000;
   server.headersTimeout = 10_000;
   await new Promise<void>((resolve, reject) => {

@@ -1,9 +1,25 @@
 import { conflict } from "../errors.ts";
 import { DEFAULT_COLOR, type Color } from "../flow/colors.ts";
-import { findLabel, insertLabel } from "../store/labels.ts";
+import { findLabel, findLabelNamed, insertLabel } from "../store/labels.ts";
+import type { Trx } from "../store/connect.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 
+/** Refuses a name that another label of the board has, and says which. */
+export async function requireFreeName(
+  trx: Trx,
+  workspaceId: string,
+  name: string,
+  labelId?: string,
+): Promise<void> {
+  const holder = await findLabelNamed(trx, workspaceId, name);
+  if (!holder || holder.id === labelId) return;
+  throw conflict(
+    `This board has the label ${JSON.stringify(holder.name)} (${holder.id}) already; case makes no difference. Use that one, or another name.`,
+  );
+}
+
+/** For a label that was made at the same moment. */
 export const labelNameTaken = (name: string): Error =>
   conflict(`This board has a label named ${JSON.stringify(name)} already; case makes no difference.`);
 
@@ -16,6 +32,7 @@ export async function createLabel(
   const { workspaceId } = caller;
   const id = deps.newId();
   return deps.db.transaction(async (trx) => {
+    await requireFreeName(trx, workspaceId, name);
     if (!(await insertLabel(trx, { id, workspaceId, name, color }))) throw labelNameTaken(name);
     return caller.answer(trx, await findLabel(trx, workspaceId, id), 201);
   });

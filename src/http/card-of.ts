@@ -20,7 +20,12 @@ export const cardParams = z.object({
     }),
 });
 
-export const noCard = (number: number): Error => notFound(`There is no card ${number} on this board.`);
+export const noCard = (number: number): Error =>
+  notFound(
+    Number.isSafeInteger(number)
+      ? `There is no card ${number} on this board.`
+      : "No card has a number that large.",
+  );
 
 /** The card a route is about. Throws `not_found`. */
 export async function cardOf(

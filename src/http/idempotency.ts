@@ -7,9 +7,19 @@ const KEY = /^[A-Za-z0-9_.:-]{16,255}$/;
 /** The request's idempotency key. Throws `invalid` when it is missing or malformed. */
 export function idempotencyKeyOf(header: string | undefined): string {
   if (header !== undefined && KEY.test(header)) return header;
+  const wrong =
+    header === undefined
+      ? `Every write needs the ${KEY_HEADER} header, and this one came without.`
+      : `The ${KEY_HEADER} header is not a key: ${whatIsWrong(header)}.`;
   throw invalid(
-    `${header === undefined ? "Send" : "Mend"} the ${KEY_HEADER} header: 16 to 255 characters from A-Z a-z 0-9 _ . : -, new for each request and the same for its retries.`,
+    `${wrong} A key is 16 to 255 characters from A-Z a-z 0-9 _ . : - (a random UUID is one), new for each request and the same for its retries.`,
   );
+}
+
+function whatIsWrong(key: string): string {
+  if (key.length < 16 || key.length > 255) return `it has ${key.length} characters`;
+  const [stranger = ""] = /[^A-Za-z0-9_.:-]/.exec(key) ?? [];
+  return stranger === " " ? "it has a space in it" : `it has \`${stranger}\` in it`;
 }
 
 export interface RequestContent {

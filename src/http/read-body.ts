@@ -38,6 +38,13 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
 
+/** A read takes no body. Throws before any of it is read. */
+export function requireNoBodySent({ headers }: Request): void {
+  if (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0) {
+    throw invalid("This call takes no body. What it asks for goes into the query.");
+  }
+}
+
 /** What a route without a body refuses to be sent. */
 export function requireNoBody(body: unknown): void {
   const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0;

@@ -17,7 +17,7 @@ import {
   keyRunning,
   requestIdOf,
 } from "./idempotency.ts";
-import { readBody, requireNoBody } from "./read-body.ts";
+import { readBody, requireNoBody, requireNoBodySent } from "./read-body.ts";
 import { validate } from "./validate.ts";
 
 /** What a route says of itself; the OpenAPI document is made of these. */
@@ -97,6 +97,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
     definition: { ...defined(rest, "get", "viewer"), about: "account" },
     serve: async (deps, request, response) => {
       const credential = await authenticate(deps.db, request.get("authorization"));
+      requireNoBodySent(request);
       const query = checked(rest.query, request.query, "query") as Output<Query>;
       response.json(await handle(deps, { credential, query }, { request, response }));
     },
@@ -119,6 +120,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
     serve: async (deps, request, response) => {
       const credential = await authenticate(deps.db, request.get("authorization"));
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      requireNoBodySent(request);
       const params = checked(rest.params, request.params, "path") as Output<Params>;
       const query = checked(rest.query, request.query, "query") as Output<Query>;
       response.json(await handle(deps, { credential, board, params, query }, { request, response }));

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { invalid, type Issue } from "../errors.ts";
+import { inWords } from "./in-words.ts";
 
 /** A body of a thousand wrong fields need not be answered with all of them. */
 const MAX_ISSUES = 50;
@@ -10,9 +11,9 @@ export function validate<Schema extends z.ZodType>(
   input: unknown,
   where: "body" | "query" | "path",
 ): z.output<Schema> {
-  const checked = schema.safeParse(input);
+  const checked = schema.safeParse(input, { error: inWords });
   if (checked.success) return checked.data;
-  const issues = checked.error.issues.flatMap((issue) => issuesOf(issue, where));
+  const issues = firstOfEach(checked.error.issues.flatMap((issue) => issuesOf(issue, where)));
   const [first] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
   throw invalid(
@@ -28,6 +29,10 @@ function issuesOf(issue: z.core.$ZodIssue, where: string): Issue[] {
   }
   return [{ path, message: issue.message }];
 }
+
+/** What is no text is not also too long: one thing is said of each field. */
+const firstOfEach = (issues: readonly Issue[]): Issue[] =>
+  [...new Map(issues.toReversed().map((issue) => [issue.path, issue])).values()].toReversed();
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

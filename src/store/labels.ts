@@ -40,6 +40,14 @@ export async function findLabel(db: Db, workspaceId: string, labelId: string): P
   });
 }
 
+/** The label of this board with this name, however its letters are written, or null. */
+export async function findLabelNamed(db: Db, workspaceId: string, name: string): Promise<Label | null> {
+  return firstRow<Label>(db, `${LABEL} where l.workspace_id = :workspaceId and l.folded_name = :foldedName`, {
+    workspaceId,
+    foldedName: foldName(name),
+  });
+}
+
 /** Adds a label; false when the board has one of this name. */
 export async function insertLabel(
   db: Db,

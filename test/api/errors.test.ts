@@ -50,7 +50,7 @@ const expectShape = (body: Record<string, unknown>, statusCode: number, error: s
 describe("an error", () => {
   it.each<[string, string, number, string]>([
     ["GET", "/v1/nothing", 404, "Not Found"],
-    ["GET", "/", 404, "Not Found"],
+    ["GET", "/index.html", 404, "Not Found"],
     ["PUT", "/v1/cards/1", 404, "Not Found"],
     ["POST", "/v1/board", 404, "Not Found"],
     ["GET", "/v2/me", 404, "Not Found"],
@@ -66,6 +66,16 @@ describe("an error", () => {
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expectShape((await response.json()) as Record<string, unknown>, status, error);
+  });
+
+  it("is not what the bare address gives: it says where the API is told about", async () => {
+    const response = await fetch(`${board.api.baseUrl}/`);
+    expect(response.status).toBe(200);
+    const told = (await response.json()) as { docs: string; openapi: string };
+    expect(told).toMatchObject({ docs: "/docs", openapi: "/v1/openapi.json" });
+    for (const path of [told.docs, told.openapi]) {
+      expect((await fetch(`${board.api.baseUrl}${path}`)).status).toBe(200);
+    }
   });
 
   it("names an unknown route, and where the known ones are", async () => {

@@ -86,10 +86,10 @@ describe("a label", () => {
     ["Äpfel", "äpfel"],
     ["caf\u00e9", "CAFE\u0301"],
   ])("named %s leaves no room for %s on its board, and for both on another", async (name, twin) => {
-    await makeLabel(name);
+    const { id } = await makeLabel(name);
     const refused = await board.api.post("/v1/labels", { name: twin });
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
-    expect(refused.body["message"]).toContain(twin);
+    expect(refused.body["message"]).toContain(`the label "${name}" (${id}) already`);
     const elsewhere = await world.board();
     expect((await makeLabel(twin, undefined, elsewhere.api)).name).toBe(twin);
   });
@@ -137,10 +137,11 @@ describe("changing a label", () => {
 
   it("to its own name in another case is no conflict, to another's is", async () => {
     const { id } = await makeLabel("Spelling");
-    await makeLabel("Grammar");
+    const other = await makeLabel("Grammar");
     expect((await board.api.patch(`/v1/labels/${id}`, { name: "SPELLING" })).status).toBe(200);
     const refused = await board.api.patch(`/v1/labels/${id}`, { name: "gRAMMAR" });
     expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({ message: expect.stringContaining(`"Grammar" (${other.id})`) });
     expect((await list()).find((label) => label.id === id)?.name).toBe("SPELLING");
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { idFieldsOf } from "../support/id-fields.ts";
+import { idFieldsOf } from "../support/input-fields.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { samples } from "../support/samples.ts";
 

@@ -150,7 +150,7 @@ const moveRoute = writeRoute({
   body: z.strictObject({
     statusId: id().meta({ description: "The stage, from GET /v1/board" }),
     index: z
-      .int("an integer")
+      .int()
       .min(0, "0 is the top of the column")
       .meta({ description: "Position in the target column; past the end is the end" }),
   }),

@@ -118,7 +118,7 @@ const patchRoute = writeRoute({
     body: body.optional(),
     parentId,
     position: z
-      .int("an integer")
+      .int()
       .min(0, "0 is the first")
       .optional()
       .meta({ description: "Among the pages below the same parent; past the end is the end" }),

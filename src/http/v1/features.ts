@@ -74,11 +74,7 @@ const patchRoute = writeRoute({
     description: description.optional(),
     color: color.optional(),
     archived: z.boolean().optional(),
-    position: z
-      .int("an integer")
-      .min(0, "0 is the first")
-      .optional()
-      .meta({ description: "Past the end is the end" }),
+    position: z.int().min(0, "0 is the first").optional().meta({ description: "Past the end is the end" }),
   }),
   responses: { 200: { description: "The whole feature", schema: feature } },
   find: featureOf,

@@ -7,12 +7,12 @@ import { id, text } from "../validate.ts";
 import { projectParams, thatProject } from "./projects.ts";
 import { problem, role } from "./shapes.ts";
 
-const ruleType = z.enum(RULE_TYPES, `one of ${RULE_TYPES.join(", ")}`).meta({
+const ruleType = z.enum(RULE_TYPES).meta({
   description:
     "What standing in the stage means for the card's branch in every linked repository, each including the ones before it",
 });
 const kind = z
-  .enum(["backlog", "stage", "done"], "one of backlog, stage, done")
+  .enum(["backlog", "stage", "done"])
   .meta({ description: "backlog is the first stage, where drafts stand, done the last" });
 const into = z
   .string()
@@ -27,13 +27,13 @@ const settings = {
   releases: z.boolean(),
   branchPattern,
   mergeMethod: z
-    .enum(["merge", "squash", "rebase"], "one of merge, squash, rebase")
+    .enum(["merge", "squash", "rebase"])
     .meta({ description: "squash and rebase only where one stage merges" }),
   checks: z
-    .enum(["required", "ignored"], "one of required, ignored")
+    .enum(["required", "ignored"])
     .meta({ description: "Whether red or pending checks keep a card from a merge stage" }),
-  staleAfterDays: z.int("an integer").min(1, "1 to 365").max(365, "1 to 365"),
-  agentSilenceHours: z.int("an integer").min(1, "1 to 720").max(720, "1 to 720"),
+  staleAfterDays: z.int().min(1, "1 to 365").max(365, "1 to 365"),
+  agentSilenceHours: z.int().min(1, "1 to 720").max(720, "1 to 720"),
 };
 
 const flow = z

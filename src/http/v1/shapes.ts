@@ -43,7 +43,7 @@ export const blocked = z
   })
   .meta({ id: "Blocked", description: "Why the last promotion was refused" });
 
-export const color = z.enum(COLORS, `one of ${COLORS.join(", ")}`);
+export const color = z.enum(COLORS);
 
 export const cardLabel = z.object({ id: z.uuid(), name: z.string(), color }).meta({ id: "CardLabel" });
 

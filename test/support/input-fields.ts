@@ -2,8 +2,8 @@ import { openApiDocument } from "../../src/http/openapi.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 import type { Sample } from "./samples.ts";
 
-/** Where a call takes an id or a card's number: `path.number`, `body.labelIds.*`, `header.X-Service-Workspace`. */
-export type IdField = string;
+/** Where a call takes something: `path.number`, `body`, `body.labelIds`, `body.labelIds.*`, `header.X-Service-Workspace`. */
+export type Field = string;
 
 interface Schema {
   readonly type?: string;
@@ -26,26 +26,23 @@ const document = openApiDocument(routes) as {
 
 /** Integers that are card numbers are told by their names: `number`, `parentNumber`, `taskNumbers`, `card`. */
 const isCardNumber = (field: string): boolean => /numbers?(\.\*)?$|\.card$/i.test(field);
-/** These number nothing on a board of Trunkline's. */
 const isId = ({ type, format }: Schema, field: string): boolean =>
   format === "uuid" || (type === "integer" && isCardNumber(field));
 
-function fieldsOf(schema: Schema, field: string): IdField[] {
+function fieldsOf(schema: Schema, field: Field): [Field, Schema][] {
   if (schema.$ref !== undefined) {
     const named = document.components.schemas[schema.$ref.split("/").at(-1) ?? ""];
     return named ? fieldsOf(named, field) : [];
   }
-  const inner = Object.entries(schema.properties ?? {}).map(([name, each]) => [`${field}.${name}`, each]);
   return [
-    ...(isId(schema, field) ? [field] : []),
-    ...(inner as [string, Schema][]).flatMap(([name, each]) => fieldsOf(each, name)),
+    [field, schema],
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => fieldsOf(each, `${field}.${name}`)),
     ...(schema.items ? fieldsOf(schema.items, `${field}.*`) : []),
     ...(schema.anyOf ?? []).flatMap((each) => fieldsOf(each, field)),
   ];
 }
 
-/** All fields of a route that take an id or a card's number, read from the document. */
-export function idFieldsOf(name: string): IdField[] {
+function schemasOf(name: string): [Field, Schema][] {
   const [method = "", path = ""] = name.split(" ");
   const operation = document.paths[path]?.[method.toLowerCase()];
   const body = operation?.requestBody?.content["application/json"].schema;
@@ -55,14 +52,21 @@ export function idFieldsOf(name: string): IdField[] {
   ];
 }
 
+/** Everything a route takes, as the document says. */
+export const inputFieldsOf = (name: string): Field[] => [...new Set(schemasOf(name).map(([field]) => field))];
+
+/** All fields of a route that take an id or a card's number. */
+export const idFieldsOf = (name: string): Field[] =>
+  schemasOf(name).flatMap(([field, schema]) => (isId(schema, field) ? [field] : []));
+
 /** The value of a field in a sample, of a list the first; undefined where the sample leaves it out. */
-export const valueAt = (sample: Sample, field: IdField): unknown =>
+export const valueAt = (sample: Sample, field: Field): unknown =>
   field
     .split(".")
     .reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[stepOf(step)], sample);
 
 /** The sample with another value in a field. */
-export function withValueAt(sample: Sample, field: IdField, value: unknown): Sample {
+export function withValueAt(sample: Sample, field: Field, value: unknown): Sample {
   const copy = structuredClone(sample);
   const steps = field.split(".");
   const last = steps.pop() ?? "";

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { inputFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
+import { sampleCalls } from "../support/routes.ts";
+import { callSample, sampleOf, type Sample } from "../support/samples.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const ANY_ID = "019a0000-0000-7000-8000-000000000000";
+/** What a validator says to its programmer. */
+const RAW = /invalid|received|expected|too (big|small)|undefined|must match|unrecognized/i;
+const HOSTILE: readonly unknown[] = [
+  null,
+  true,
+  -1.5,
+  2 ** 53,
+  1e300,
+  "a\0b",
+  "\ud800",
+  "'; drop table cards; --",
+  "x".repeat(250_000),
+  [[]],
+  JSON.parse('{"__proto__":{"isAdmin":true}}'),
+];
+const mayStandIn = (field: string, value: unknown): boolean =>
+  field.startsWith("body") ||
+  (typeof value !== "object" && value !== "\ud800" && JSON.stringify(value).length < 100);
+
+function withHostile(sample: Sample, field: string, value: unknown): Sample {
+  if (field === "body") return { ...sample, body: value as Record<string, unknown> };
+  const filled = { ...sample, query: sample.query ?? {} };
+  const holder = field.slice(0, field.lastIndexOf("."));
+  return valueAt(filled, holder) === undefined ? sample : withValueAt(filled, field, value);
+}
+
+describe("whatever stands in a field", () => {
+  it.each(sampleCalls.map(({ name }) => [name]))("of %s, it is done or refused in words", async (name) => {
+    const sample = await sampleOf(name, board);
+    for (const field of inputFieldsOf(name).filter((each) => !each.startsWith("header."))) {
+      const answers = await Promise.all(
+        HOSTILE.filter((value) => mayStandIn(field, value)).map(async (value) => {
+          const { status, body } = await callSample(name, withHostile(sample, field, value), board.api);
+          const { message, issues = [] } = (body ?? {}) as {
+            message?: string;
+            issues?: { message: string }[];
+          };
+          const words = [message ?? "", ...issues.map((issue) => issue.message)];
+          return {
+            field,
+            value: JSON.stringify(value).slice(0, 40),
+            status,
+            raw: words.filter((each) => RAW.test(each)),
+          };
+        }),
+      );
+      expect(answers.filter(({ status, raw }) => status >= 500 || raw.length > 0)).toEqual([]);
+    }
+  });
+
+  it.each<[unknown, string, string]>([
+    [{}, "body.title", "text is required here"],
+    [{ title: 7 }, "body.title", "text is required here, not a number"],
+    [{ title: null }, "body.title", "text is required here, not null"],
+    [{ title: "x", hotfix: "yes" }, "body.hotfix", "true or false is required here, not text"],
+    [{ title: "x", labelIds: "bug" }, "body.labelIds", "a list is required here, not text"],
+    [{ title: "x", priority: "asap" }, "body.priority", "one of none, low, medium, high, urgent"],
+    [{ title: "x", parentNumber: 1.5 }, "body.parentNumber", "an integer is required here, not a number"],
+    [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "at most 9,007,199,254,740,991"],
+    [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "a date, as YYYY-MM-DD"],
+    [
+      { title: "x", labelIds: Array.from({ length: 101 }, () => ANY_ID) },
+      "body.labelIds",
+      "at most 100 entries",
+    ],
+    [[], "body", "an object is required here, not a list"],
+    ["text", "body", "an object is required here, not text"],
+  ])("what is expected instead is said (%#)", async (body, path, message) => {
+    const refused = await board.api.post("/v1/cards", typeof body === "string" ? JSON.stringify(body) : body);
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path, message }] } });
+  });
+
+  it.each(['{"title":"x","__proto__":{"title":"y"}}', '{"title":"x","constructor":{"prototype":{}}}'])(
+    "a name that JavaScript gives a meaning is an unknown field like any: %s",
+    async (body) => {
+      const refused = await board.api.post("/v1/cards", body);
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ message: "unknown field" }] } });
+    },
+  );
+
+  it("a card number past all integers is unknown, and not told as another one", async () => {
+    for (const number of ["2147483648", "9007199254740991", "9007199254740993", "99999999999999999999"]) {
+      const { status, body } = await board.api.get(`/v1/cards/${number}`);
+      expect(status).toBe(404);
+      expect(body["message"]).toMatch(
+        Number.isSafeInteger(Number(number)) ? `There is no card ${number} ` : "that large",
+      );
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { boardCalls } from "../support/routes.ts";
+import { sendRaw } from "../support/raw-http.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const headers = (): string[] => [
+  "Host: trunkline.example",
+  "Connection: close",
+  `Authorization: Bearer ${board.api.apiKey}`,
+];
+const ask = (line: string, more: readonly string[] = [], body = "") =>
+  sendRaw(board.api.baseUrl, [`${line} HTTP/1.1`, ...headers(), ...more], body);
+/** A card is asked for with these headers besides. */
+const create = (more: readonly string[], title = "x") => {
+  const body = JSON.stringify({ title });
+  return ask(
+    "POST /v1/cards",
+    ["Content-Type: application/json", `Content-Length: ${body.length}`, ...more],
+    body,
+  );
+};
+const newKey = (): string => `Idempotency-Key: ${randomUUID()}`;
+const shape = (statusCode: number, error: string) => ({
+  status: statusCode,
+  body: { message: expect.any(String), error, statusCode },
+});
+
+describe("a header that decides something", () => {
+  it.each<[string, () => string[]]>([
+    ["authorization", () => [newKey(), `Authorization: Bearer ${board.api.apiKey}`]],
+    ["idempotency-key", () => [newKey(), newKey()]],
+    [
+      "x-service-workspace",
+      () => [
+        newKey(),
+        `X-Service-Workspace: ${board.workspaceId}`,
+        `X-Service-Workspace: ${board.workspaceId}`,
+      ],
+    ],
+    ["content-type", () => [newKey(), "Content-Type: text/plain"]],
+  ])("is refused when it is sent twice: %s", async (name, more) => {
+    const title = `Twice ${name}`;
+    const refused = await create(more(), title);
+    expect(refused).toMatchObject(shape(400, "Bad Request"));
+    expect(refused.body).toMatchObject({ message: `The header ${name} was sent 2 times. Send it once.` });
+    const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
+    expect(backlog.body.map((card) => card.title)).not.toContain(title);
+  });
+
+  it("is read when it is sent once", async () => {
+    expect((await create([newKey()])).status).toBe(201);
+  });
+});
+
+describe("an idempotency key", () => {
+  it.each<[string, string[], RegExp]>([
+    [
+      "left out",
+      [],
+      /^Every write needs the Idempotency-Key header, and this one came without\. A key is 16/,
+    ],
+    [
+      "too short",
+      ["Idempotency-Key: short"],
+      /^The Idempotency-Key header is not a key: it has 5 characters\./,
+    ],
+    ["of two words", ["Idempotency-Key: this is no good key"], /it has a space in it/],
+    ["in quotes", [`Idempotency-Key: "${"a".repeat(20)}"`], /it has `"` in it/],
+  ])("that is %s is told what is wrong with it", async (_, more, words) => {
+    const refused = await create(more);
+    expect(refused).toMatchObject(shape(400, "Bad Request"));
+    expect(refused.body).toMatchObject({ message: expect.stringMatching(words) });
+  });
+});
+
+describe("a read", () => {
+  it.each(boardCalls.filter(({ method }) => method === "GET").map(({ name, path }) => [name, path] as const))(
+    "takes no body: %s",
+    async (_, path) => {
+      const refused = await ask(`GET ${path}`, ["Content-Type: application/json", "Content-Length: 2"], "{}");
+      expect(refused).toMatchObject(shape(400, "Bad Request"));
+      expect(refused.body).toMatchObject({ message: expect.stringContaining("takes no body") });
+    },
+  );
+
+  it("takes none in chunks either, and an empty one is none", async () => {
+    const chunked = await ask("GET /v1/me", ["Transfer-Encoding: chunked"], "2\r\n{}\r\n0\r\n\r\n");
+    expect(chunked).toMatchObject(shape(400, "Bad Request"));
+    expect((await ask("GET /v1/me", ["Content-Length: 0"])).status).toBe(200);
+  });
+});
+
+describe("an address", () => {
+  it("of 8 kB is read, and a longer one is 414", async () => {
+    const path = "/v1/board?unknown=";
+    expect((await ask(`GET ${path}${"x".repeat(8192 - path.length)}`)).status).toBe(200);
+    expect(await ask(`GET ${path}${"x".repeat(8193 - path.length)}`)).toMatchObject(
+      shape(414, "URI Too Long"),
+    );
+  });
+});
+
+describe("what is no HTTP", () => {
+  it.each<[string, number, string, () => Promise<unknown>]>([
+    [
+      "headers larger than 16 kB",
+      431,
+      "Request Header Fields Too Large",
+      () => ask("GET /v1/me", [`X-Long: ${"x".repeat(17_000)}`]),
+    ],
+    ["two lengths", 400, "Bad Request", () => create([newKey(), "Content-Length: 3"])],
+    ["a length and chunks", 400, "Bad Request", () => create([newKey(), "Transfer-Encoding: chunked"])],
+    ["a length that is none", 400, "Bad Request", () => ask("POST /v1/cards", ["Content-Length: many"])],
+    ["a header with a NUL", 400, "Bad Request", () => ask("GET /v1/me", ["X-Nul: a\0b"])],
+    ["no HTTP at all", 400, "Bad Request", () => sendRaw(board.api.baseUrl, ["hello"])],
+  ])("is refused in the one shape, as %s", async (_, status, error, send) => {
+    expect(await send()).toMatchObject(shape(status, error));
+    expect((await board.api.get("/v1/me")).status).toBe(200);
+  });
+});
