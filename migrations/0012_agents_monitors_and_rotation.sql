@@ -24,5 +24,14 @@ create table monitors (
 );
 create index on monitors (project_id);
 
+-- Reports that name themselves: a repeated one is one.
+create table monitor_reports (
+  monitor_id uuid not null references monitors on delete cascade,
+  report_id text not null,
+  received_at timestamptz not null default now(),
+  primary key (monitor_id, report_id)
+);
+create index on monitor_reports (received_at);
+
 -- Accounts are looked up by the name they were last seen under.
 create index on users (lower(login)) where login is not null;

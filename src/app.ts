@@ -10,10 +10,14 @@ import { readableRequest } from "./http/readable-request.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { serveMetrics, type MetricsAccess } from "./http/serve-metrics.ts";
 import { routes } from "./http/v1/routes.ts";
+import { monitorDoor } from "./webhooks/monitor-door.ts";
 import { webhookDoor } from "./webhooks/door.ts";
 
 /** Where GitHub sends its deliveries: probot's default. */
 export const WEBHOOK_PATH = "/api/github/webhooks";
+
+/** Where monitors report production errors. */
+const MONITOR_PATH = "/monitors/:monitorId";
 
 export interface AppOptions {
   /** The App's webhook secret, and while it is being changed the one before it. */
@@ -36,6 +40,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   app.use(readableRequest);
   app.use(honourIfNoneMatch);
   app.post(WEBHOOK_PATH, ...webhookDoor(deps, options.webhookSecrets));
+  app.post(MONITOR_PATH, ...monitorDoor(deps));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app[definition.method](path, (request, response) => serve(deps, request, response));

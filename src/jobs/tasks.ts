@@ -22,6 +22,7 @@ import { SUGGEST_BRANCH, suggestBranch } from "../actions/suggest-branch.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldKeys } from "../store/idempotency.ts";
+import { dropOldReports } from "../store/monitors.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
@@ -60,6 +61,7 @@ export const tasksOf = (deps: Deps): TaskList => ({
   "sync-installations": () => syncInstallations(deps),
   "drop-old-keys": async () => {
     await dropOldKeys(deps.db);
+    await dropOldReports(deps.db);
   },
 });
 

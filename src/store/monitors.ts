@@ -37,6 +37,7 @@ export async function listMonitors(db: Db): Promise<MonitorSummary[]> {
 /** What a report is checked and filed by. */
 export interface Monitor {
   readonly id: string;
+  readonly workspaceId: string;
   readonly projectId: string;
   readonly name: string;
   readonly secret: string;
@@ -46,7 +47,8 @@ export interface Monitor {
 export async function findMonitor(db: Db, monitorId: string): Promise<Monitor | null> {
   return firstRow<Monitor>(
     db,
-    `select id, project_id as "projectId", name, secret from monitors where id = :monitorId`,
+    `select m.id, p.workspace_id as "workspaceId", m.project_id as "projectId", m.name, m.secret
+       from monitors m join projects p on p.id = m.project_id where m.id = :monitorId`,
     { monitorId },
   );
 }
@@ -59,4 +61,20 @@ export async function setMonitorSecret(db: Db, monitorId: string, secret: string
 /** Removes a monitor: its reports are refused from now on. False when there is no such monitor. */
 export async function removeMonitor(db: Db, monitorId: string): Promise<boolean> {
   return (await db("monitors").where({ id: monitorId }).delete()) > 0;
+}
+
+/** Remembers a report by the name it goes by; false when it is known already. */
+export async function rememberReport(db: Db, monitorId: string, reportId: string): Promise<boolean> {
+  const added = await rows(
+    db,
+    `insert into monitor_reports (monitor_id, report_id) values (:monitorId, :reportId)
+     on conflict do nothing returning report_id`,
+    { monitorId, reportId },
+  );
+  return added.length > 0;
+}
+
+/** Forgets reports so old that nobody repeats them any more. */
+export async function dropOldReports(db: Db): Promise<void> {
+  await db.raw("delete from monitor_reports where received_at < now() - interval '7 days'");
 }

@@ -3,6 +3,7 @@ import type { Deps } from "../actions/deps.ts";
 import { invalid, Problem } from "../errors.ts";
 import { translateDelivery } from "../forge/github/translate-delivery.ts";
 import { verifyDelivery } from "../forge/github/verify-delivery.ts";
+import { decode } from "./decode.ts";
 import { receiveDelivery } from "./receive.ts";
 
 /** GitHub's own cap: a larger payload is never sent (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
@@ -33,13 +34,4 @@ export function webhookDoor(deps: Deps, secrets: readonly string[]): RequestHand
     response.status(202).json({ accepted: isNew });
   };
   return [express.raw({ type: () => true, limit: MAX_PAYLOAD, inflate: false }), receive];
-}
-
-function decode(body: Buffer): { text: string; parsed: unknown } {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    return { text, parsed: JSON.parse(text) };
-  } catch (error) {
-    throw new Problem("invalid", "The payload is not JSON.", { cause: error });
-  }
 }
