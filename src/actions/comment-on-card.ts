@@ -3,6 +3,7 @@ import type { CardHead } from "../store/cards.ts";
 import { insertComment, readComment } from "../store/comments.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
+import { recordGiveUpHere } from "./record-give-up.ts";
 import { CALLER_WAITS_MS, mirrorComment, mirrorLater } from "./mirror-comment.ts";
 
 /**
@@ -25,6 +26,7 @@ export async function commentOnCard(
       requestId,
     });
     if (!written) throw notFound(`There is no card ${card.number} on this board.`);
+    await recordGiveUpHere(trx, { id: written.comment.id, cardId: card.id, authorId, body });
     if (!written.isToBeMirrored) return { answered: await caller.answer(trx, written.comment, 201) };
     await mirrorLater(trx, written.comment.id);
     return { id: written.comment.id };

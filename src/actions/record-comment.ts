@@ -1,6 +1,7 @@
 import type { Commented } from "../forge/events.ts";
 import { adoptMirror, dropMirror, findMirrored } from "../store/comment-mirrors.ts";
 import { removeForgeComment, saveForgeComment } from "../store/comments.ts";
+import { findCardById } from "../store/cards.ts";
 import { findPullRequestOwner } from "../store/links.ts";
 import type { Repository } from "../store/repositories.ts";
 import { readSecret } from "../store/secrets.ts";
@@ -8,17 +9,21 @@ import { markedComment, withoutMarks } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
+import { recordGiveUp } from "./record-give-up.ts";
+import { recordProposalComment } from "./record-proposal.ts";
 
 /** Records what was written on a card's pull request; of our own mirrors only what became of them. */
 export async function recordComment(deps: Deps, event: Commented): Promise<void> {
   const repository = await knownRepository(deps, event);
-  const cardId = repository && (await findPullRequestOwner(deps.db, repository.id, event.number));
-  if (!repository || !cardId) return;
+  if (!repository) return;
+  const cardId = await findPullRequestOwner(deps.db, repository.id, event.number);
+  const card = cardId && (await findCardById(deps.db, cardId));
+  if (!card) return recordProposalComment(deps, repository, event);
   if (await isOurs(deps, event)) return recordMirror(deps, repository, event);
   await deps.db.transaction(async (trx) => {
     const comment = {
       id: deps.newId(),
-      cardId,
+      cardId: card.id,
       repositoryId: repository.id,
       forgeCommentId: event.commentId,
       prNumber: event.number,
@@ -30,6 +35,8 @@ export async function recordComment(deps: Deps, event: Commented): Promise<void>
     };
     if (event.action === "deleted") await removeForgeComment(trx, comment);
     else await saveForgeComment(trx, comment, event.action === "edited");
+    const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
+    await recordGiveUp(trx, where, event, comment.author);
   });
 }
 

@@ -14,6 +14,8 @@ import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { deedKey } from "./record-deeds.ts";
+import { isGivenUp, recordClosedByAgent } from "./record-give-up.ts";
+import { recordProposal } from "./record-proposal.ts";
 import { resumeQueuedSoon } from "./resume-move.ts";
 
 /** The actions that are told on the timeline. */
@@ -37,8 +39,10 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
   }
   const cardId = repository && (await ownerOf(deps, repository, event));
   const card = cardId && (await findCardById(deps.db, cardId));
-  if (!repository || !card) return;
+  if (!repository) return;
+  if (!card) return recordProposal(deps, repository, event);
   const kind = KIND[event.action];
+  const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
   const intent = await ourIntent(deps, repository, event);
   await deps.db.transaction(async (trx) => {
     await savePullRequest(trx, {
@@ -66,6 +70,10 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
           naturalKey: naturalKeyOf(kind, repository, event, intent),
         },
       ]);
+    }
+    if (isClosedByAgent) {
+      const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
+      await recordClosedByAgent(trx, where, event, await forgeActor(deps, trx, event.sender));
     }
     if (event.action === "merged" && card.hotfix) await bringBackSoon(trx, card.id);
     if (event.action === "merged") {

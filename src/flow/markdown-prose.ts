@@ -32,19 +32,29 @@ interface Reading {
   readonly containers: Container[];
   paragraph: string[];
   fence: Fence | null;
+  readonly keepsQuotes: boolean;
 }
 
 /** The paragraphs and headings of a Markdown text, without its code blocks. Takes time in proportion to the text. */
-export function proseOf(markdown: string): string[] {
-  const reading: Reading = { prose: [], containers: [], paragraph: [], fence: null };
+export const proseOf = (markdown: string): string[] => read(markdown, true);
+
+/** The same without what it quotes: what its author says. */
+export const ownProseOf = (markdown: string): string[] => read(markdown, false);
+
+function read(markdown: string, keepsQuotes: boolean): string[] {
+  const reading: Reading = { prose: [], containers: [], paragraph: [], fence: null, keepsQuotes };
   for (const text of markdown.split(/\r\n|\n|\r/)) readLine(reading, { text: withoutTabs(text), at: 0 });
   endParagraph(reading);
   return reading.prose;
 }
 
 function endParagraph(reading: Reading): void {
-  if (reading.paragraph.length > 0) reading.prose.push(reading.paragraph.join("\n"));
+  if (reading.paragraph.length > 0) keep(reading, reading.paragraph.join("\n"));
   reading.paragraph = [];
+}
+
+function keep({ prose, containers, keepsQuotes }: Reading, text: string): void {
+  if (keepsQuotes || !containers.includes("quote")) prose.push(text);
 }
 
 function readLine(reading: Reading, line: Line): void {
@@ -82,7 +92,7 @@ function readLeaf(reading: Reading, line: Line): void {
   }
   endParagraph(reading);
   if (indent > 3) return;
-  if (HEADING.test(text)) reading.prose.push(text);
+  if (HEADING.test(text)) keep(reading, text);
   reading.fence = fenceOf(text);
 }
 

@@ -39,6 +39,9 @@ export interface PullRequestEvent extends FromRepository {
     | "dequeued";
   readonly number: number;
   readonly nodeId: string;
+  readonly title: string;
+  /** Who opened it; null when the account is gone. */
+  readonly author: ForgeAccount | null;
   readonly isDraft: boolean;
   readonly headBranch: string;
   readonly headSha: string;

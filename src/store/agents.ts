@@ -38,3 +38,18 @@ export async function removeAgent(db: Db, workspaceId: string, login: string): P
   );
   return removed.length > 0;
 }
+
+/** Whether a board has registered a forge account as an agent. */
+export async function isRegisteredAgent(
+  db: Db,
+  workspaceId: string,
+  forgeAccountId: number,
+): Promise<boolean> {
+  const found = await rows(
+    db,
+    `select 1 from workspace_agents wa join users u on u.id = wa.user_id
+      where wa.workspace_id = :workspaceId and u.forge_account_id = :forgeAccountId`,
+    { workspaceId, forgeAccountId },
+  );
+  return found.length > 0;
+}

@@ -24,6 +24,9 @@ export const EVENT_KINDS = [
   "release_added",
   "release_picked",
   "release_completed",
+  "proposal_opened",
+  "proposal_accepted",
+  "agent_gave_up",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 

@@ -1,3 +1,4 @@
+import { accountByLogin } from "../../src/sandbox/forge/world.ts";
 import { cloneRepository, type Clone } from "./git.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
@@ -14,15 +15,19 @@ export interface ForgeAccount {
   clone(board: TestBoard): Promise<Clone>;
 }
 
-/** Makes an account that may write to the repositories of these boards. */
+/** An account that may write to the repositories of these boards: the one of this name, or a new one. */
 export function makeForgeAccount(
   { forge }: TestWorld,
   login: string,
   boards: readonly TestBoard[],
   type: "User" | "Bot" = "Bot",
 ): ForgeAccount {
-  const organizations = Object.fromEntries(boards.map(({ owner }) => [owner, "admin" as const]));
-  const { token } = forge.createUser(login, { type, organizations });
+  const known = forge.users.find((user) => user.login === login);
+  const { id, token } = known ?? forge.createUser(login, { type, organizations: {} });
+  for (const { owner } of boards) {
+    const row = accountByLogin(forge.context, owner);
+    forge.context.state.accounts.save({ ...row, members: { ...row.members, [id]: "admin" } });
+  }
   return {
     login,
     call: async ({ owner }, method, path, body) => {

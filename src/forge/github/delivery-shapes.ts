@@ -56,6 +56,8 @@ export const pullRequest = fromRepository.extend({
   pull_request: z.looseObject({
     number: z.number(),
     node_id: z.string(),
+    title: z.string().nullish(),
+    user: account,
     draft: z.boolean().nullish(),
     merged: z.boolean().nullish(),
     merged_by: account,

@@ -105,6 +105,8 @@ function translatePullRequest(payload: unknown): PullRequestEvent | null {
     action,
     number: pull.number,
     nodeId: pull.node_id,
+    title: pull.title ?? "",
+    author: toAccount(pull.user),
     isDraft: pull.draft ?? false,
     headBranch: shortName(pull.head.ref),
     headSha: pull.head.sha,

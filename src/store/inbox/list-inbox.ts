@@ -1,5 +1,6 @@
 import { firstRow, rows, type Db } from "../connect.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../window.ts";
+import { agentGaveUp } from "./agent-gave-up.ts";
 import { backmergeOpen } from "./backmerge-open.ts";
 import { checksBroken } from "./checks-broken.ts";
 import { connectionBroken } from "./connection-broken.ts";
@@ -7,6 +8,7 @@ import type { DerivedInboxKind, DerivedKind, StoredInboxKind } from "./kinds.ts"
 import { prClosedOutside } from "./pr-closed-outside.ts";
 import { prMergedOutside } from "./pr-merged-outside.ts";
 import { promotionBlocked } from "./promotion-blocked.ts";
+import { proposalWaiting } from "./proposal-waiting.ts";
 import { waitingStale } from "./waiting-stale.ts";
 
 /** Every kind that is computed when the inbox is read. */
@@ -18,6 +20,8 @@ const DERIVED: readonly DerivedKind[] = [
   waitingStale,
   backmergeOpen,
   connectionBroken,
+  proposalWaiting,
+  agentGaveUp,
 ];
 
 /** An item of the inbox as the API shows it. */

@@ -1,0 +1,38 @@
+import type { ForgeAccount } from "./forge-account.ts";
+import type { OpenCard } from "./open-card.ts";
+import type { TestBoard, TestWorld } from "./world.ts";
+
+export interface Offer {
+  readonly number: number;
+  readonly branch: string;
+}
+
+let last = 0;
+
+/** An agent pushes a branch of its own and opens a pull request from it that aims at a card's branch, or at `base`. */
+export async function offer(
+  world: TestWorld,
+  board: TestBoard,
+  agent: ForgeAccount,
+  card: OpenCard,
+  { draft = false, base = card.branchName }: { readonly draft?: boolean; readonly base?: string } = {},
+): Promise<Offer> {
+  const branch = `agent/change-${++last}`;
+  const files = { [`change-${last}.txt`]: "a change\n" };
+  await world.forge.commit(`${board.owner}/web`, branch, files, { from: card.branchName });
+  const title = `Change ${last}`;
+  const opened = await agent.call(board, "POST", "/pulls", { title, head: branch, base, draft });
+  if (opened.status !== 201) throw new Error(JSON.stringify(opened.body));
+  return { number: Number(opened.body["number"]), branch };
+}
+
+/** Says something on a pull request's conversation. */
+export async function say(
+  board: TestBoard,
+  account: ForgeAccount,
+  number: number,
+  body: string,
+): Promise<void> {
+  const said = await account.call(board, "POST", `/issues/${number}/comments`, { body });
+  if (said.status !== 201) throw new Error(JSON.stringify(said.body));
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { giveUpReason } from "../../src/flow/give-up.ts";
+import { isQuestion } from "../../src/flow/question.ts";
+import { cpuMillisecondsOf } from "../support/cpu-time.ts";
+
+describe("/give-up", () => {
+  it.each<[string, string]>([
+    ["/give-up the tests need a database I cannot reach", "the tests need a database I cannot reach"],
+    ["I have tried everything.\n\n/give-up   no luck  ", "no luck"],
+    ["Tried.\r\n/give-up no luck\r\nSorry.", "no luck"],
+    ["/give-up", ""],
+    ["/Give-Up no luck", "no luck"],
+    ["   /give-up no luck", "no luck"],
+    ["- /give-up no luck", "no luck"],
+    ["`x` is odd\n/give-up because of `x`", "because of `x`"],
+    ["```\n/give-up in code\n```\n/give-up for real", "for real"],
+    ["> /give-up they said\n\n/give-up I say", "I say"],
+    [`/give-up ${"é".repeat(600)}`, "é".repeat(500)],
+  ])("is read from %j", (comment, reason) => {
+    expect(giveUpReason(comment)).toBe(reason);
+  });
+
+  it.each([
+    "",
+    "I give up",
+    "Say /give-up to stop me",
+    "/give-upon",
+    "/give-up: how to stop me",
+    "`/give-up no luck`",
+    "``\n/give-up no luck\n``",
+    "```\n/give-up no luck\n```",
+    "~~~sh\n/give-up no luck",
+    "    /give-up no luck",
+    "- a list\n\n      /give-up no luck",
+    "> /give-up no luck",
+    "> > said\n> /give-up no luck",
+    "\\/give-up no luck",
+  ])("is not said by %j", (comment) => {
+    expect(giveUpReason(comment)).toBeNull();
+  });
+
+  it("is read whatever the comment, and never says more than it", () => {
+    const piece = fc.constantFrom(
+      "/give-up",
+      " ",
+      "\n",
+      "`",
+      "```",
+      ">",
+      "- ",
+      "    ",
+      "x",
+      "\\",
+      "\0",
+      "🚀",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        const comment = pieces.join("");
+        const reason = giveUpReason(comment);
+        expect(reason === null || comment.includes(reason)).toBe(true);
+      }),
+    );
+  });
+
+  it.each(["`", "/give-up` ", "> ", "- ", "/give-up\n", "\n/give-up`", "\\/give-up\n", "~~~\n", "?"])(
+    "is looked for in time in proportion to the text, also in %j again and again",
+    (piece) => {
+      const text = `/give-up? ${piece.repeat(Math.ceil(200_000 / piece.length))}`.slice(1);
+      const look = () => [giveUpReason(text), isQuestion(text)];
+      const fastest = Math.min(...Array.from({ length: 3 }, () => cpuMillisecondsOf(look)));
+      // Measured: at most 60 ms. A quadratic walk takes seconds for these.
+      expect(fastest).toBeLessThan(1_000);
+    },
+  );
+});
+
+describe("a question", () => {
+  it.each([
+    "Why is that?",
+    "Really?! No.",
+    "**Is it so?**",
+    "(is it?) ok",
+    "これは何ですか？",
+    "Why?\n\n> because",
+  ])("is asked by %j", (comment) => {
+    expect(isQuestion(comment)).toBe(true);
+  });
+
+  it.each([
+    "Rename it.",
+    "See https://example.com/?q=1 and https://example.com/search?q=a",
+    "`a ? b : c` is odd",
+    "```\nwhy?\n```",
+    "> why?\n\nBecause.",
+    "",
+  ])("is not asked by %j", (comment) => {
+    expect(isQuestion(comment)).toBe(false);
+  });
+});

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { offer, say } from "../support/agents.ts";
+import { commentsOf, writeComment } from "../support/comments.ts";
+import { makeForgeAccount, type ForgeAccount } from "../support/forge-account.ts";
+import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
+import { openCard, type OpenCard } from "../support/open-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+const KIND = "agent_gave_up";
+
+let world: TestWorld;
+let board: TestBoard;
+let card: OpenCard;
+let copilot: ForgeAccount;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  board = await world.board();
+  card = await openCard(world, board);
+  copilot = makeForgeAccount(world, "copilot-swe-agent[bot]", [board]);
+});
+
+/** Pushes one commit to a branch. */
+async function pushTo(branch: string, by: ForgeAccount): Promise<void> {
+  const clone = await by.clone(board);
+  await clone.checkout(branch);
+  await clone.commit("Go on", { "go-on.txt": `${Math.random()}\n` });
+  await clone.push();
+  await clone.remove();
+}
+
+describe("an agent that says /give-up on a card's pull request", () => {
+  it("is told of in its own words, on the timeline and in the inbox", async () => {
+    await say(board, copilot, 1, "I tried.\n\n/give-up the tests need a database");
+    const item = await itemWhen(board.api, KIND);
+    expect(item).toMatchObject({
+      detail: "the tests need a database",
+      card: { number: card.number },
+      repository: `${board.owner}/web`,
+      dismissible: false,
+      data: { prNumber: 1, reason: "the tests need a database", login: copilot.login },
+    });
+    const told = await board.api.eventWhen(card.number, ({ kind }) => kind === KIND);
+    expect(told).toMatchObject({
+      actor: { user: { kind: "agent" }, login: copilot.login },
+      repositoryFullName: `${board.owner}/web`,
+      data: { prNumber: 1, reason: "the tests need a database" },
+    });
+    expect((await board.api.delete(`/v1/inbox/${item.id}`)).status).toBe(409);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["a push", () => pushTo(card.branchName, copilot)],
+    ["a move", () => board.api.move(card.number, board.stages["In progress"])],
+    [
+      "a new assignee",
+      async () => {
+        const [member] = (await board.api.get<{ id: string }[]>("/v1/members")).body;
+        await board.api.patch(`/v1/cards/${card.number}`, { assigneeId: member?.id });
+      },
+    ],
+  ])("has given up until %s, and gives up anew after it", async (_, goOn) => {
+    await say(board, copilot, 1, "/give-up");
+    const first = await itemWhen(board.api, KIND);
+    expect(first.detail).toContain("without giving a reason");
+    await board.api.patch(`/v1/cards/${card.number}`, { priority: "high" });
+    expect(await itemsOf(board.api, KIND)).toEqual([first]);
+    await goOn();
+    await clearedWhen(board.api, KIND);
+    await say(board, copilot, 1, "/give-up once more");
+    const again = await itemWhen(board.api, KIND);
+    expect(again.detail).toBe("once more");
+    expect(again.id).not.toBe(first.id);
+  });
+
+  it("has not where it only quotes the command, or somebody else says it", async () => {
+    const ada = (body: string) =>
+      board.person("ada", "POST", `/repos/${board.owner}/web/issues/1/comments`, { body });
+    await ada("/give-up please");
+    await say(
+      board,
+      copilot,
+      1,
+      "Say `/give-up` to stop me:\n\n```\n/give-up reason\n```\n\n> /give-up please",
+    );
+    await eventually(
+      () => commentsOf(board.api, card.number),
+      ({ length }) => length === 2,
+    );
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+  });
+
+  it("is told of once, however often it changes its words", async () => {
+    const { body } = await copilot.call(board, "POST", "/issues/1/comments", { body: "/give-up one" });
+    const first = await itemWhen(board.api, KIND);
+    await copilot.call(board, "PATCH", `/issues/comments/${String(body["id"])}`, { body: "/give-up two" });
+    await board.api.eventWhen(card.number, (item) => JSON.stringify(item).includes("/give-up two"));
+    expect(await itemsOf(board.api, KIND)).toEqual([first]);
+  });
+});
+
+describe("an agent's own pull request", () => {
+  it("that the agent closes unmerged is given up, until it is opened again", async () => {
+    const { number } = await offer(world, board, copilot, card);
+    await copilot.call(board, "PATCH", `/pulls/${number}`, { state: "closed" });
+    const item = await itemWhen(board.api, KIND);
+    expect(item).toMatchObject({
+      detail: expect.stringContaining(`#${number}`),
+      data: { prNumber: number, reason: null, login: copilot.login },
+    });
+    expect(await itemsOf(board.api, "proposal_waiting")).toEqual([]);
+    await copilot.call(board, "PATCH", `/pulls/${number}`, { state: "open" });
+    await clearedWhen(board.api, KIND);
+    await itemWhen(board.api, "proposal_waiting");
+  });
+
+  it("that somebody else closes is not", async () => {
+    const { number } = await offer(world, board, copilot, card);
+    await itemWhen(board.api, "proposal_waiting");
+    await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/${number}`, { state: "closed" });
+    await clearedWhen(board.api, "proposal_waiting");
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+  });
+
+  it("that is pushed to after its agent gave up in a comment is gone on with", async () => {
+    const { number, branch } = await offer(world, board, copilot, card);
+    await say(board, copilot, number, "/give-up too hard");
+    expect((await itemWhen(board.api, KIND)).detail).toBe("too hard");
+    await pushTo(branch, copilot);
+    await clearedWhen(board.api, KIND);
+  });
+
+  it("may be the card's own", async () => {
+    const { number } = await board.api.card({ title: "Theirs" });
+    await board.api.move(number, board.stages["In progress"]);
+    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    await world.forge.commit(`${board.owner}/web`, branch, { "x.txt": "x\n" });
+    const opened = await copilot.call(board, "POST", "/pulls", { title: "Mine", head: branch, base: "main" });
+    const mine = Number(opened.body["number"]);
+    await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prNumber === mine);
+    await copilot.call(board, "PATCH", `/pulls/${mine}`, { state: "closed" });
+    expect(await itemWhen(board.api, KIND)).toMatchObject({ card: { number }, data: { prNumber: mine } });
+    expect(await itemsOf(board.api, "proposal_waiting")).toEqual([]);
+    await copilot.call(board, "PATCH", `/pulls/${mine}`, { state: "open" });
+    await clearedWhen(board.api, KIND);
+  });
+});
+
+describe("a comment through the API that says /give-up", () => {
+  it("is its writer's giving up, once for each comment, and on no other board", async () => {
+    const neighbour = await world.board();
+    const key = "give-up-0123456789";
+    await writeComment(board.api, card.number, "/give-up no access", { key });
+    await writeComment(board.api, card.number, "/give-up no access", { key });
+    const item = await itemWhen(board.api, KIND);
+    expect(item).toMatchObject({
+      detail: "no access",
+      repository: null,
+      data: { prNumber: null, login: null, name: "maintainer agent" },
+    });
+    const told = (await board.api.timeline(card.number)).filter(({ kind }) => kind === KIND);
+    expect(told).toMatchObject([{ actor: { user: { kind: "machine" }, login: null } }]);
+    expect(await itemsOf(neighbour.api, KIND)).toEqual([]);
+  });
+});
