@@ -2,6 +2,7 @@ import type { RepositoryRef } from "../forge/forge.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { REF } from "./connections.ts";
 import { REPOSITORY_JSON, type Repository } from "./repositories.ts";
+import { unlessTaken } from "./violations.ts";
 
 /** A card's link to a repository with all that is known of its branch and pull requests there. */
 export interface Link {
@@ -107,6 +108,23 @@ export async function setBranch(
   await db("card_repositories")
     .where({ card_id: cardId, repository_id: repositoryId })
     .update({ branch_name: branch.name, head_sha: branch.headSha });
+}
+
+/**
+ * Makes a branch a card's, where a deleted card may have left it; false when another card on the board owns it, and then the transaction can
+ * only be undone.
+ */
+export async function takeBranch(
+  trx: Trx,
+  cardId: string,
+  repositoryId: string,
+  branch: { readonly name: string; readonly headSha: string },
+): Promise<boolean> {
+  await trx("card_repositories")
+    .where({ repository_id: repositoryId, branch_name: branch.name })
+    .whereIn("card_id", trx("cards").whereNotNull("deleted_at").select("id"))
+    .update({ branch_name: null, head_sha: null });
+  return unlessTaken(setBranch(trx, cardId, repositoryId, branch));
 }
 
 /** Records where a card's branch is now; null once it is gone. */
@@ -216,6 +234,14 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<voi
               or excluded.heard_at >= p.heard_at)`,
     { heardAt: null, ...pull },
   );
+}
+
+/** Makes an open pull request a card's, whichever card had it before. */
+export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<void> {
+  await trx("pull_requests")
+    .where({ repository_id: pull.repositoryId, number: pull.number })
+    .update({ card_id: pull.cardId });
+  await savePullRequest(trx, pull);
 }
 
 /** Whether any card, a deleted one included, has or had this branch. */

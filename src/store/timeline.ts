@@ -8,6 +8,7 @@ export const EVENT_KINDS = [
   "updated",
   "status_changed",
   "branch_created",
+  "branch_adopted",
   "branch_deleted",
   "pushed",
   "pull_request_opened",

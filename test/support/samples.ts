@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
-import type { Api, ApiAnswer, CallOptions } from "./api.ts";
+import { eventually, type Api, type ApiAnswer, type CallOptions } from "./api.ts";
 import { readFlow } from "./flows.ts";
 import { readInbox } from "./inbox.ts";
 import type { TestBoard } from "./world.ts";
@@ -62,6 +62,19 @@ const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promis
   const item = (await readInbox(api, projectId)).find((each) => each.detail === detail);
   if (!item) throw new Error("the item is not in the inbox");
   return item.id;
+};
+
+const aSuggestedBranch = async (board: TestBoard) => {
+  const { number } = await board.api.card({ projectId: board.projectId });
+  const clone = await board.clone();
+  await clone.push("origin", `HEAD:refs/heads/card/${number}-sample`);
+  await clone.remove();
+  const items = await eventually(
+    async () =>
+      (await readInbox(board.api, board.projectId)).filter(({ card: named }) => named?.number === number),
+    ({ length }) => length > 0,
+  );
+  return { path: { itemId: items[0]?.id ?? "" }, query: { card: number } };
 };
 
 const aCard: MakeSample = async (board) => ({ path: { number: await card(board) } });
@@ -167,6 +180,7 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "GET /v1/members": nothing,
 
   "GET /v1/inbox": inTheProject,
+  "POST /v1/inbox/{itemId}/adopt": aSuggestedBranch,
   "DELETE /v1/inbox/{itemId}": async (board) => ({ path: { itemId: await inboxItem(board) } }),
 
   "GET /v1/releases": inTheProject,

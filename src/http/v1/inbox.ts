@@ -1,9 +1,11 @@
 import { z } from "zod";
+import { adoptBranch } from "../../actions/adopt-branch.ts";
 import type { Deps } from "../../actions/deps.ts";
 import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
 import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
+import { cardParams } from "../card-of.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { writeRoute, type Route } from "../route.ts";
@@ -78,4 +80,32 @@ const dismissRoute = writeRoute({
   handle: (deps, { caller, subject }) => putAwayInboxItem(deps, caller, subject),
 });
 
-export const inboxRoutes: readonly Route[] = [listInboxRoute, dismissRoute];
+const adoptRoute = writeRoute({
+  method: "post",
+  path: "/v1/inbox/{itemId}/adopt",
+  summary: "Make a suggested branch the card's",
+  description:
+    "The branch is looked at afresh; an open pull request of it becomes the card's, too. Then what the card's stage asks for is done, such as opening the draft pull request.",
+  tag: "Inbox",
+  role: "member",
+  params: itemParams,
+  query: z.object({
+    card: cardParams.shape.number.optional().meta({
+      description: "The card's number, in place of the one guessed from the branch's name",
+      example: 7,
+    }),
+  }),
+  responses: {
+    204: { description: "Adopted", schema: null },
+    409: {
+      description:
+        "The item suggests no branch, the branch is gone or another card's, or the card has a branch there already",
+      schema: problem,
+    },
+    503: { description: "The forge could not be reached; make the same call again", schema: problem },
+  },
+  find: itemOf,
+  handle: (deps, { caller, subject, query }) => adoptBranch(deps, caller, subject, query.card),
+});
+
+export const inboxRoutes: readonly Route[] = [listInboxRoute, dismissRoute, adoptRoute];

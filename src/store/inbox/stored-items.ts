@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import type { Db } from "../connect.ts";
+import { firstRow, type Db, type Trx } from "../connect.ts";
 import type { StoredInboxKind } from "./kinds.ts";
 
 export interface NewInboxItem {
@@ -40,6 +40,35 @@ export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
 export async function hasInboxItems(db: Db, kind: StoredInboxKind, naturalKey: string): Promise<boolean> {
   const row = await db("inbox_items").where({ kind, natural_key: naturalKey }).first("id");
   return row !== undefined;
+}
+
+/** What a suggested branch is, and the card it is named for. */
+export interface Suggestion {
+  readonly projectId: string;
+  readonly cardId: string;
+  readonly repositoryId: string;
+  readonly branchName: string;
+}
+
+/** The suggestion with this id, or null once it was acted upon or put away. */
+export async function findSuggestion(db: Db, itemId: string): Promise<Suggestion | null> {
+  return firstRow<Suggestion>(
+    db,
+    `select project_id as "projectId", card_id as "cardId", repository_id as "repositoryId", data->>'branchName' as "branchName"
+       from inbox_items where id = :itemId and kind = 'branch_suggestion' and dismissed_at is null`,
+    { itemId },
+  );
+}
+
+/** Holds an item until the transaction ends; false once it was acted upon or put away. */
+export async function holdInboxItem(trx: Trx, itemId: string): Promise<boolean> {
+  return (
+    (await firstRow(
+      trx,
+      "select id from inbox_items where id = :itemId and dismissed_at is null for update",
+      { itemId },
+    )) !== null
+  );
 }
 
 /** Takes what the items with this natural key were about as dealt with: when it happens again it is told again, also where it was put away. */

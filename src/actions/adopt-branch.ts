@@ -1,0 +1,143 @@
+import { busy, conflict, invalid, notFound, type Problem } from "../errors.ts";
+import type { PullRequestFacts } from "../flow/facts.ts";
+import { targetOf } from "../flow/flow.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
+import { findCard, findCardById, lockCard, type CardHead } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import type { InboxItem } from "../store/inbox/list-inbox.ts";
+import {
+  findSuggestion,
+  forgetInboxItems,
+  holdInboxItem,
+  type Suggestion,
+} from "../store/inbox/stored-items.ts";
+import { adoptPullRequest, insertLinks, listLinks, takeBranch } from "../store/links.ts";
+import { findOpenOperation } from "../store/operations.ts";
+import { findProject } from "../store/projects.ts";
+import { findRepository, type Repository } from "../store/repositories.ts";
+import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import { branchKey } from "./branch-items.ts";
+import type { Answered, Caller } from "./caller.ts";
+import { catchUpSoon } from "./catch-up-card.ts";
+import type { Deps } from "./deps.ts";
+import { noInboxItem } from "./put-away-inbox-item.ts";
+import { recheckSoon } from "./recheck-blocked.ts";
+
+/** A suggested branch as the forge shows it now. */
+interface SeenBranch {
+  readonly repository: Repository;
+  readonly name: string;
+  readonly headSha: string;
+  readonly openPullRequests: readonly PullRequestFacts[];
+}
+
+/**
+ * Makes a suggested branch a card's: the card it is named for, or the one with this number. Nothing is written on the forge, and here all at
+ * once: a try that fails leaves nothing behind. Answers 204; throws `conflict` where the item is no suggestion, the branch is gone or another
+ * card's, or the card has a branch there already.
+ */
+export async function adoptBranch(
+  deps: Deps,
+  caller: Caller,
+  item: InboxItem,
+  number: number | undefined,
+): Promise<Answered> {
+  const suggestion = item.kind === "branch_suggestion" ? await findSuggestion(deps.db, item.id) : null;
+  if (!suggestion) throw noSuggestion(item);
+  const card = await adopterOf(deps, caller, suggestion, number);
+  const repository = await findRepository(deps.db, suggestion.repositoryId);
+  if (!repository || repository.projectId !== suggestion.projectId) throw noInboxItem();
+  const branch = await seeBranch(deps, card, repository, suggestion.branchName);
+  return deps.db.transaction(async (trx) => {
+    const current = await lockCard(trx, card.id);
+    if (!current) throw noCard(card.number);
+    if (!(await holdInboxItem(trx, item.id))) throw noInboxItem();
+    if (await findOpenOperation(trx, card.id)) {
+      throw busy(`Card ${card.number} is being moved. Adopt the branch once that is done.`, 2);
+    }
+    await takeOver(trx, caller, current, branch);
+    await catchUpSoon(trx, card.id);
+    if (current.blocked) await recheckSoon(trx, card.id);
+    return caller.answer(trx, null, 204);
+  });
+}
+
+const noSuggestion = ({ kind }: InboxItem): Problem =>
+  conflict(`An item of the kind ${kind} suggests no branch: there is nothing to adopt.`);
+const noCard = (number: number): Problem => notFound(`There is no card ${number} on this board.`);
+
+async function adopterOf(
+  deps: Deps,
+  caller: Caller,
+  suggestion: Suggestion,
+  number: number | undefined,
+): Promise<CardHead> {
+  const card =
+    number === undefined
+      ? await findCardById(deps.db, suggestion.cardId)
+      : await findCard(deps.db, caller.workspaceId, number);
+  if (!card) throw number === undefined ? noInboxItem() : noCard(number);
+  if (card.projectId === suggestion.projectId) return card;
+  throw invalid(`Card ${card.number} is of another project than the branch.`, [
+    { path: "query.card", message: "not a card of the branch's project" },
+  ]);
+}
+
+async function seeBranch(
+  deps: Deps,
+  card: CardHead,
+  repository: Repository,
+  name: string,
+): Promise<SeenBranch> {
+  const project = await findProject(deps.db, card.workspaceId, card.projectId);
+  const { ref, fullName } = repository;
+  if (!project || !ref) throw conflict(`The App cannot reach ${fullName} any more. Install it again.`);
+  const targetBranch = targetOf(project.flow, card.hotfix);
+  const [answer] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
+  if (!answer) throw new ForgeUnavailable("the forge said nothing of the branch");
+  if (answer.refusal) throw conflict(answer.refusal.message);
+  if (answer.headSha === null) {
+    throw conflict(`The branch ${name} is gone from ${fullName}. Push it again, or put the item away.`);
+  }
+  const openPullRequests = answer.pullRequests.filter(({ state }) => state === "open");
+  return { repository, name, headSha: answer.headSha, openPullRequests };
+}
+
+/** The branch and its open pull requests are the card's from here on. The card's row is held. */
+async function takeOver(trx: Trx, caller: Caller, card: CardHead, branch: SeenBranch): Promise<void> {
+  const { repository, name, headSha, openPullRequests } = branch;
+  const { id: repositoryId, fullName } = repository;
+  const link = (await listLinks(trx, card.id)).find((each) => each.repository.id === repositoryId);
+  if (link?.branchName && link.headSha) {
+    throw conflict(`Card ${card.number} has the branch ${link.branchName} in ${fullName} already.`);
+  }
+  const told = { cardId: card.id, actor: { userId: caller.userId, login: null }, repositoryId };
+  const events: NewEvent[] = [];
+  if (!link) {
+    await insertLinks(trx, card.id, [repositoryId]);
+    events.push({ ...told, kind: "repository_linked", data: { repositoryId } });
+  }
+  if (!(await takeBranch(trx, card.id, repositoryId, { name, headSha }))) {
+    throw conflict(`The branch ${name} in ${fullName} is another card's already.`);
+  }
+  for (const { number, nodeId, targetBranch, isDraft, headSha: pullHead } of openPullRequests) {
+    await adoptPullRequest(trx, {
+      repositoryId,
+      number,
+      cardId: card.id,
+      nodeId,
+      targetBranch,
+      state: isDraft ? "draft" : "open",
+      headSha: pullHead,
+      mergeSha: null,
+    });
+  }
+  const prNumber = openPullRequests[0]?.number ?? null;
+  await recordEvents(trx, [
+    ...events,
+    { ...told, kind: "branch_adopted", data: { branchName: name, sha: headSha, prNumber } },
+  ]);
+  await forgetInboxItems(trx, "branch_suggestion", branchKey(repositoryId, name));
+  if (link?.branchName)
+    await forgetInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));
+}
