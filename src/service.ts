@@ -15,6 +15,7 @@ import { connect } from "./store/connect.ts";
 import { createTurns } from "./store/forge-turns.ts";
 import { declareOthersDead, freeDeadWorkers } from "./store/instances.ts";
 import { migrate } from "./store/migrate.ts";
+import { createReadyBoards } from "./store/ready-boards.ts";
 
 /** Addresses and headers together; Node's own limit, said here because it is promised. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -71,7 +72,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       observe: observeForge(metrics),
       log,
     });
-    const deps: Deps = { db, forge, log, metrics, instanceId: uuidv7(), newId: uuidv7 };
+    const boards = createReadyBoards();
+    const deps: Deps = { db, forge, log, metrics, boards, instanceId: uuidv7(), newId: uuidv7 };
     if (options.isAlone) {
       await declareOthersDead(db, deps.instanceId);
       await freeDeadWorkers(db, 0);

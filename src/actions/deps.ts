@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/connect.ts";
+import type { ReadyBoards } from "../store/ready-boards.ts";
 
 /** What an action works with: the whole of it. */
 export interface Deps {
@@ -9,6 +10,8 @@ export interface Deps {
   readonly forge: Forge;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Boards as they were last read, ready to be sent while nothing has changed them. */
+  readonly boards: ReadyBoards;
   /** This process, as it signs what it holds. */
   readonly instanceId: string;
   /** A fresh identifier (UUIDv7). */

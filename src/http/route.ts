@@ -6,6 +6,7 @@ import { busy } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential } from "../store/credentials.ts";
 import { claimKey, storeAnswer } from "../store/idempotency.ts";
+import { ReadyAnswer } from "../store/ready-boards.ts";
 import { authenticate } from "./authenticate.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
 import { giveBackKey } from "./give-back.ts";
@@ -123,9 +124,17 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
       requireNoBodySent(request);
       const params = checked(rest.params, request.params, "path") as Output<Params>;
       const query = checked(rest.query, request.query, "query") as Output<Query>;
-      response.json(await handle(deps, { credential, board, params, query }, { request, response }));
+      sendRead(response, await handle(deps, { credential, board, params, query }, { request, response }));
     },
   };
+}
+
+function sendRead(response: Response, answer: unknown): void {
+  if (!(answer instanceof ReadyAnswer)) {
+    response.json(answer);
+    return;
+  }
+  response.set("ETag", answer.etag).type("application/json").send(answer.body);
 }
 
 /**

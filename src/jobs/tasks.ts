@@ -21,6 +21,7 @@ import { resumeAction } from "../actions/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/suggest-branch.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
+import { dropOldBoardChanges } from "../store/ready-boards.ts";
 import { dropOldKeys } from "../store/idempotency.ts";
 import { dropOldReports } from "../store/monitors.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
@@ -63,6 +64,9 @@ export const tasksOf = (deps: Deps): TaskList => ({
     await dropOldKeys(deps.db);
     await dropOldReports(deps.db);
   },
+  "drop-old-board-changes": async () => {
+    await dropOldBoardChanges(deps.db);
+  },
 });
 
 /** When what runs by the clock runs (minute, hour, day of month, month, day of week; UTC). */
@@ -72,6 +76,7 @@ export const TIMETABLE = `
 27 * * * * look-after-hotfixes ?max=1
 17 * * * * sync-installations ?max=3
 41 * * * * drop-old-keys ?max=3
+11 * * * * drop-old-board-changes ?max=3
 `;
 
 /** What runs once when a process starts: it may have been away. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { v7 as uuidv7 } from "uuid";
 import type { Deps } from "../../src/actions/deps.ts";
+import { createReadyBoards } from "../../src/store/ready-boards.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
@@ -50,6 +51,7 @@ export async function startKillableWorld(): Promise<KillableWorld> {
       log,
     }),
     metrics: createMetrics(),
+    boards: createReadyBoards(),
     instanceId: uuidv7(),
     newId: uuidv7,
   };

@@ -44,10 +44,11 @@ const readBoardRoute = readRoute({
   tag: "Board",
   query: projectQuery,
   responses: { 200: { description: "The board", schema: board } },
-  handle: async (deps, call) => {
-    const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
-    return { columns: await readBoard(deps.db, project) };
-  },
+  handle: (deps, { board: { workspaceId }, query: { projectId } }) =>
+    deps.boards.read(deps.db, { workspaceId, projectId: projectId ?? null }, async () => {
+      const project = await projectOf(deps.db, workspaceId, projectId);
+      return { columns: await readBoard(deps.db, project) };
+    }),
 });
 
 const readBacklogRoute = keyedListRoute({

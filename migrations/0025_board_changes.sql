@@ -1,0 +1,82 @@
+-- Which transactions changed what a project's board shows. Boards are kept ready to be sent in the memory of each process, with the snapshot they were
+-- read in; one is good for as long as no transaction outside that snapshot stands here. Rows are only ever added, so writers never wait
+-- for each other, and by triggers, so that no way of writing can forget to.
+create table board_changes (
+  project_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamptz not null default now(),
+  primary key (project_id, xid)
+);
+create index on board_changes (at);
+create index on cards (assignee_id) where assignee_id is not null;
+
+create function note_changed_card() returns trigger language plpgsql as $$
+begin
+  -- Deleted cards outlive their project.
+  if new.project_id is not null then
+    insert into board_changes (project_id) values (new.project_id) on conflict do nothing;
+  end if;
+  if tg_op = 'UPDATE' and old.project_id <> new.project_id then
+    insert into board_changes (project_id) values (old.project_id) on conflict do nothing;
+  end if;
+  return null;
+end $$;
+create trigger note_board_change after insert on cards for each row execute function note_changed_card();
+create trigger note_board_change_of_fields
+  after update of number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at on cards
+  for each row execute function note_changed_card();
+
+create function note_changed_card_labels() returns trigger language plpgsql as $$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from cards c where c.id in (select card_id from changed)
+      on conflict do nothing;
+  return null;
+end $$;
+create trigger note_board_change_when_set after insert on card_labels
+  referencing new table as changed for each statement execute function note_changed_card_labels();
+create trigger note_board_change_when_taken after delete on card_labels
+  referencing old table as changed for each statement execute function note_changed_card_labels();
+
+create function note_changed_label() returns trigger language plpgsql as $$
+begin
+  insert into board_changes (project_id)
+  select p.id from projects p where p.workspace_id = new.workspace_id on conflict do nothing;
+  return null;
+end $$;
+create trigger note_board_change after update of name, color on labels for each row execute function note_changed_label();
+
+create function note_changed_user() returns trigger language plpgsql as $$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from cards c where c.assignee_id = new.id on conflict do nothing;
+  return null;
+end $$;
+create trigger note_board_change after update on users for each row
+  when ((old.name, old.avatar_url, old.kind) is distinct from (new.name, new.avatar_url, new.kind))
+  execute function note_changed_user();
+
+create function note_changed_agent() returns trigger language plpgsql as $$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from cards c join projects p on p.id = c.project_id
+   where c.assignee_id = coalesce(new.user_id, old.user_id)
+     and p.workspace_id = coalesce(new.workspace_id, old.workspace_id)
+      on conflict do nothing;
+  return null;
+end $$;
+create trigger note_board_change after insert or delete on workspace_agents
+  for each row execute function note_changed_agent();
+
+create function note_changed_stages() returns trigger language plpgsql as $$
+begin
+  insert into board_changes (project_id)
+  select distinct p.id from projects p where p.id in (select project_id from changed) on conflict do nothing;
+  return null;
+end $$;
+create trigger note_board_change_when_made after insert on stages
+  referencing new table as changed for each statement execute function note_changed_stages();
+create trigger note_board_change_when_changed after update on stages
+  referencing new table as changed for each statement execute function note_changed_stages();
+create trigger note_board_change_when_gone after delete on stages
+  referencing old table as changed for each statement execute function note_changed_stages();
