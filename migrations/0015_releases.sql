@@ -36,7 +36,8 @@ create table release_tags (
   repository_id uuid not null references repositories,
   tag_name text not null,
   sha text not null,
-  url text not null,
+  -- The page of its provider release; null before that is published.
+  url text,
   primary key (release_id, repository_id)
 );
 create index on release_tags (repository_id);

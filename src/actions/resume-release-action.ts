@@ -7,6 +7,7 @@ import {
 } from "../store/release-actions.ts";
 import { findRelease, type ReleaseHead } from "../store/releases.ts";
 import type { RunningAction } from "./begin-release-action.ts";
+import { carryOutComplete } from "./carry-out-complete.ts";
 import { carryOutPick } from "./carry-out-pick.ts";
 import type { Deps } from "./deps.ts";
 import { carryOutFreeze } from "./freeze-release.ts";
@@ -25,11 +26,12 @@ const throughForge =
     await carryOutAndSettle(deps, release, action, carryOut, () => Promise.resolve());
   };
 
-const RESUME: Readonly<Partial<Record<ReleaseActionKind, Resume>>> = {
+const RESUME: Readonly<Record<ReleaseActionKind, Resume>> = {
   freeze: throughForge(carryOutFreeze),
   unfreeze: throughForge(carryOutUnfreeze),
   pick: throughForge(carryOutPick),
   promote: goOnPromoting,
+  complete: throughForge(carryOutComplete),
 };
 
 /** Goes on with an action that nobody is at work on: that of a dead process, or one that was let go of. */
@@ -41,13 +43,12 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
   const attempt = await takeOverAction(deps.db, action, { holder: deps.instanceId, requestId: null });
   if (attempt === null) return;
   const held = { ...action, attempt };
-  const goOn = RESUME[action.kind];
-  if (!release || !goOn) {
+  if (!release) {
     await settleAction(deps.db, held, "abandoned");
     return;
   }
   try {
-    await goOn(deps, release, held);
+    await RESUME[action.kind](deps, release, held);
     log.info("went on with a release that was left unfinished");
   } catch (error) {
     if (error instanceof Problem) {

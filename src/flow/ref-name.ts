@@ -12,3 +12,9 @@ export const isBranchName = (name: string): boolean =>
   name !== "HEAD" &&
   !FORBIDDEN.test(name) &&
   new TextEncoder().encode(name).length <= MAX_BRANCH_NAME_BYTES;
+
+const FULL_SHA = /^[0-9a-f]{40}$/i;
+
+/** Whether a tag may have this name: as a branch, and not to be taken for a commit. */
+export const isTagName = (name: string): boolean =>
+  isBranchName(name) && name !== "@" && !FULL_SHA.test(name);

@@ -6,7 +6,8 @@ export interface ReleaseTag {
   readonly fullName: string;
   readonly tagName: string;
   readonly sha: string;
-  readonly url: string;
+  /** The page of its provider release; null before that is published. */
+  readonly url: string | null;
 }
 
 /** A release as the API shows it. */

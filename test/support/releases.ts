@@ -13,7 +13,7 @@ export interface ReleaseAnswer {
     readonly fullName: string;
     readonly tagName: string;
     readonly sha: string;
-    readonly url: string;
+    readonly url: string | null;
   }[];
   readonly cards: readonly {
     readonly number: number;
@@ -93,6 +93,14 @@ export interface PickRefusal {
   readonly repository?: string;
   readonly files?: readonly string[];
 }
+
+export const complete = (
+  api: Api,
+  id: string,
+  versions: readonly { readonly repositoryId: string | undefined; readonly tagName: unknown }[],
+  options?: CallOptions,
+): Promise<ApiAnswer<ReleaseAnswer & { message: string }>> =>
+  api.post(`/v1/releases/${id}/complete`, { versions }, options);
 
 export const freeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
   api.post(`/v1/releases/${id}/freeze`, undefined, options);

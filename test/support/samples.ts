@@ -197,6 +197,14 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     path: { id: await frozenRelease(board) },
     body: { taskNumber: await card(board) },
   }),
+  "POST /v1/releases/{id}/complete": async (board) => ({
+    path: { id: await release(board) },
+    body: {
+      versions: [
+        { repositoryId: Object.values(board.repositories)[0], tagName: unique("v").replace(" ", "") },
+      ],
+    },
+  }),
   "POST /v1/releases/{id}/promote": aPromotion,
   "GET /v1/operations/{operationId}": async (board, caller) => {
     const { path, body } = await aPromotion(board);

@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { completeRelease } from "../../actions/complete-release.ts";
 import { freezeRelease } from "../../actions/freeze-release.ts";
 import { pickCard } from "../../actions/pick-card.ts";
 import { promoteRelease } from "../../actions/promote-release.ts";
 import { unfreezeRelease } from "../../actions/unfreeze-release.ts";
 import { writeRoute, type Route } from "../route.ts";
-import { id } from "../validate.ts";
+import { MAX_BRANCH_NAME_BYTES } from "../../flow/ref-name.ts";
+import { id, text } from "../validate.ts";
 import { promotionOutcome } from "./operations.ts";
 import { release, releaseParams, releaseToWrite, taskNumber } from "./releases.ts";
 import { problem } from "./shapes.ts";
@@ -110,4 +112,45 @@ const promoteRoute = writeRoute({
   handle: (deps, { caller, subject, body }) => promoteRelease(deps, caller, subject, body),
 });
 
-export const releaseActionRoutes: readonly Route[] = [freezeRoute, unfreezeRoute, pickRoute, promoteRoute];
+const completeRoute = writeRoute({
+  method: "post",
+  path: "/v1/releases/{id}/complete",
+  summary: "Complete a release, tagging its repositories",
+  description:
+    "Writes one tag and one provider release per repository: at the release's branch if it is frozen, else at the target of the flow's last merge stage. All versions are checked before anything is written. The notes list the cards with their pull requests. Cut off half-way, the same call finishes the rest.",
+  tag: "Releases",
+  role: "maintainer",
+  params: releaseParams,
+  body: z.strictObject({
+    versions: z
+      .array(
+        z.strictObject({
+          repositoryId: id(),
+          tagName: text({ min: 1, max: MAX_BRANCH_NAME_BYTES }).meta({
+            description: "A name git allows for a tag",
+            example: "v1.4.0",
+          }),
+        }),
+      )
+      .max(500, "at most 500 versions")
+      .meta({ description: "One for every repository that holds a card of the release" }),
+  }),
+  responses: {
+    200: { description: "The release, completed", schema: release },
+    409: {
+      description: `A tag is taken, the forge refuses, the release is completed already, ${underWay}`,
+      schema: problem,
+    },
+    ...forgeProblems,
+  },
+  find: releaseToWrite,
+  handle: (deps, { caller, subject, body }) => completeRelease(deps, caller, subject, body.versions),
+});
+
+export const releaseActionRoutes: readonly Route[] = [
+  freezeRoute,
+  unfreezeRoute,
+  pickRoute,
+  promoteRoute,
+  completeRoute,
+];

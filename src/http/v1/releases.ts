@@ -21,7 +21,10 @@ const tag = z
     fullName: z.string().meta({ example: "acme/web" }),
     tagName: z.string().meta({ example: "v1.4.0" }),
     sha: z.string().meta({ description: "The commit that is tagged" }),
-    url: z.string().meta({ description: "The release's page on the forge" }),
+    url: z.string().nullable().meta({
+      description:
+        "The release's page on the forge; null where completing was refused before it was published",
+    }),
   })
   .meta({ id: "ReleaseTag" });
 

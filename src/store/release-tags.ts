@@ -1,0 +1,59 @@
+import { rows, type Db, type Trx } from "./connect.ts";
+
+export interface WrittenTag {
+  readonly repositoryId: string;
+  readonly tagName: string;
+  readonly sha: string;
+  /** The page of its provider release; null before that is published. */
+  readonly url: string | null;
+}
+
+/** The tags written for a release so far. */
+export async function listReleaseTags(db: Db, releaseId: string): Promise<WrittenTag[]> {
+  return rows<WrittenTag>(
+    db,
+    `select repository_id as "repositoryId", tag_name as "tagName", sha, url from release_tags
+      where release_id = :releaseId`,
+    { releaseId },
+  );
+}
+
+/** Notes a tag, and the page of its release once there is one. */
+export async function saveReleaseTag(
+  db: Db,
+  releaseId: string,
+  { repositoryId, tagName, sha, url }: WrittenTag,
+): Promise<void> {
+  await db("release_tags")
+    .insert({ release_id: releaseId, repository_id: repositoryId, tag_name: tagName, sha, url })
+    .onConflict(["release_id", "repository_id"])
+    .merge(["tag_name", "sha", "url"]);
+}
+
+/** A card as it is told in the notes of a repository's release. */
+export interface CarriedCard {
+  readonly id: string;
+  readonly number: number;
+  readonly title: string;
+  /** Its merged pull requests by repository. */
+  readonly pullRequests: readonly { readonly repositoryId: string; readonly number: number }[];
+}
+
+/** What a release carries, by card number. */
+export async function listCarriedCards(db: Db, releaseId: string): Promise<CarriedCard[]> {
+  return rows<CarriedCard>(
+    db,
+    `select c.id, c.number, c.title,
+            coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number) order by p.number)
+                        from pull_requests p where p.card_id = c.id and p.state = 'merged'), '[]') as "pullRequests"
+       from release_cards rc join cards c on c.id = rc.card_id
+      where rc.release_id = :releaseId order by c.number`,
+    { releaseId },
+  );
+}
+
+/** Says that a release has shipped: its cards are free for another one, and it keeps telling that it carried them. */
+export async function completeScope(trx: Trx, releaseId: string): Promise<void> {
+  await trx("releases").where({ id: releaseId }).update({ status: "completed", completed_at: trx.fn.now() });
+  await trx("release_cards").where({ release_id: releaseId }).update({ is_open: false });
+}

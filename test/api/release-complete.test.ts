@@ -1,0 +1,255 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { flowPath, readFlow } from "../support/flows.ts";
+import { headOf, mergedCard } from "../support/merged-card.ts";
+import { complete, freeze, makeRelease, pick, readRelease, setCards, unfreeze } from "../support/releases.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board({ repositories: ["web", "api"] });
+});
+afterAll(() => world.stop());
+afterEach(() => world.forge.control.faults.clear());
+
+/** The commit of a tag on the forge, or null. */
+async function tagOf(own: TestBoard, repository: string, tagName: string): Promise<string | null> {
+  const path = `/repos/${own.owner}/${repository}/git/ref/tags/${tagName}`;
+  const { status, body } = await own.person("ada", "GET", path);
+  return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
+}
+async function published(own: TestBoard, repository: string, tagName: string) {
+  const path = `/repos/${own.owner}/${repository}/releases/tags/${tagName}`;
+  const { body } = await own.person("ada", "GET", path);
+  return body as { name: string; body: string; html_url: string };
+}
+const version = (own: TestBoard, repository: string, tagName: unknown) => ({
+  repositoryId: own.repositories[repository],
+  tagName,
+});
+
+const merging = (name: string, kind: string, into: string | null) => ({
+  name,
+  kind,
+  minRole: "member",
+  rule: { type: "merge", into },
+});
+
+describe("completing a release", () => {
+  it("tags each repository with a version at its trunk, and publishes notes that list the cards", async () => {
+    const title = "Say hello to @ada & [friends](x) #1";
+    const number = await mergedCard(world, board, { web: { "a.txt": "a\n" } }, title);
+    const { number: plain } = await board.api.card({ title: "No Git", repositoryIds: [] });
+    const id = await makeRelease(board.api, "Spring", [number, plain]);
+    const member = await board.as({ role: "member" });
+    const versions = [version(board, "web", "v1.0.0"), version(board, "api", "api/v1")];
+    expect((await complete(member, id, versions)).status).toBe(403);
+    const mains = { web: await headOf(board, "web", "main"), api: await headOf(board, "api", "main") };
+    world.forge.control.calls.reset();
+    const answer = await complete(board.api, id, versions);
+    expect(world.forge.control.calls.read().writes).toBe(4);
+    const notes = await published(board, "web", "v1.0.0");
+    const apiNotes = await published(board, "api", "api/v1");
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        status: "completed",
+        completedAt: expect.any(String),
+        taskCount: 2,
+        tags: [
+          {
+            repositoryId: board.repositories["api"],
+            fullName: `${board.owner}/api`,
+            tagName: "api/v1",
+            sha: mains.api,
+            url: apiNotes.html_url,
+          },
+          { fullName: `${board.owner}/web`, tagName: "v1.0.0", sha: mains.web, url: notes.html_url },
+        ],
+      },
+    });
+    expect([await tagOf(board, "web", "v1.0.0"), await tagOf(board, "api", "api/v1")]).toEqual([
+      mains.web,
+      mains.api,
+    ]);
+    expect(notes.name).toBe("Spring");
+    expect(notes.body).not.toContain("@ada");
+    expect(notes.body.split("\n")).toEqual([
+      expect.stringMatching(new RegExp(`^- Card ${number}: Say hello to .*ada .*\\(#1\\)$`, "u")),
+      `- Card ${plain}: No Git`,
+    ]);
+    expect(apiNotes.body).not.toContain("(#1)");
+    const told = (await board.api.timeline(plain)).filter(({ kind }) => kind === "release_completed");
+    expect(told).toMatchObject([{ data: { releaseId: id, releaseName: "Spring" } }]);
+  });
+
+  it("leaves it as it is for good, and its cards free for another", async () => {
+    const { number } = await board.api.card({ repositoryIds: [] });
+    const id = await makeRelease(board.api, "Over", [number]);
+    expect((await complete(board.api, id, [])).body.status).toBe("completed");
+    const before = await readRelease(board.api, id);
+    for (const answer of [
+      await setCards(board.api, id, []),
+      await freeze(board.api, id),
+      await unfreeze(board.api, id),
+      await pick(board.api, id, number),
+      await complete(board.api, id, []),
+      await board.api.post(`/v1/releases/${id}/promote`, { statusId: board.stages.Done }),
+      await board.api.delete(`/v1/releases/${id}`),
+    ]) {
+      expect([answer.status, (answer.body as { message: string }).message]).toEqual([
+        409,
+        "The release Over is completed. What it carried stays as it is.",
+      ]);
+    }
+    await makeRelease(board.api, "Next", [number]);
+    expect(await readRelease(board.api, id)).toEqual(before);
+    expect((await board.api.delete(`/v1/cards/${number}`)).status).toBe(204);
+    expect(await readRelease(board.api, id)).toMatchObject({
+      taskCount: 1,
+      cards: [{ number, title: "A card", statusId: null }],
+    });
+  });
+
+  it("tags the release's branch where it is frozen", async () => {
+    const own = await world.board();
+    const id = await makeRelease(own.api, "2.0");
+    await freeze(own.api, id);
+    await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+    const head = await world.forge.commit(`${own.owner}/web`, "release/2-0", { "version.txt": "2\n" });
+    const answer = await complete(own.api, id, [version(own, "web", "v2.0")]);
+    expect(answer.body.tags).toMatchObject([{ sha: head }]);
+    expect(await tagOf(own, "web", "v2.0")).toBe(head);
+    expect(await headOf(own, "web", "release/2-0")).toBe(head);
+  });
+
+  it("tags the target of the last merge stage where it is not", async () => {
+    const own = await world.board();
+    const main = await headOf(own, "web", "main");
+    const refs = `/repos/${own.owner}/web/git/refs`;
+    await own.person("ada", "POST", refs, { ref: "refs/heads/production", sha: main });
+    const live = await world.forge.commit(`${own.owner}/web`, "production", { "live.txt": "live\n" });
+    const flow = await readFlow(own);
+    const stages = flow.stages.flatMap((stage) =>
+      stage.kind === "done"
+        ? [merging("Merged", "stage", null), { ...stage, rule: { type: "merge", into: "production" } }]
+        : [stage],
+    );
+    expect((await own.api.put(flowPath(own), { ...flow, stages })).status).toBe(200);
+    const id = await makeRelease(own.api, "Live");
+    const answer = await complete(own.api, id, [version(own, "web", "v1")]);
+    expect(answer.body.tags).toMatchObject([{ sha: live }]);
+  });
+});
+
+describe("the versions", () => {
+  it("are checked before anything is written", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const { number } = await own.api.card();
+    const id = await makeRelease(own.api, "Checked", [number]);
+    const api = version(own, "api", "v1");
+    const web = version(own, "web", "v1");
+    const foreign = { repositoryId: board.repositories["web"], tagName: "v1" };
+    for (const [versions, path] of [
+      [[api], "body.versions"],
+      [[web, foreign], "body.versions.1.repositoryId"],
+      [[web, web], "body.versions.1.repositoryId"],
+      [[web, { ...web, tagName: "v2" }], "body.versions.1.repositoryId"],
+    ] as const) {
+      const refused = await complete(own.api, id, versions);
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
+    }
+    for (const tagName of [
+      "",
+      "v 1",
+      "v..1",
+      "-v1",
+      "v1.lock",
+      "v1/",
+      "a".repeat(240),
+      "f".repeat(40),
+      "@",
+      1,
+    ]) {
+      const refused = await complete(own.api, id, [{ ...web, tagName }]);
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.versions.0.tagName" }] } });
+    }
+    const other = await world.forge.commit(`${own.owner}/web`, "main", { "a.txt": "a\n" });
+    await own.person("ada", "POST", `/repos/${own.owner}/web/git/refs`, { ref: "refs/tags/v1", sha: other });
+    await world.forge.commit(`${own.owner}/web`, "main", { "b.txt": "b\n" });
+    const taken = await complete(own.api, id, [api, web]);
+    expect([taken.status, taken.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a tag v1 already, at another commit. Choose another name.`,
+    ]);
+    expect(await tagOf(own, "api", "v1")).toBeNull();
+    expect(await readRelease(own.api, id)).toMatchObject({ status: "open", tags: [] });
+    const mended = await complete(own.api, id, [api, { ...web, tagName: "v2" }]);
+    expect(mended.body).toMatchObject({ status: "completed", tags: [{ tagName: "v1" }, { tagName: "v2" }] });
+  });
+
+  it("may name a tag that is at the very commit already", async () => {
+    const own = await world.board();
+    const main = await headOf(own, "web", "main");
+    const refs = `/repos/${own.owner}/web/git/refs`;
+    await own.person("ada", "POST", refs, { ref: "refs/tags/v1", sha: main });
+    const id = await makeRelease(own.api, "Adopted");
+    const answer = await complete(own.api, id, [version(own, "web", "v1")]);
+    expect(answer).toMatchObject({ status: 200, body: { tags: [{ tagName: "v1", sha: main }] } });
+  });
+
+  it("that were tagged before a refusal stay as they are, and the next try finishes the rest", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const id = await makeRelease(own.api, "Halves");
+    const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
+    const { faults } = world.forge.control;
+    const match = { method: "POST", path: "/repositories/*/git/refs" };
+    const body = { message: "Repository rule violations found", documentation_url: "https://docs.example" };
+    faults.add({ match, fault: { kind: "none" }, times: 1 });
+    faults.add({ match, fault: { kind: "answer", status: 422, body }, times: 1 });
+    const sha = await headOf(own, "api", "main");
+    const refused = await complete(own.api, id, versions);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web: Repository rule violations found`,
+    ]);
+    const half = await readRelease(own.api, id);
+    expect(half).toMatchObject({ status: "open", tags: [{ fullName: `${own.owner}/api`, sha, url: null }] });
+    expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(409);
+    await world.forge.commit(`${own.owner}/api`, "main", { "later.txt": "later\n" });
+    const renamed = await complete(own.api, id, [version(own, "api", "v2"), version(own, "web", "v2")]);
+    expect([renamed.status, renamed.body.message]).toEqual([409, expect.stringContaining("is tagged v1")]);
+    const done = await complete(own.api, id, [version(own, "api", "v1"), version(own, "web", "v2")]);
+    expect(done.body).toMatchObject({ status: "completed", tags: [{ sha }, { tagName: "v2" }] });
+    expect(await tagOf(own, "api", "v1")).toBe(sha);
+  });
+});
+
+describe("the forge being away while a release is completed", () => {
+  it.each([
+    ["the tag", "/repositories/*/git/refs"],
+    ["the provider release", "/repositories/*/releases"],
+  ])(
+    "and the answer about %s lost: the commit written down before is the one that is tagged",
+    async (_, path) => {
+      const own = await world.board({ repositories: ["web", "api"] });
+      const id = await makeRelease(own.api, "Away");
+      const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
+      const { faults } = world.forge.control;
+      faults.add({ match: { method: "POST", path }, fault: { kind: "none" }, times: 1 });
+      faults.add({ match: { method: "POST", path }, fault: { kind: "answer", status: 502 }, times: 3 });
+      const key = "complete-while-it-is-away";
+      const mains = [await headOf(own, "api", "main"), await headOf(own, "web", "main")];
+      const away = await complete(own.api, id, versions, { key });
+      expect([away.status, Number(away.headers.get("retry-after")) > 0]).toEqual([503, true]);
+      await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+      faults.clear();
+      const done = await complete(own.api, id, versions, { key });
+      expect(done.body.tags.map(({ sha }) => sha)).toEqual(mains);
+      expect([await tagOf(own, "api", "v1"), await tagOf(own, "web", "v1")]).toEqual(mains);
+      const { body } = await own.person("ada", "GET", `/repos/${own.owner}/api/releases`);
+      expect(body).toHaveLength(1);
+    },
+  );
+});

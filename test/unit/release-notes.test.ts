@@ -1,0 +1,60 @@
+import { describe, expect, it } from "@jest/globals";
+import { pickedMerges, type MergedOrNot } from "../../src/flow/picked-merges.ts";
+import { isTagName } from "../../src/flow/ref-name.ts";
+import { releaseNotes } from "../../src/flow/release-notes.ts";
+
+describe("the notes of a release", () => {
+  it("list the cards with their pull requests in the repository", () => {
+    const notes = releaseNotes([
+      { number: 7, title: "Say hello", prNumbers: [3, 5] },
+      { number: 12, title: "No Git", prNumbers: [] },
+    ]);
+    expect(notes).toBe("- Card 7: Say hello (#3, #5)\n- Card 12: No Git");
+    expect(releaseNotes([])).toBe("No cards.");
+  });
+
+  it.each(["@ada", "see #1", "a\nb", "<b>x</b>", "[x](https://x)", "GH-1"])("take %j for text", (title) => {
+    const notes = releaseNotes([{ number: 1, title, prNumbers: [] }]);
+    expect(notes.split("\n")).toHaveLength(1);
+    expect(notes).not.toMatch(/@\w|[^(]#\d|(?<!\\)[<[]/);
+  });
+
+  it("stay within what the forge takes", () => {
+    const cards = Array.from({ length: 600 }, (_, at) => ({
+      number: at,
+      title: "*".repeat(500),
+      prNumbers: [1],
+    }));
+    const notes = releaseNotes(cards);
+    expect(notes.length).toBeLessThan(125_000);
+    expect(notes).toMatch(/- and \d+ more$/);
+    expect(notes).toContain("…");
+  });
+});
+
+describe("a tag's name", () => {
+  it.each(["v1", "api/v1.4.0", "2026-01-31", "größe"])("may be %s", (name) =>
+    expect(isTagName(name)).toBe(true),
+  );
+  it.each(["", "@", "HEAD", "-v", "v^", "a".repeat(40), "v@{1}", "v:1"])("may not be %j", (name) =>
+    expect(isTagName(name)).toBe(false),
+  );
+});
+
+describe("what is picked of a card", () => {
+  const pull = (number: number, targetBranch: string, state: MergedOrNot["state"]) => ({
+    number,
+    targetBranch,
+    state,
+  });
+  it.each([
+    [[], { waitsFor: null }],
+    [[pull(3, "main", "open"), pull(2, "main", "closed")], { waitsFor: 3 }],
+    [[pull(5, "main", "merged"), pull(3, "main", "merged")], { merged: [3, 5] }],
+    [[pull(3, "main", "merged"), pull(4, "production", "merged")], { merged: [3] }],
+    [[pull(3, "production", "merged"), pull(4, "main", "merged")], { merged: [4] }],
+    [[pull(3, "production", "merged"), pull(4, "main", "open")], { merged: [3] }],
+  ])("of %j is %j", (pulls, expected) => {
+    expect(pickedMerges(pulls, "main")).toEqual(expected);
+  });
+});
