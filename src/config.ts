@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { isAppKey } from "./forge/github/app-key.ts";
+import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
 
 interface Listening {
   readonly host: string;
@@ -37,12 +38,6 @@ export interface RealConfig extends Listening {
   /** How long calls are still taken once the process was asked to end, so that load balancers notice, in seconds. */
   readonly drainSeconds: number;
   readonly retention: Retention;
-}
-
-/** How long what has been is kept, in days. */
-export interface Retention {
-  readonly deliveryDays: number;
-  readonly historyDays: number;
 }
 
 export type Config = SandboxConfig | RealConfig;
@@ -158,8 +153,20 @@ function realConfig(
     drainSeconds: wholeNumber(set, "DRAIN_SECONDS", 5, [0, 300], problems),
     retention: {
       // GitHub can send again what is younger than three days: it must be known until then.
-      deliveryDays: wholeNumber(set, "RETAIN_DELIVERIES_DAYS", 30, [4, 3_650], problems),
-      historyDays: wholeNumber(set, "RETAIN_HISTORY_DAYS", 90, [4, 3_650], problems),
+      deliveryDays: wholeNumber(
+        set,
+        "RETAIN_DELIVERIES_DAYS",
+        DEFAULT_RETENTION.deliveryDays,
+        [4, 3_650],
+        problems,
+      ),
+      historyDays: wholeNumber(
+        set,
+        "RETAIN_HISTORY_DAYS",
+        DEFAULT_RETENTION.historyDays,
+        [4, 3_650],
+        problems,
+      ),
     },
   };
 }

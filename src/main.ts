@@ -41,6 +41,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
       webhookSecrets: config.webhookSecrets,
       paceWrites: true,
     },
+    retention: config.retention,
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });

@@ -16,6 +16,7 @@ import { createTurns } from "./store/forge-turns.ts";
 import { declareOthersDead, freeDeadWorkers } from "./store/instances.ts";
 import { migrate } from "./store/migrate.ts";
 import { createReadyBoards } from "./store/ready-boards.ts";
+import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
 
 /** Addresses and headers together; Node's own limit, said here because it is promised. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -34,6 +35,7 @@ export interface ServiceOptions {
     /** Paces the calls of all processes together. Off for the sandbox forge, which asks for no patience. */
     readonly paceWrites: boolean;
   };
+  readonly retention?: Retention;
   /** Who may read `/metrics`; nobody where it is left out. */
   readonly metrics?: MetricsAccess;
   /** No other process can be at work on this database, so what others held is free at once. */
@@ -87,7 +89,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, app);
     // Before the first call, so that what it holds is held by a process that is known to be alive.
-    const worker = await startWorker(deps, databaseUrl, options.followsTimetable ?? true);
+    const worker = await startWorker(deps, databaseUrl, {
+      followsTimetable: options.followsTimetable ?? true,
+      retention: options.retention ?? DEFAULT_RETENTION,
+    });
     const baseUrl = await listen(server, options).catch(async (error: unknown) => {
       await worker.stop();
       throw error;

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { Logger as WorkerLogger, run, type WorkerEvents } from "graphile-worker";
 import type { Deps } from "../actions/deps.ts";
 import { addJob, openJobPool } from "../store/jobs.ts";
+import type { Retention } from "../store/retention.ts";
 import { startPulse } from "./pulse.ts";
 import { AT_START, TIMETABLE, tasksOf } from "./tasks.ts";
 
@@ -17,7 +18,7 @@ const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);
 export async function startWorker(
   deps: Deps,
   connectionString: string,
-  followsTimetable: boolean,
+  { followsTimetable, retention }: { readonly followsTimetable: boolean; readonly retention: Retention },
 ): Promise<RunningWorker> {
   const log = deps.log.child({ part: "jobs" });
   const workerIds = new Set<string>();
@@ -33,7 +34,7 @@ export async function startWorker(
     concurrency: CONCURRENCY,
     pollInterval: 2_000,
     noHandleSignals: true,
-    taskList: tasksOf(deps),
+    taskList: tasksOf(deps, retention),
     crontab: followsTimetable ? TIMETABLE : "",
     events,
     // Its own chatter is for debugging; what fails is told where it fails.

@@ -22,11 +22,11 @@ import { SUGGEST_BRANCH, suggestBranch } from "../actions/suggest-branch.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
-import { dropOldKeys } from "../store/idempotency.ts";
-import { dropOldReports } from "../store/monitors.ts";
+import type { Retention } from "../store/retention.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
+import { DROP_OLD, dropOld } from "./drop-old.ts";
 
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
@@ -41,7 +41,7 @@ const branchPayload = z.object({
 });
 
 /** All that runs later. */
-export const tasksOf = (deps: Deps): TaskList => ({
+export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BRING_BACK_HOTFIX]: (payload) => bringBackHotfix(deps, cardPayload.parse(payload).cardId),
@@ -60,10 +60,7 @@ export const tasksOf = (deps: Deps): TaskList => ({
   },
   [TAKE_IN_MISSED]: () => takeInMissed(deps),
   "sync-installations": () => syncInstallations(deps),
-  "drop-old-keys": async () => {
-    await dropOldKeys(deps.db);
-    await dropOldReports(deps.db);
-  },
+  [DROP_OLD]: () => dropOld(deps, retention),
   "drop-old-board-changes": async () => {
     await dropOldBoardChanges(deps.db);
   },
@@ -75,8 +72,12 @@ export const TIMETABLE = `
 */5 * * * * take-in-missed-deliveries ?max=1
 27 * * * * look-after-hotfixes ?max=1
 17 * * * * sync-installations ?max=3
+<<<<<<< HEAD
 41 * * * * drop-old-keys ?max=3
 11 * * * * drop-old-board-changes ?max=3
+=======
+41 * * * * drop-what-is-old ?max=3
+>>>>>>> cc3643d (Forget what is old: deliveries, ended moves, given-up jobs)
 `;
 
 /** What runs once when a process starts: it may have been away. */

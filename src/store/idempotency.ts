@@ -78,11 +78,3 @@ export async function releaseKey(db: Db, held: HeldKey): Promise<void> {
     .where({ credential_id: held.credentialId, key: held.key, attempt: held.attempt, state: "running" })
     .delete();
 }
-
-/** Drops answers older than 24 hours and gives how many. A running key is never dropped. */
-export async function dropOldKeys(db: Db): Promise<number> {
-  return db("idempotency_keys")
-    .where({ state: "done" })
-    .where("created_at", "<", db.raw("now() - interval '24 hours'"))
-    .delete();
-}

@@ -142,7 +142,7 @@ describe("an answer", () => {
     await age(done, "25 hours");
     await age(running, "25 hours");
     await db()("idempotency_keys").where({ key: running }).update({ state: "running" });
-    await addJob(db(), "drop-old-keys", {});
+    await addJob(db(), "drop-what-is-old", {});
     const left = () =>
       db()<{ key: string }>("idempotency_keys").whereIn("key", [done, young, running]).select("key");
     const rows = await eventually(left, ({ length }) => length < 3);

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { dropOld } from "../../src/jobs/drop-old.ts";
+import { dropOldDeliveries } from "../../src/store/retention.ts";
+import { deliver, keptWhen } from "../support/deliveries.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const drop = (): Promise<void> => dropOld(world.service.deps, { deliveryDays: 30, historyDays: 90 });
+const ago = (days: number) => world.service.deps.db.raw("now() - ? * interval '1 day'", [days]);
+
+it("deliveries that were worked off go after their time, those that wait or were set aside never", async () => {
+  const { db } = world.service.deps;
+  const row = (guid: string, state: string, days: number) => ({
+    guid,
+    state,
+    event: "ping",
+    lane: "nobody-works-this",
+    payload: '{"a":"person\'s text"}',
+    received_at: ago(days),
+  });
+  await db("deliveries").insert([
+    row("old", "done", 31),
+    row("young", "done", 29),
+    row("waits", "waiting", 400),
+    row("aside", "parked", 400),
+  ]);
+  await drop();
+  const left = (await db("deliveries").orderBy("guid").pluck("guid")) as string[];
+  expect(left).toEqual(["aside", "waits", "young"]);
+  // One that comes again after it was forgotten is one like any other.
+  await deliver(world, "ping", { zen: "Again." }, { guid: "old" });
+  expect((await keptWhen(world, "old", ({ state }) => state === "done"))?.attempts).toBe(0);
+  await db("deliveries").delete();
+});
+
+it("many of them go batch by batch, all of them", async () => {
+  const { db } = world.service.deps;
+  await db.raw(
+    `insert into deliveries (guid, event, lane, payload, state, received_at)
+     select 'many-' || n, 'ping', 'x', '{}', 'done', now() - interval '50 days' from generate_series(1, 2500) n`,
+  );
+  expect(await dropOldDeliveries(db, 30)).toBe(2_500);
+  expect(await db("deliveries").where({ lane: "x" })).toEqual([]);
+});
+
+it("moves of long ago are forgotten, but for each card's last that went well", async () => {
+  const { db } = world.service.deps;
+  const board = await world.board();
+  const moved = await board.api.card({ title: "Moved about" });
+  for (const name of ["In progress", "To do", "In progress"] as const) {
+    await board.api.move(moved.number, board.stages[name]);
+  }
+  await board.api.move(moved.number, board.stages["Done"]);
+  const states = (): Promise<string[]> =>
+    db("operations").where({ card_id: moved.id }).orderBy("created_at").pluck("state");
+  const before = await states();
+  expect(before.at(-1)).toBe("refused");
+  await drop();
+  expect(await states()).toEqual(before);
+  await db("operations")
+    .where({ card_id: moved.id })
+    .update({ updated_at: ago(91) });
+  await drop();
+  expect(await states()).toEqual(["done"]);
+  await drop();
+  expect(await states()).toEqual(["done"]);
+  // And one that is left behind by a later move goes once that is old.
+  await board.api.move(moved.number, board.stages["To do"]);
+  await board.api.move(moved.number, board.stages["In progress"]);
+  const [, later] = await db("operations").where({ card_id: moved.id }).orderBy("created_at").pluck("id");
+  expect(later).toBeDefined();
+  await db("operations")
+    .where({ id: later })
+    .update({ updated_at: ago(90.5) });
+  await drop();
+  expect(await db("operations").where({ card_id: moved.id }).pluck("id")).toEqual([later]);
+});
+
+it("keys that still run, young processes and young failures stay", async () => {
+  const { db, instanceId } = world.service.deps;
+  const board = await world.board();
+  const found = await db<{ credential_id: string }>("idempotency_keys").first("credential_id");
+  const key = (name: string, state: string) => ({
+    credential_id: found?.credential_id,
+    key: name,
+    fingerprint: Buffer.alloc(32),
+    state,
+    created_at: ago(2),
+  });
+  await db("idempotency_keys").insert([key("a-key-that-is-done", "done"), key("a-key-that-runs", "running")]);
+  await db("instances").insert([{ id: board.workspaceId, seen_at: ago(2) }]);
+  await db.raw(
+    "select graphile_worker.add_job('given-up', job_key := 'g' || n, max_attempts := 1) from generate_series(1, 2) n",
+  );
+  await db.raw("update graphile_worker._private_jobs set attempts = 1 where key in ('g1', 'g2')");
+  await db.raw(
+    "update graphile_worker._private_jobs set updated_at = now() - interval '91 days' where key = 'g1'",
+  );
+  await drop();
+  expect(await db("idempotency_keys").whereRaw("key like 'a-key%'").pluck("key")).toEqual([
+    "a-key-that-runs",
+  ]);
+  expect(await db("instances").pluck("id")).toEqual([instanceId]);
+  expect(
+    await db.withSchema("graphile_worker").from("jobs").whereIn("key", ["g1", "g2"]).pluck("key"),
+  ).toEqual(["g2"]);
+});
