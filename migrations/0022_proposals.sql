@@ -23,3 +23,32 @@ create index on proposals (author_id);
 create index on proposals (repository_id) where state in ('draft', 'open');
 
 create index on timeline_items (card_id, seq) where kind = 'agent_gave_up';
+
+-- Who did something on a card's branch and its pull requests (pr_number 0), or on a proposal, and when last.
+create table conversation_turns (
+  card_id uuid not null references cards,
+  repository_id uuid not null references repositories,
+  pr_number integer not null,
+  user_id uuid not null references users,
+  -- Has pushed commits there or opened the pull request, and not only talked about it.
+  works boolean not null,
+  acted_at timestamptz not null,
+  primary key (card_id, repository_id, pr_number, user_id)
+);
+create index on conversation_turns (repository_id);
+create index on conversation_turns (user_id);
+
+-- What waits there for a reaction. That one came is told by the turns.
+create table conversation_asks (
+  card_id uuid not null references cards,
+  repository_id uuid not null references repositories,
+  pr_number integer not null,
+  kind text not null check (kind in ('changes_requested', 'checks_failing', 'question')),
+  -- The review, the commit, or the comment.
+  subject text not null,
+  asked_by uuid references users,
+  asked_at timestamptz not null,
+  primary key (card_id, repository_id, pr_number, kind, subject)
+);
+create index on conversation_asks (repository_id);
+create index on conversation_asks (asked_by) where asked_by is not null;

@@ -1,4 +1,5 @@
 import type { Deps } from "../actions/deps.ts";
+import { followConversation } from "../actions/follow-conversation.ts";
 import { recordCheck } from "../actions/record-check.ts";
 import { recordComment } from "../actions/record-comment.ts";
 import { recordPullRequest } from "../actions/record-pull-request.ts";
@@ -8,8 +9,14 @@ import { recordRepository } from "../actions/record-repository.ts";
 import { syncInstallation } from "../actions/sync-installation.ts";
 import type { ForgeEvent } from "../forge/events.ts";
 
-/** Sends each kind of event to the action it calls for. */
+/** Records an event, and then whose turn it is where it happened. */
 export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<void> {
+  await record(deps, event);
+  await followConversation(deps, event);
+}
+
+/** Sends each kind of event to the action it calls for. */
+async function record(deps: Deps, event: ForgeEvent): Promise<void> {
   switch (event.type) {
     case "pushed":
       return recordPush(deps, event);

@@ -1,6 +1,7 @@
 import { firstRow, rows, type Db } from "../connect.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../window.ts";
 import { agentGaveUp } from "./agent-gave-up.ts";
+import { agentStoppedReacting } from "./agent-stopped-reacting.ts";
 import { backmergeOpen } from "./backmerge-open.ts";
 import { checksBroken } from "./checks-broken.ts";
 import { connectionBroken } from "./connection-broken.ts";
@@ -22,6 +23,7 @@ const DERIVED: readonly DerivedKind[] = [
   connectionBroken,
   proposalWaiting,
   agentGaveUp,
+  agentStoppedReacting,
 ];
 
 /** An item of the inbox as the API shows it. */

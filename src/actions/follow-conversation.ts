@@ -1,0 +1,136 @@
+import { checksState } from "../flow/checks.ts";
+import { isQuestion } from "../flow/question.ts";
+import type {
+  CheckReported,
+  Commented,
+  ForgeEvent,
+  PullRequestEvent,
+  Pushed,
+  ReviewSubmitted,
+} from "../forge/events.ts";
+import { findCardById } from "../store/cards.ts";
+import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
+import type { Db } from "../store/connect.ts";
+import {
+  dropAsks,
+  findConversation,
+  listConversationsAt,
+  noteAsk,
+  noteTurn,
+  type Conversation,
+} from "../store/conversations.ts";
+import { findBranchOwner } from "../store/links.ts";
+import type { Repository } from "../store/repositories.ts";
+import type { Deps } from "./deps.ts";
+import { forgeActor } from "./forge-actor.ts";
+import { isAgentOn } from "./is-agent.ts";
+import { knownRepository } from "./known-repository.ts";
+
+/**
+ * Keeps whose turn it is on a card's pull request or a proposal: who did something there last, and what waits for a reaction. Called once the
+ * event is recorded; to do it twice is to do it once.
+ */
+export async function followConversation(deps: Deps, event: ForgeEvent): Promise<void> {
+  switch (event.type) {
+    case "pushed":
+      return followPush(deps, event);
+    case "pull_request":
+      return followPullRequest(deps, event);
+    case "review_submitted":
+      return followReview(deps, event);
+    case "commented":
+      return followComment(deps, event);
+    case "check_reported":
+      return followCheck(deps, event);
+    default:
+      return;
+  }
+}
+
+async function followPush(deps: Deps, event: Pushed): Promise<void> {
+  if (event.after === null) return;
+  const repository = await knownRepository(deps, event);
+  const cardId = repository && (await findBranchOwner(deps.db, repository.id, event.branchName));
+  const card = cardId && (await findCardById(deps.db, cardId));
+  if (!repository || !card) return;
+  const { id, workspaceId } = card;
+  const conversation = { cardId: id, workspaceId, repositoryId: repository.id, prNumber: 0 };
+  const { userId } = await forgeActor(deps, deps.db, event.sender);
+  await noteTurn(deps.db, conversation, { userId, works: true, at: event.at });
+  await noteChecks(deps.db, repository, event.after, event.at);
+}
+
+/** What counts as work on a pull request, beside pushing to a card's branch. */
+const WORK: ReadonlySet<PullRequestEvent["action"]> = new Set(["opened", "synchronized"]);
+
+async function followPullRequest(deps: Deps, event: PullRequestEvent): Promise<void> {
+  const conversation = await conversationOf(deps, event);
+  if (!conversation) return;
+  const { userId } = await forgeActor(deps, deps.db, event.sender);
+  const works = WORK.has(event.action);
+  await noteTurn(deps.db, conversation, { userId, works, at: event.at });
+  if (event.action === "merged" || event.action === "closed") await dropAsks(deps.db, conversation);
+}
+
+async function followReview(deps: Deps, event: ReviewSubmitted): Promise<void> {
+  const conversation = await conversationOf(deps, event);
+  if (!conversation) return;
+  const { state, at } = event;
+  const subject = String(event.reviewId);
+  const kind = "changes_requested";
+  const { userId } = await forgeActor(deps, deps.db, event.sender);
+  await noteTurn(deps.db, conversation, { userId, works: false, at });
+  if (state === "changes_requested")
+    await noteAsk(deps.db, conversation, { kind, subject, askedBy: userId, at });
+  if (state === "approved") await dropAsks(deps.db, conversation, { kind, askedBy: userId });
+  if (state === "dismissed") await dropAsks(deps.db, conversation, { kind, subject });
+}
+
+async function followComment(deps: Deps, event: Commented): Promise<void> {
+  const conversation = await conversationOf(deps, event);
+  if (!conversation) return;
+  const { author, writtenAt } = event;
+  const subject = String(event.commentId);
+  const kind = "question";
+  const { userId } = await forgeActor(deps, deps.db, author);
+  const isDeleted = event.action === "deleted";
+  if (!isDeleted) await noteTurn(deps.db, conversation, { userId, works: false, at: event.at });
+  const isAsked = !isDeleted && isQuestion(event.body) && (await isPerson(deps, conversation, event));
+  if (isAsked) await noteAsk(deps.db, conversation, { kind, subject, askedBy: userId, at: writtenAt });
+  else await dropAsks(deps.db, conversation, { kind, subject });
+}
+
+/** Whether a comment is a person's. What our own account says was said by somebody here. */
+async function isPerson(deps: Deps, { workspaceId }: Conversation, { author }: Commented): Promise<boolean> {
+  if (author === null || (await isAgentOn(deps.db, workspaceId, author))) return false;
+  return !author.isBot || author.forgeId === (await deps.forge.identity()).botId;
+}
+
+async function followCheck(deps: Deps, event: CheckReported): Promise<void> {
+  const repository = await knownRepository(deps, event);
+  if (!repository) return;
+  const { sha, source, name, forgeId, outcome } = event;
+  if ((await listConversationsAt(deps.db, repository.id, sha)).length === 0) return;
+  const appId = event.appId ?? 0;
+  await saveCheckReport(deps.db, { repositoryId: repository.id, sha, source, name, appId, forgeId, outcome });
+  await noteChecks(deps.db, repository, sha, event.at);
+}
+
+/** A commit whose checks are failing asks for another one. */
+async function noteChecks(db: Db, { id }: Repository, sha: string, at: string | null): Promise<void> {
+  const isFailing = checksState(await listOutcomes(db, id, sha)) === "failing";
+  const kind = "checks_failing";
+  for (const conversation of await listConversationsAt(db, id, sha)) {
+    if (isFailing) await noteAsk(db, conversation, { kind, subject: sha, askedBy: null, at });
+    else await dropAsks(db, conversation, { kind });
+  }
+}
+
+/** The conversation an event is a part of, or null where it is none of a card's. */
+async function conversationOf(
+  deps: Deps,
+  event: PullRequestEvent | ReviewSubmitted | Commented,
+): Promise<Conversation | null> {
+  const repository = await knownRepository(deps, event);
+  return repository && findConversation(deps.db, repository.id, event.number);
+}

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { offer, say, type Offer } from "../support/agents.ts";
+import { commandLineOf } from "../support/command-line.ts";
+import { makeForgeAccount, type ForgeAccount } from "../support/forge-account.ts";
+import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
+import { openCard, type OpenCard } from "../support/open-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+const KIND = "agent_stopped_reacting";
+
+let world: TestWorld;
+let board: TestBoard;
+let card: OpenCard;
+let copilot: ForgeAccount;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  board = await world.board();
+  card = await openCard(world, board);
+  copilot = makeForgeAccount(world, "copilot-swe-agent[bot]", [board]);
+});
+
+/** The asks and turns of the card's conversations that are known by now. */
+const conversations = async () => {
+  const { db } = world.service.deps;
+  const rows = (table: string) =>
+    db<{ kind?: string; works?: boolean }>(table)
+      .join("cards", "cards.id", `${table}.card_id`)
+      .where({ workspace_id: board.workspaceId, number: card.number })
+      .select(`${table}.*`);
+  return { asks: await rows("conversation_asks"), turns: await rows("conversation_turns") };
+};
+const asksWhen = (count: number) => eventually(conversations, ({ asks }) => asks.length === count);
+
+/** So many hours go by, for all that is known of the board's conversations once all that was sent is worked off. */
+async function hoursPass(hours: number): Promise<void> {
+  const { db } = world.service.deps;
+  await world.forge.settle();
+  await eventually(
+    () => db("deliveries").where({ state: "waiting" }),
+    ({ length }) => length === 0,
+  );
+  const cards = db("cards").where({ workspace_id: board.workspaceId }).select("id");
+  for (const [table, column] of [
+    ["conversation_turns", "acted_at"],
+    ["conversation_asks", "asked_at"],
+  ] as const) {
+    await db(table)
+      .whereIn("card_id", cards)
+      .update({ [column]: db.raw(`${column} - ? * interval '1 hour'`, [hours]) });
+  }
+}
+
+/** The agent pushes to the card's branch. */
+async function work(branch = card.branchName): Promise<string> {
+  const clone = await copilot.clone(board);
+  await clone.checkout(branch);
+  const sha = await clone.commit("Work", { "work.txt": `${Math.random()}\n` });
+  await clone.push();
+  await clone.remove();
+  return sha;
+}
+
+/** The agent has worked on the card's branch, an hour ago. */
+async function worked(): Promise<string> {
+  const sha = await work();
+  await hoursPass(1);
+  return sha;
+}
+
+const ada = (method: string, path: string, body: unknown) =>
+  board.person("ada", method, `/repos/${board.owner}/web${path}`, body);
+const review = (number: number, event: string) =>
+  ada("POST", `/pulls/${number}/reviews`, { event, body: "Rename it." });
+const check = (sha: string, state: string) => ada("POST", `/statuses/${sha}`, { state, context: "ci" });
+const ask = (number: number, body: string) => ada("POST", `/issues/${number}/comments`, { body });
+
+describe("an agent that works on a card's branch", () => {
+  it.each<[string, string, (sha: string) => Promise<unknown>]>([
+    ["changes_requested", "requested changes", () => review(1, "REQUEST_CHANGES")],
+    ["checks_failing", "failing checks", (sha) => check(sha, "failure")],
+    ["question", "a question", () => ask(1, "Why is that?")],
+  ])("and leaves %s unanswered has stopped reacting after the flow's hours", async (reason, words, make) => {
+    await make(await worked());
+    await asksWhen(1);
+    await hoursPass(23);
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+    await hoursPass(1);
+    const item = await itemWhen(board.api, KIND);
+    expect(item).toMatchObject({
+      detail: expect.stringContaining(`has not reacted to ${words} on pull request #1`),
+      card: { number: card.number },
+      repository: `${board.owner}/web`,
+      dismissible: false,
+      data: { prNumber: 1, login: copilot.login, reason, agentSilenceHours: 24 },
+    });
+    expect(await itemsOf(board.api, KIND)).toEqual([item]);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["pushes", () => work()],
+    ["answers", () => say(board, copilot, 1, "Because.")],
+  ])("has not once it %s, and has again when it falls silent anew", async (_, react) => {
+    await worked();
+    await ask(1, "Why is that?");
+    await asksWhen(1);
+    await hoursPass(25);
+    const first = await itemWhen(board.api, KIND);
+    await react();
+    await clearedWhen(board.api, KIND);
+    await hoursPass(1);
+    await ask(1, "And why this?");
+    await asksWhen(2);
+    await hoursPass(24);
+    expect((await itemWhen(board.api, KIND)).id).not.toBe(first.id);
+  });
+
+  it("is asked nothing any more once the reviewer approves, the check passes, or the question is taken back", async () => {
+    const sha = await worked();
+    const question = await ask(1, "Why is that?");
+    await review(1, "REQUEST_CHANGES");
+    await check(sha, "failure");
+    await asksWhen(3);
+    await hoursPass(30);
+    await itemWhen(board.api, KIND);
+    await review(1, "APPROVE");
+    await check(sha, "success");
+    await ada("DELETE", `/issues/comments/${String(question.body["id"])}`, undefined);
+    await asksWhen(0);
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+  });
+
+  it("is not waited for where the pull request is closed or the card is done", async () => {
+    await worked();
+    await ask(1, "Why is that?");
+    await asksWhen(1);
+    await hoursPass(30);
+    await itemWhen(board.api, KIND);
+    expect((await board.api.move(card.number, board.stages["Done"])).status).toBe(200);
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+  });
+
+  it("is not asked by a remark, by another agent, or by code", async () => {
+    await worked();
+    const other = makeForgeAccount(world, "claude[bot]", [board]);
+    await say(board, other, 1, "Shall I?");
+    await ask(1, "Fine. `a ? b : c`");
+    await ask(1, "Is this the last one?");
+    await asksWhen(1);
+    expect((await conversations()).asks).toMatchObject([{ kind: "question" }]);
+  });
+
+  it("has as many hours as the flow gives it", async () => {
+    const path = `/v1/projects/${board.projectId}/flow`;
+    const flow = (await board.api.get<object>(path)).body;
+    expect((await board.api.put(path, { ...flow, agentSilenceHours: 2 })).status).toBe(200);
+    await worked();
+    await ask(1, "Why is that?");
+    await asksWhen(1);
+    await hoursPass(2);
+    expect((await itemWhen(board.api, KIND)).data).toMatchObject({ agentSilenceHours: 2 });
+  });
+});
+
+describe("a person who works on a card's branch", () => {
+  it("is not watched, unless the board has registered that account as an agent", async () => {
+    const helper = makeForgeAccount(world, `quiet-helper-${board.owner}[bot]`, [board]);
+    copilot = helper;
+    await worked();
+    await ask(1, "Why is that?");
+    await asksWhen(1);
+    await hoursPass(25);
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+    await commandLineOf(world).json(
+      "agent",
+      "add",
+      "--workspace",
+      board.workspaceId,
+      "--login",
+      helper.login,
+    );
+    expect((await itemWhen(board.api, KIND)).data["login"]).toBe(helper.login);
+  });
+});
+
+describe("an agent's proposal", () => {
+  let proposal: Offer;
+  beforeEach(async () => {
+    proposal = await offer(world, board, copilot, card);
+    await itemWhen(board.api, "proposal_waiting");
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["changes_requested", () => review(proposal.number, "REQUEST_CHANGES")],
+    ["question", () => ask(proposal.number, "Why is that?")],
+    [
+      "checks_failing",
+      async () => {
+        const pull = await ada("GET", `/pulls/${proposal.number}`, undefined);
+        await check((pull.body["head"] as { sha: string }).sha, "failure");
+      },
+    ],
+  ])("is watched, too: %s", async (reason, make) => {
+    await eventually(conversations, ({ turns }) => turns.some(({ works }) => works === true));
+    await hoursPass(1);
+    await make();
+    await asksWhen(1);
+    await hoursPass(24);
+    expect(await itemWhen(board.api, KIND)).toMatchObject({
+      data: { prNumber: proposal.number, reason, login: copilot.login },
+    });
+    await work(proposal.branch);
+    await clearedWhen(board.api, KIND);
+  });
+});
