@@ -25,3 +25,16 @@ alter table repositories
   add column asked_at timestamptz,
   add column last_webhook_at timestamptz,
   add column last_reconciled_at timestamptz;
+
+alter table organizations
+  -- Where the comparison with the forge goes on: `{ repositoryId, branchName }`; null at the beginning.
+  add column reconcile_from jsonb;
+
+alter table card_repositories
+  -- When the branch's tip was last written: what the forge shows of something just changed may be older than that.
+  add column changed_at timestamptz not null default now(),
+  -- The last change of the branch that was found rather than told: when, and what it came to.
+  add column found_at timestamptz,
+  add column found_sha text;
+alter table pull_requests add column changed_at timestamptz not null default now();
+alter table check_reports add column changed_at timestamptz not null default now();

@@ -2,7 +2,7 @@ import { checksState } from "../flow/checks.ts";
 import type { CheckReported } from "../forge/events.ts";
 import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
 import { findCardById } from "../store/cards.ts";
-import { listBranchesAt } from "../store/links.ts";
+import { holdBranch, listBranchesAt } from "../store/links.ts";
 import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -19,6 +19,8 @@ export async function recordCheck(deps: Deps, event: CheckReported): Promise<voi
   const branches = await listBranchesAt(deps.db, repository.id, event.sha, event.branchNames);
   if (branches.length === 0) return;
   await deps.db.transaction(async (trx) => {
+    // One after the other, or two reports at once would both miss what they change together.
+    for (const { cardId } of branches) await holdBranch(trx, cardId, repository.id);
     const before = checksState(await listOutcomes(trx, repository.id, event.sha));
     const { sha, source, name, forgeId, outcome } = event;
     const report = {

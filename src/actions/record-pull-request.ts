@@ -1,13 +1,22 @@
 import type { PullRequestEvent } from "../forge/events.ts";
+import type { InspectedPullRequest } from "../forge/forge.ts";
 import { clearMergedBackmerge } from "../store/backmerges.ts";
 import { findCardById } from "../store/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
-import { findBranchOwner, findPullRequestOwner, savePullRequest } from "../store/links.ts";
+import type { Trx } from "../store/connect.ts";
+import {
+  findBranchOwner,
+  findPullRequest,
+  findPullRequestOwner,
+  holdPullRequest,
+  savePullRequest,
+  type PullRequestRow,
+} from "../store/links.ts";
 import type { Repository } from "../store/repositories.ts";
 import { findOpenOperation } from "../store/operations.ts";
-import { recordEvents, type EventKind } from "../store/timeline.ts";
 import { branchKey } from "./branch-items.ts";
+import { recordEvents, wasFoundSince, type EventKind } from "../store/timeline.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -44,7 +53,11 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
   const kind = KIND[event.action];
   const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
   const intent = await ourIntent(deps, repository, event);
+  const shown = await askAgain(deps, repository, event);
+  if (event.isDoubtful && shown) return recordPullRequest(deps, insteadOf(event, shown));
   await deps.db.transaction(async (trx) => {
+    const held = await holdPullRequest(trx, repository.id, event.number);
+    if (event.isFound && !isStillNews(event, held?.state ?? null)) return;
     await savePullRequest(trx, {
       repositoryId: repository.id,
       number: event.number,
@@ -55,8 +68,9 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
       headSha: event.headSha,
       mergeSha: event.mergeSha,
       heardAt: event.at,
+      ...(shown && { ...rowOf(shown), heardAt: shown.updatedAt }),
     });
-    if (kind) {
+    if (kind && !(await isFoundAlready(trx, card.id, kind, repository, event))) {
       await recordEvents(trx, [
         {
           cardId: card.id,
@@ -110,8 +124,72 @@ function naturalKeyOf(
 ): string {
   const once = deedKey(kind, repository.id, event.number);
   if (kind === "pull_request_opened" || kind === "pull_request_merged") return once;
+  if (event.isFound && MAY_REPEAT.has(kind)) return `${once}:found:${event.at ?? ""}`;
   return intent ? deedKey(kind, repository.id, event.number, intent.round) : `${once}:${event.at ?? ""}`;
 }
+
+/** What may happen again, at a time that only a webhook tells exactly. */
+const MAY_REPEAT: ReadonlySet<EventKind> = new Set(["pull_request_ready", "pull_request_reopened"]);
+
+/** Whether what was found by comparing still differs from what is known: somebody may have told of it meanwhile. */
+function isStillNews({ action }: PullRequestEvent, state: PullRequestRow["state"] | null): boolean {
+  if (state === "merged") return false;
+  if (action === "ready") return state === "draft";
+  return action === "reopened" ? state === "closed" : true;
+}
+
+/** What was found is not told again when word of it comes late. */
+async function isFoundAlready(
+  trx: Trx,
+  cardId: string,
+  kind: EventKind,
+  repository: Repository,
+  event: PullRequestEvent,
+): Promise<boolean> {
+  if (event.isFound || !MAY_REPEAT.has(kind) || event.at === null) return false;
+  return wasFoundSince(trx, cardId, `${deedKey(kind, repository.id, event.number)}:found:`, event.at);
+}
+
+/**
+ * What the forge shows, where an event cannot be trusted to be the latest word: GitHub's times are whole seconds, and several things happen
+ * to a pull request within one. Null where it can, and where the forge does not show the pull request.
+ */
+async function askAgain(
+  deps: Deps,
+  repository: Repository,
+  event: PullRequestEvent,
+): Promise<InspectedPullRequest | null> {
+  if (event.isFound || event.action === "merged" || !repository.ref) return null;
+  const known = await findPullRequest(deps.db, repository.id, event.number);
+  const isAsOld = known !== null && event.at !== null && known.heardAt === event.at;
+  const isAsKnown =
+    known?.state === stateOf(event) &&
+    known.headSha === event.headSha &&
+    known.targetBranch === event.targetBranch;
+  if (!event.isDoubtful && (!isAsOld || isAsKnown)) return null;
+  const question = { repository: repository.ref, branchName: event.headBranch, targetBranch: null };
+  const [answer] = await deps.forge.inspect([question]);
+  if (!answer || answer.refusal) return null;
+  return answer.pullRequests.find(({ number }) => number === event.number) ?? null;
+}
+
+/** What an event that contradicts itself should have said. */
+function insteadOf(event: PullRequestEvent, shown: InspectedPullRequest): PullRequestEvent {
+  const { state, isDraft, headSha, targetBranch, mergeSha, mergedBy } = shown;
+  const action = state === "open" ? "synchronized" : state;
+  const times = { merged: shown.mergedAt, closed: shown.closedAt, open: shown.updatedAt };
+  const now = { isDraft, headSha, targetBranch, mergeSha, mergedBy };
+  return { ...event, ...now, action, at: times[state], isDoubtful: false };
+}
+
+const rowOf = (
+  now: InspectedPullRequest,
+): Pick<PullRequestRow, "state" | "targetBranch" | "headSha" | "mergeSha"> => ({
+  state: now.state === "open" && now.isDraft ? "draft" : now.state,
+  targetBranch: now.targetBranch,
+  headSha: now.headSha,
+  mergeSha: now.mergeSha,
+});
 
 /**
  * Our intent for what happened, or null where somebody else did it. The actor lies, since the forge reports queue merges and indirect merges

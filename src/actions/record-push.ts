@@ -5,8 +5,16 @@ import { findCardById } from "../store/cards.ts";
 import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
 import { findIntent } from "../store/intents.ts";
-import { findBranchOwner, listLinks, setHeadSha, type Link } from "../store/links.ts";
 import { forgetInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
+import {
+  findBranchOwner,
+  holdBranch,
+  listLinks,
+  noteFound,
+  setHeadSha,
+  type HeldBranch,
+  type Link,
+} from "../store/links.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
 import { branchKey, deletedBranchItem } from "./branch-items.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
@@ -39,7 +47,11 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
     return forgetMergedBranch(deps, card.id, repository.id, await headAfter(deps, link, event));
   }
   const headSha = await headAfter(deps, link, event);
-  await deps.db.transaction(async (trx) => {
+  const isSettled = await deps.db.transaction(async (trx) => {
+    const held = await holdBranch(trx, cardId, repository.id);
+    if (!held || isToldAlready(held, event)) return true;
+    // Somebody else recorded a push meanwhile: what is known must be compared anew.
+    if (held.headSha !== link.headSha) return false;
     const actor = await forgeActor(deps, trx, event.sender);
     const { branchName, before, after, forced } = event;
     const naturalKey = `push:${repository.id}:${branchName}:${before ?? "-"}:${after ?? "-"}:${event.at ?? ""}`;
@@ -54,11 +66,22 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
     else if (after === null && isNews)
       await putInboxItem(trx, deletedBranchItem(card, repository.id, event, actor));
     await setHeadSha(trx, cardId, repository.id, headSha);
+    if (event.isFound && event.at !== null)
+      await noteFound(trx, cardId, repository.id, { at: event.at, sha: after });
     if (headSha !== null && headSha !== link.headSha)
       await tellEarlierReports(trx, told, branchName, headSha);
     if (after !== null) await catchUpSoon(trx, cardId);
     if (card.blocked) await recheckSoon(trx, cardId);
+    return true;
   });
+  if (!isSettled) await recordPush(deps, event);
+}
+
+/** A change that was found stands for all that led to it, and what was found is told once, too. */
+function isToldAlready({ headSha, foundAt, foundSha }: HeldBranch, event: Pushed): boolean {
+  if (event.before === headSha) return false;
+  if (event.isFound) return true;
+  return foundAt !== null && ((event.at !== null && event.at <= foundAt) || event.after === foundSha);
 }
 
 /** Checks may have reported on the branch's new tip before its push was known: then it is this push that changed the branch's state. */

@@ -11,6 +11,8 @@ interface FromRepository {
   /** Null when the account is gone. */
   readonly sender: ForgeAccount | null;
   readonly at: string | null;
+  /** Nobody told of it: it was found by comparing what is known with what the forge shows. Then `at` is at the latest when it happened. */
+  readonly isFound?: true;
 }
 
 export interface Pushed extends FromRepository {
@@ -50,6 +52,8 @@ export interface PullRequestEvent extends FromRepository {
   readonly targetBranch: string;
   readonly mergeSha: string | null;
   readonly mergedBy: ForgeAccount | null;
+  /** It contradicts itself, as closed and open at once: the forge must be asked. */
+  readonly isDoubtful: boolean;
   /** The forge's word for why a queue threw it out; only on `dequeued`. */
   readonly reason: string | null;
 }

@@ -6,7 +6,7 @@
  * the forge is no exception: orders return it.
  */
 import type { CheckOutcome } from "../flow/checks.ts";
-import type { BranchFacts } from "../flow/facts.ts";
+import type { BranchFacts, PullRequestFacts } from "../flow/facts.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { Releasing } from "./releasing.ts";
 
@@ -79,7 +79,33 @@ export interface BranchQuestion {
 export type BranchAnswer =
   /** The repository cannot be asked: gone, or out of the installation's reach. */
   | { readonly refusal: Refusal }
-  | (BranchFacts & { readonly refusal?: undefined; readonly repository: ForgeRepository });
+  | (Omit<BranchFacts, "pullRequests"> & {
+      readonly refusal?: undefined;
+      readonly repository: ForgeRepository;
+      readonly pullRequests: readonly InspectedPullRequest[];
+    });
+
+/** A pull request as it is now, and what of its past the forge tells. Times are the forge's (ISO 8601). */
+export interface InspectedPullRequest extends PullRequestFacts {
+  readonly title: string;
+  readonly openedAt: string | null;
+  readonly updatedAt: string | null;
+  readonly closedAt: string | null;
+  readonly mergedAt: string | null;
+  readonly author: ForgeAccount | null;
+  readonly mergedBy: ForgeAccount | null;
+  /** What the checks of its head say, the newest of each series. */
+  readonly reports: readonly InspectedCheck[];
+}
+
+export interface InspectedCheck {
+  readonly source: "check_run" | "status";
+  readonly name: string;
+  readonly appId: number | null;
+  /** Null where the forge does not tell, as of statuses. */
+  readonly forgeId: number | null;
+  readonly outcome: CheckOutcome;
+}
 
 /** One pull request that is asked about. */
 export interface PullRequestQuestion {
@@ -194,9 +220,10 @@ export interface Forge extends Releasing {
   deliveredPayload(attemptId: string): Promise<string | null>;
 
   /**
-   * What several branches look like now, in the order asked. One call to the forge for each installation concerned.
+   * What several branches look like now, in the order asked, with the newest of their pull requests: 20 each, or as many as said. One call
+   * to the forge for each installation concerned, for every 25 branches.
    */
-  inspect(questions: readonly BranchQuestion[]): Promise<BranchAnswer[]>;
+  inspect(questions: readonly BranchQuestion[], pullRequests?: number): Promise<BranchAnswer[]>;
   /**
    * What has been reported on the heads of several pull requests, in the order asked, within 5 seconds. One call to the forge for each
    * installation concerned, where no pull request has more than a hundred checks. Never throws `ForgeUnavailable`.

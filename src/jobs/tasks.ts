@@ -9,6 +9,7 @@ import {
 } from "../actions/bring-back-hotfix.ts";
 import type { Deps } from "../actions/deps.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
+import { RECONCILE, reconcile } from "../actions/reconcile.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
 import {
   RESUME_ORPHANED_MOVES,
@@ -23,6 +24,7 @@ import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
 import type { Retention } from "../store/retention.ts";
+import { addJob } from "../store/jobs.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
@@ -58,7 +60,12 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   "work-forgotten-lanes": async () => {
     for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
   },
-  [TAKE_IN_MISSED]: () => takeInMissed(deps),
+  [TAKE_IN_MISSED]: async () => {
+    const { wasAway } = await takeInMissed(deps);
+    // Once what the log brought has been worked, what no log knows of is looked for.
+    if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: RECONCILE, delayMs: 60_000 });
+  },
+  [RECONCILE]: () => reconcile(deps),
   "sync-installations": () => syncInstallations(deps),
   [DROP_OLD]: () => dropOld(deps, retention),
   "drop-old-board-changes": async () => {
@@ -71,13 +78,10 @@ export const TIMETABLE = `
 */5 * * * * work-forgotten-lanes ?max=1
 */5 * * * * take-in-missed-deliveries ?max=1
 27 * * * * look-after-hotfixes ?max=1
+29 * * * * reconcile ?max=1
 17 * * * * sync-installations ?max=3
-<<<<<<< HEAD
-41 * * * * drop-old-keys ?max=3
-11 * * * * drop-old-board-changes ?max=3
-=======
 41 * * * * drop-what-is-old ?max=3
->>>>>>> cc3643d (Forget what is old: deliveries, ended moves, given-up jobs)
+11 * * * * drop-old-board-changes ?max=3
 `;
 
 /** What runs once when a process starts: it may have been away. */

@@ -22,7 +22,7 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
     `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
      values (:repositoryId, :sha, :source, :name, :appId, :forgeId, :outcome)
      on conflict (repository_id, sha, source, name, app_id) do update
-       set forge_id = excluded.forge_id, outcome = excluded.outcome
+       set forge_id = excluded.forge_id, outcome = excluded.outcome, changed_at = now()
        where excluded.forge_id > k.forge_id
           or (excluded.forge_id = k.forge_id and excluded.outcome <> k.outcome and excluded.outcome <> 'pending')
      returning sha`,

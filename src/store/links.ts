@@ -107,7 +107,7 @@ export async function setBranch(
 ): Promise<void> {
   await db("card_repositories")
     .where({ card_id: cardId, repository_id: repositoryId })
-    .update({ branch_name: branch.name, head_sha: branch.headSha });
+    .update({ branch_name: branch.name, head_sha: branch.headSha, changed_at: db.fn.now() });
 }
 
 /**
@@ -136,7 +136,7 @@ export async function setHeadSha(
 ): Promise<void> {
   await db("card_repositories")
     .where({ card_id: cardId, repository_id: repositoryId })
-    .update({ head_sha: headSha });
+    .update({ head_sha: headSha, changed_at: db.fn.now() });
 }
 
 /** The card that owns this branch, or null. A deleted card owns none any more. */
@@ -226,7 +226,7 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<voi
     `insert into pull_requests as p (repository_id, number, card_id, node_id, target_branch, state, head_sha, merge_sha, heard_at)
      values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :mergeSha, :heardAt)
      on conflict (repository_id, number) do update
-       set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha,
+       set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha, changed_at = now(),
            merge_sha = coalesce(excluded.merge_sha, p.merge_sha),
            heard_at = coalesce(excluded.heard_at, p.heard_at)
        where (p.state <> 'merged' or excluded.state = 'merged')
@@ -242,6 +242,23 @@ export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<
     .where({ repository_id: pull.repositoryId, number: pull.number })
     .update({ card_id: pull.cardId });
   await savePullRequest(trx, pull);
+}
+
+/** What is known of a pull request; null when nothing is. */
+export async function findPullRequest(
+  db: Db,
+  repositoryId: string,
+  number: number,
+): Promise<Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAt"> | null> {
+  const row = await firstRow<
+    Pick<PullRequestRow, "state" | "headSha" | "targetBranch"> & { heardAt: Date | null }
+  >(
+    db,
+    `select state, head_sha as "headSha", target_branch as "targetBranch", heard_at as "heardAt"
+       from pull_requests where repository_id = :repositoryId and number = :number`,
+    { repositoryId, number },
+  );
+  return row && { ...row, heardAt: row.heardAt?.toISOString() ?? null };
 }
 
 /** Whether any card, a deleted one included, has or had this branch. */
@@ -270,7 +287,51 @@ export async function listBranchesAt(
     `select c.id as "cardId", cr.branch_name as "branchName", cr.head_sha as "headSha"
        from card_repositories cr join cards c on c.id = cr.card_id
       where cr.repository_id = :repositoryId and c.deleted_at is null
-        and (cr.head_sha = :sha or cr.branch_name = any(:branchNames))`,
+        and (cr.head_sha = :sha or cr.branch_name = any(:branchNames))
+      order by c.id`,
     { repositoryId, sha, branchNames: [...branchNames] },
+  );
+}
+
+/** A card's branch in a repository as it is known, held until the transaction ends. */
+export interface HeldBranch {
+  readonly headSha: string | null;
+  /** The last change that was found rather than told: when (ISO 8601), and what it came to. */
+  readonly foundAt: string | null;
+  readonly foundSha: string | null;
+}
+
+export async function holdBranch(trx: Trx, cardId: string, repositoryId: string): Promise<HeldBranch | null> {
+  const row = await firstRow<Omit<HeldBranch, "foundAt"> & { foundAt: Date | null }>(
+    trx,
+    `select head_sha as "headSha", found_at as "foundAt", found_sha as "foundSha" from card_repositories
+      where card_id = :cardId and repository_id = :repositoryId for no key update`,
+    { cardId, repositoryId },
+  );
+  return row && { ...row, foundAt: row.foundAt?.toISOString() ?? null };
+}
+
+/** Notes a change of a branch that nobody told of. */
+export async function noteFound(
+  trx: Trx,
+  cardId: string,
+  repositoryId: string,
+  found: { readonly at: string; readonly sha: string | null },
+): Promise<void> {
+  await trx("card_repositories")
+    .where({ card_id: cardId, repository_id: repositoryId })
+    .update({ found_at: found.at, found_sha: found.sha });
+}
+
+/** A pull request's state as it is known, held until the transaction ends; null where it is not known yet. */
+export async function holdPullRequest(
+  trx: Trx,
+  repositoryId: string,
+  number: number,
+): Promise<{ readonly state: LinkedPullRequest["state"] } | null> {
+  return firstRow(
+    trx,
+    `select state from pull_requests where repository_id = :repositoryId and number = :number for no key update`,
+    { repositoryId, number },
   );
 }

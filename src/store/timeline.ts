@@ -148,6 +148,17 @@ function toItem(row: TimelineRow, readerId: string): TimelineItem {
   return { type: "comment", id, body: row.body ?? "", author: actor, editable, at, editedAt: row.editedAt };
 }
 
+/** Whether an event whose natural key begins so is told as of this time or later. */
+export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: string): Promise<boolean> {
+  const found = await firstRow(
+    db,
+    `select 1 from timeline_items
+      where card_id = :cardId and starts_with(natural_key, :prefix) and at >= cast(:at as timestamptz) limit 1`,
+    { cardId, prefix, at },
+  );
+  return found !== null;
+}
+
 /** Who a card's newest event of this kind in this repository was by; null where there is none. */
 export async function lastActorOf(
   db: Db,

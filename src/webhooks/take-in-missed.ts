@@ -8,6 +8,9 @@ import { receiveDelivery } from "./receive.ts";
 export const TAKE_IN_MISSED = "take-in-missed-deliveries";
 
 const LOG = "delivery_log";
+/** When the log was last read, by our own clock. */
+const WATCH = "delivery_log_read";
+const GAP_MS = 15 * 60_000;
 
 /** How long GitHub keeps what it sent (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks). */
 const KEPT_MS = 3 * 24 * 3_600_000;
@@ -18,17 +21,23 @@ const AT_ONCE = 5_000;
 
 /**
  * Reads the forge's own log of its deliveries back to where it was read last, and takes in what never arrived here, the oldest
- * first and as if it had just been sent.
+ * first and as if it had just been sent. `wasAway` says that more may be missing than the log knows of: something was, or nobody has
+ * looked for a while.
  */
-export async function takeInMissed(deps: Deps, atOnce = AT_ONCE): Promise<void> {
+export async function takeInMissed(deps: Deps, atOnce = AT_ONCE): Promise<{ readonly wasAway: boolean }> {
+  const watched = await repairedUntil(deps.db, WATCH);
+  let isAnyMissed = false;
   const lost = new Set<string>();
   for (;;) {
     const { missed, until, isAll } = await findMissed(deps, atOnce, lost);
     for (const attempt of missed.toReversed()) if (!(await takeIn(deps, attempt))) lost.add(attempt.guid);
     if (missed.length > 0) deps.log.warn({ count: missed.length }, "took in deliveries that never arrived");
     if (until !== null) await markRepaired(deps.db, LOG, until);
-    if (isAll) return;
+    isAnyMissed ||= missed.length > 0;
+    if (isAll) break;
   }
+  await markRepaired(deps.db, WATCH, new Date().toISOString());
+  return { wasAway: isAnyMissed || !watched || Date.now() - watched.getTime() > GAP_MS };
 }
 
 interface Missed {

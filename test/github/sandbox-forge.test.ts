@@ -100,7 +100,7 @@ describe("a card's way to the trunk", () => {
     expect(await forge.openPullRequest(repository, draft)).toEqual(opened);
     if (!opened.ok) throw new Error(opened.refusal.message);
     const pull = opened.value;
-    expect(await inspected()).toEqual({
+    expect(await inspected()).toMatchObject({
       repository: { forgeId: repository.forgeId, fullName: repository.fullName, defaultBranch: "main" },
       target: { name: "main", sha: trunk },
       headSha,

@@ -193,6 +193,7 @@ describe("a pull request", () => {
       targetBranch: "main",
       mergeSha: null,
       mergedBy: null,
+      isDoubtful: false,
       reason: null,
     });
   });
@@ -214,6 +215,7 @@ describe("a pull request", () => {
     // Seen in the wild: closed by name, open by state, merged unknown.
     expect(translated("pull_request", pullRequest("closed", { merged: null }))).toMatchObject({
       action: "closed",
+      isDoubtful: true,
     });
   });
 

@@ -1,9 +1,19 @@
-import type { ChecksSummary, PullRequestFacts } from "../../flow/facts.ts";
-import type { BranchAnswer, BranchQuestion } from "../forge.ts";
-import { type CheckContext, type Contexts, summarizeChecks } from "./checks-summary.ts";
+import type { BranchAnswer, BranchQuestion, ForgeAccount, InspectedPullRequest } from "../forge.ts";
+import {
+  type CheckContext,
+  type Contexts,
+  reportOf,
+  newestOfEachSeries,
+  summarizeChecks,
+} from "./checks-summary.ts";
 import { type Caller, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
-import { moreChecksAnswer, type PullAnswer, type RepositoryAnswer } from "./inspect-answer.ts";
+import {
+  moreChecksAnswer,
+  type PullAnswer,
+  type RepositoryAnswer,
+  type WhoAnswer,
+} from "./inspect-answer.ts";
 import { MORE_CHECKS } from "./inspect-query.ts";
 import { repositoryById } from "./repositories.ts";
 
@@ -47,7 +57,8 @@ async function defaultBranchOf(caller: Caller, answer: RepositoryAnswer): Promis
   return (await repositoryById(caller, answer.databaseId))?.defaultBranch ?? "main";
 }
 
-async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<PullRequestFacts> {
+async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<InspectedPullRequest> {
+  const contexts = await checksOf(caller, pull);
   return {
     number: pull.number,
     nodeId: pull.id,
@@ -59,13 +70,21 @@ async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<PullRequ
     reviewDecision: pull.reviewDecision ? DECISIONS[pull.reviewDecision] : null,
     isInMergeQueue: pull.isInMergeQueue ?? false,
     mergeSha: pull.state === "MERGED" ? (pull.mergeCommit?.oid ?? null) : null,
-    checks: await checksOf(caller, pull),
+    checks: summarizeChecks(contexts),
+    title: pull.title,
+    openedAt: isoTime(pull.createdAt),
+    updatedAt: isoTime(pull.updatedAt),
+    closedAt: isoTime(pull.closedAt),
+    mergedAt: isoTime(pull.mergedAt),
+    author: toAccount(pull.author),
+    mergedBy: toAccount(pull.mergedBy),
+    reports: newestOfEachSeries(contexts).map(reportOf),
   };
 }
 
-async function checksOf(caller: Caller, pull: PullAnswer): Promise<ChecksSummary> {
+async function checksOf(caller: Caller, pull: PullAnswer): Promise<CheckContext[]> {
   let page = pull.statusCheckRollup?.contexts;
-  if (page === undefined) return summarizeChecks([]);
+  if (page === undefined) return [];
   const contexts = nodesOf(page);
   for (let pages = 1; pages < MAX_PAGES && page.pageInfo.hasNextPage && pull.state === "OPEN"; pages++) {
     const next = await moreChecks(caller, pull.id, page.pageInfo.endCursor ?? "");
@@ -73,7 +92,7 @@ async function checksOf(caller: Caller, pull: PullAnswer): Promise<ChecksSummary
     contexts.push(...nodesOf(next));
     page = next;
   }
-  return summarizeChecks(contexts);
+  return contexts;
 }
 
 async function moreChecks(caller: Caller, pullRequestId: string, after: string): Promise<Contexts | null> {
@@ -87,4 +106,17 @@ async function moreChecks(caller: Caller, pullRequestId: string, after: string):
 
 function nodesOf(page: Contexts): CheckContext[] {
   return (page.nodes ?? []).filter((node) => node !== null);
+}
+
+/** GraphQL leaves out the `[bot]` that GitHub puts behind a bot's login everywhere else. */
+function toAccount(who: WhoAnswer): ForgeAccount | null {
+  if (!who || who.databaseId === null || who.databaseId === undefined) return null;
+  const isBot = who.kind === "Bot";
+  const login = isBot && !who.login.endsWith("[bot]") ? `${who.login}[bot]` : who.login;
+  return { forgeId: who.databaseId, login, avatarUrl: who.avatarUrl ?? null, isBot };
+}
+
+function isoTime(value: string | null | undefined): string | null {
+  const at = new Date(value ?? Number.NaN);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type CheckOutcome, checksState, outcomeOfCheckRun, outcomeOfStatus } from "../../flow/checks.ts";
 import type { ChecksSummary } from "../../flow/facts.ts";
+import type { InspectedCheck } from "../forge.ts";
 
 export const checkRunShape = z.looseObject({
   kind: z.literal("CheckRun"),
@@ -63,6 +64,14 @@ export function outcomeOf(context: CheckContext): CheckOutcome {
   return context.kind === "StatusContext"
     ? outcomeOfStatus(context.state)
     : outcomeOfCheckRun(context.status, context.conclusion ?? null);
+}
+
+/** A report as it is kept: one of a status has no number in GraphQL. */
+export function reportOf(context: CheckContext): InspectedCheck {
+  const common = { name: nameOf(context), outcome: outcomeOf(context) };
+  if (context.kind === "StatusContext") return { source: "status", appId: null, forgeId: null, ...common };
+  const appId = context.checkSuite?.app?.databaseId ?? null;
+  return { source: "check_run", appId, forgeId: context.databaseId ?? null, ...common };
 }
 
 function seriesOf(context: CheckContext): string {

@@ -58,6 +58,7 @@ export const pullRequest = fromRepository.extend({
     node_id: z.string(),
     title: z.string().nullish(),
     user: account,
+    state: z.string().nullish(),
     draft: z.boolean().nullish(),
     merged: z.boolean().nullish(),
     merged_by: account,

@@ -4,6 +4,16 @@ import { contextsShape } from "./checks-summary.ts";
 const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
 const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).nullish() });
 
+const who = z
+  .looseObject({
+    kind: z.string(),
+    login: z.string(),
+    avatarUrl: z.string().nullish(),
+    databaseId: z.number().nullish(),
+  })
+  .nullish()
+  .catch(null);
+
 const pull = z.looseObject({
   id: z.string(),
   number: z.number(),
@@ -16,6 +26,13 @@ const pull = z.looseObject({
   mergeable: z.enum(["MERGEABLE", "CONFLICTING", "UNKNOWN"]).catch("UNKNOWN"),
   reviewDecision: z.enum(["APPROVED", "CHANGES_REQUESTED", "REVIEW_REQUIRED"]).nullish(),
   isInMergeQueue: z.boolean().nullish(),
+  title: z.string().catch(""),
+  createdAt: z.string().nullish(),
+  updatedAt: z.string().nullish(),
+  closedAt: z.string().nullish(),
+  mergedAt: z.string().nullish(),
+  author: who,
+  mergedBy: who,
   mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
   statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
 });
@@ -36,3 +53,4 @@ export const moreChecksAnswer = z.looseObject({
 
 export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
 export type PullAnswer = z.infer<typeof pull>;
+export type WhoAnswer = z.infer<typeof who>;

@@ -2,7 +2,7 @@ import type { BranchQuestion } from "../forge.ts";
 import type { Document } from "./ask-repositories.ts";
 
 /** Pull requests looked at for one branch: closed ones pile up where a branch is tried again. */
-const PULL_REQUESTS = 20;
+export const PULL_REQUESTS = 20;
 
 const CONTEXTS = /* GraphQL */ `
   fragment Contexts on StatusCheckRollupContextConnection {
@@ -64,6 +64,17 @@ const PULL_REQUEST = /* GraphQL */ `
     mergeable
     reviewDecision
     isInMergeQueue
+    title
+    createdAt
+    updatedAt
+    closedAt
+    mergedAt
+    author {
+      ...Who
+    }
+    mergedBy {
+      ...Who
+    }
     mergeCommit {
       oid
     }
@@ -71,6 +82,17 @@ const PULL_REQUEST = /* GraphQL */ `
       contexts(first: 100) {
         ...Contexts
       }
+    }
+  }
+  fragment Who on Actor {
+    kind: __typename
+    login
+    avatarUrl
+    ... on User {
+      databaseId
+    }
+    ... on Bot {
+      databaseId
     }
   }
   ${CONTEXTS}
@@ -96,7 +118,10 @@ export const MORE_CHECKS = /* GraphQL */ `
  * All questions as one document, the n-th under the alias `r<n>`. What users chose, names of repositories and branches, goes in
  * as variables only.
  */
-export function inspectDocument(questions: readonly BranchQuestion[]): Document {
+export function inspectDocument(
+  questions: readonly BranchQuestion[],
+  pullRequests = PULL_REQUESTS,
+): Document {
   const variables: Record<string, unknown> = {};
   const types: string[] = [];
   const declare = (name: string, value: string): string => {
@@ -104,7 +129,7 @@ export function inspectDocument(questions: readonly BranchQuestion[]): Document 
     types.push(`$${name}: String!`);
     return `$${name}`;
   };
-  const parts = questions.map((question, index) => aliased(question, index, declare));
+  const parts = questions.map((question, index) => aliased(question, index, pullRequests, declare));
   const hasPulls = questions.some((question) => question.branchName !== null);
   const head = `query Inspect(${types.join(", ")}) {\n${parts.join("\n")}\n}`;
   return { document: [head, FRAGMENTS, ...(hasPulls ? [PULL_REQUEST] : [])].join("\n"), variables };
@@ -113,6 +138,7 @@ export function inspectDocument(questions: readonly BranchQuestion[]): Document 
 function aliased(
   question: BranchQuestion,
   index: number,
+  pullRequests: number,
   declare: (name: string, value: string) => string,
 ): string {
   const [owner = "", name = ""] = question.repository.fullName.split("/");
@@ -131,7 +157,7 @@ function aliased(
     ...Where
     target: ${targetField} { ...Tip compare(headRef: ${branch}) { aheadBy } }
     head: ref(qualifiedName: ${qualified}) { ...Tip }
-    pullRequests(headRefName: ${branch}, first: ${PULL_REQUESTS}, orderBy: { field: CREATED_AT, direction: DESC }) {
+    pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
       nodes { ...Pull }
     }
   }`;

@@ -10,10 +10,7 @@ import { inspectDocument } from "./inspect-query.ts";
 /** Questions in one call: GitHub gives a GraphQL query 10 seconds, and a card has few repositories. */
 const PER_CALL = 25;
 
-const BRANCHES: QuestionKind<BranchQuestion, RepositoryAnswer> = {
-  documentOf: inspectDocument,
-  shape: repositoryAnswer,
-};
+type Branches = QuestionKind<BranchQuestion, RepositoryAnswer>;
 
 /** In the words GitHub refuses every order with; it is better known before anything was ordered elsewhere. */
 const ARCHIVED: Refusal = {
@@ -26,14 +23,20 @@ const ARCHIVED: Refusal = {
 export async function inspect(
   client: GitHubClient,
   questions: readonly BranchQuestion[],
+  pullRequests?: number,
 ): Promise<BranchAnswer[]> {
+  const kind: Branches = {
+    documentOf: (some) => inspectDocument(some, pullRequests),
+    shape: repositoryAnswer,
+  };
   return await byInstallation(questions, (installationId, group) =>
-    inspectInstallation(client, installationId, group),
+    inspectInstallation(client, kind, installationId, group),
   );
 }
 
 async function inspectInstallation(
   client: GitHubClient,
+  kind: Branches,
   installationId: number,
   questions: readonly BranchQuestion[],
 ): Promise<BranchAnswer[]> {
@@ -41,7 +44,7 @@ async function inspectInstallation(
   try {
     for (let start = 0; start < questions.length; start += PER_CALL) {
       const some = questions.slice(start, start + PER_CALL);
-      answers.push(...(await inspectSome(client.as(installationId), some)));
+      answers.push(...(await inspectSome(client.as(installationId), kind, some)));
     }
     return answers;
   } catch (error) {
@@ -50,8 +53,12 @@ async function inspectInstallation(
   }
 }
 
-async function inspectSome(caller: Caller, questions: readonly BranchQuestion[]): Promise<BranchAnswer[]> {
-  const found = await askRepositories(caller, BRANCHES, questions);
+async function inspectSome(
+  caller: Caller,
+  kind: Branches,
+  questions: readonly BranchQuestion[],
+): Promise<BranchAnswer[]> {
+  const found = await askRepositories(caller, kind, questions);
   const answers: Promise<BranchAnswer>[] = questions.map(async (question, index) => {
     const answer = found[index]!;
     if (answer.repository?.isArchived) return { refusal: ARCHIVED };

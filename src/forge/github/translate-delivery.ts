@@ -114,6 +114,7 @@ function translatePullRequest(payload: unknown): PullRequestEvent | null {
     targetBranch: shortName(pull.base.ref),
     mergeSha: action === "merged" ? (pull.merge_commit_sha ?? null) : null,
     mergedBy: toAccount(pull.merged_by),
+    isDoubtful: action === "closed" && (pull.state === "open" || typeof pull.merged !== "boolean"),
     reason: action === "dequeued" ? (delivered.reason ?? null) : null,
   };
 }

@@ -1,0 +1,126 @@
+import type { RepositoryRef } from "../forge/forge.ts";
+import { BROKEN, REF } from "./connections.ts";
+import { firstRow, rows, type Db } from "./connect.ts";
+
+/** A branch of a card that may still change, with what is known of it. */
+export interface KnownBranch {
+  readonly cardId: string;
+  readonly repositoryId: string;
+  readonly ref: RepositoryRef;
+  readonly branchName: string;
+  readonly headSha: string | null;
+  readonly pullRequests: readonly {
+    readonly number: number;
+    readonly state: "draft" | "open" | "merged" | "closed";
+    readonly targetBranch: string;
+    readonly headSha: string;
+  }[];
+}
+
+/** Where a comparison goes on: behind this branch. */
+export interface BranchPlace {
+  readonly repositoryId: string;
+  readonly branchName: string;
+}
+
+/** The accounts in which the forge may be asked. */
+export async function listReachableOrganizations(
+  db: Db,
+): Promise<{ readonly id: string; readonly from: BranchPlace | null }[]> {
+  return rows(
+    db,
+    `select id, reconcile_from as "from" from organizations
+      where installation_id is not null and not suspended and refused is null order by id`,
+  );
+}
+
+export async function keepPlace(db: Db, organizationId: string, place: BranchPlace | null): Promise<void> {
+  await db("organizations")
+    .where({ id: organizationId })
+    .update({ reconcile_from: place && JSON.stringify(place) });
+}
+
+/**
+ * Some of an organization's branches whose cards have not come to the end of their flow, or whose pull request is open. Those that changed
+ * here less than `quietMs` ago are passed over, and so are cards being moved: what the forge shows may be older than what is known.
+ */
+export async function listBranchesToCompare(
+  db: Db,
+  organizationId: string,
+  after: BranchPlace | null,
+  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+): Promise<KnownBranch[]> {
+  return rows<KnownBranch>(
+    db,
+    `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as ref,
+            cr.branch_name as "branchName", cr.head_sha as "headSha",
+            coalesce((select json_agg(json_build_object('number', p.number, 'state', p.state,
+                                        'targetBranch', p.target_branch, 'headSha', p.head_sha))
+                        from pull_requests p
+                       where p.card_id = cr.card_id and p.repository_id = cr.repository_id), '[]') as "pullRequests"
+       from card_repositories cr
+       join repositories r on r.id = cr.repository_id
+       join organizations o on o.id = r.organization_id
+       join cards c on c.id = cr.card_id
+       join stages s on s.id = c.stage_id
+      where o.id = :organizationId and ${BROKEN} is null and c.deleted_at is null and cr.branch_name is not null
+        and (cast(:repositoryId as uuid) is null
+             or (cr.repository_id, cr.branch_name) > (cast(:repositoryId as uuid), cast(:branchName as text)))
+        and cr.changed_at <= now() - :quietMs * interval '1 millisecond'
+        and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
+        and not exists (select 1 from pull_requests p
+                         where p.card_id = cr.card_id and p.repository_id = cr.repository_id
+                           and p.changed_at > now() - :quietMs * interval '1 millisecond')
+        and (s.kind <> 'done'
+             or exists (select 1 from pull_requests p
+                         where p.card_id = cr.card_id and p.repository_id = cr.repository_id
+                           and p.state in ('draft', 'open')))
+      order by cr.repository_id, cr.branch_name limit :limit`,
+    {
+      organizationId,
+      quietMs,
+      limit,
+      repositoryId: after?.repositoryId ?? null,
+      branchName: after?.branchName ?? null,
+    },
+  );
+}
+
+/** Notes that what the cards of these repositories show was compared with the forge just now. */
+export async function markReconciled(db: Db, repositoryIds: readonly string[]): Promise<void> {
+  await db("repositories")
+    .whereIn("id", [...repositoryIds])
+    .update({ last_reconciled_at: db.fn.now() });
+}
+
+/**
+ * Keeps a report that was found on the forge, which does not number statuses. One that came here since the forge was asked stays, and
+ * so does an outcome where the forge still shows the same run as pending.
+ */
+export async function saveFoundReport(
+  db: Db,
+  report: {
+    readonly repositoryId: string;
+    readonly sha: string;
+    readonly source: "check_run" | "status";
+    readonly name: string;
+    readonly appId: number;
+    readonly forgeId: number | null;
+    readonly outcome: string;
+  },
+  askedAt: string,
+): Promise<boolean> {
+  const saved = await firstRow(
+    db,
+    `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
+     values (:repositoryId, :sha, :source, :name, :appId, coalesce(:forgeId, 0), :outcome)
+     on conflict (repository_id, sha, source, name, app_id) do update
+       set forge_id = greatest(k.forge_id, excluded.forge_id), outcome = excluded.outcome, changed_at = now()
+       where k.changed_at <= cast(:askedAt as timestamptz) and k.outcome <> excluded.outcome
+         and (cast(:forgeId as bigint) is null or excluded.forge_id > k.forge_id
+              or (excluded.forge_id = k.forge_id and excluded.outcome <> 'pending'))
+     returning sha`,
+    { ...report, askedAt },
+  );
+  return saved !== null;
+}

@@ -1,0 +1,76 @@
+/** What was found by comparing with the forge and what webhooks tell late is one thing, told once. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { reconcile } from "../../src/actions/reconcile.ts";
+import { allWorked } from "../support/deliveries.ts";
+import { openCard } from "../support/open-card.ts";
+import { compared, edit, hold, merge, pullOf, push, released, told } from "../support/repairing.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(async () => {
+  world.forge.control.webhooks.clear();
+  await world.forge.control.webhooks.release();
+  await allWorked(world);
+});
+afterAll(() => world.stop());
+
+describe("what was found", () => {
+  it.each(["kept", "reversed"] as const)(
+    "is not told again when word of it comes late, %s",
+    async (order) => {
+      const board = await world.board();
+      const { number, branchName } = await openCard(world, board);
+      const pull = await pullOf(board, number);
+      const before = (await board.api.timeline(number)).length;
+      hold(world);
+      await push(board, branchName, "one.txt");
+      await push(board, branchName, "two.txt");
+      await edit(board, pull, "closed");
+      await compared(world);
+      await edit(board, pull, "open");
+      await compared(world);
+      const found = (await board.api.timeline(number)).slice(before).map(({ kind }) => kind);
+      expect(found).toEqual(["pushed", "pull_request_closed", "pull_request_reopened"]);
+      await released(world, order);
+      const after = (await board.api.timeline(number)).slice(before).map(({ kind }) => kind);
+      expect(after).toEqual(found);
+      const link = (await board.api.readCard(number)).repositories[0];
+      expect(link?.prState).toBe("open");
+      // What happens from now on is news again.
+      await push(board, branchName, "three.txt");
+      await allWorked(world);
+      expect(await told(board, number, "pushed")).toHaveLength(2);
+    },
+  );
+
+  it("is told once by however many look at once, webhooks among them", async () => {
+    const board = await world.board();
+    const { number, branchName } = await openCard(world, board);
+    const pull = await pullOf(board, number);
+    hold(world);
+    await push(board, branchName, "one.txt");
+    await merge(board, pull);
+    await world.forge.settle();
+    const { deps } = world.service;
+    const look = () => reconcile(deps, { quietMs: 0, pauseMs: 0 });
+    await Promise.all([look(), look(), look(), released(world), look()]);
+    await allWorked(world);
+    expect(await told(board, number, "pull_request_merged")).toHaveLength(1);
+    const after = (await told(board, number, "pushed")).map(({ data }) => data["after"]);
+    expect(new Set(after).size).toBe(after.length);
+  });
+
+  it("is nothing where all was told", async () => {
+    const board = await world.board();
+    const { number, branchName } = await openCard(world, board);
+    await push(board, branchName, "one.txt");
+    await allWorked(world);
+    const before = await board.api.timeline(number);
+    await compared(world);
+    await compared(world);
+    expect(await board.api.timeline(number)).toEqual(before);
+  });
+});

@@ -1,0 +1,163 @@
+/** What neither a webhook nor the forge's log told of is found by comparing. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { reconcile } from "../../src/actions/reconcile.ts";
+import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
+import { openCard } from "../support/open-card.ts";
+import { compared, edit, lose, merge, pullOf, push, told } from "../support/repairing.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(async () => {
+  world.forge.control.webhooks.clear();
+  await world.forge.control.webhooks.release();
+  await allWorked(world);
+});
+afterAll(() => world.stop());
+
+describe("what nobody told of", () => {
+  it("is found: a merge by somebody else, at the forge's time and under their name", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    lose(world);
+    const pull = await pullOf(board, number);
+    expect((await merge(board, pull)).status).toBe(200);
+    const shown = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls/${pull}`);
+    await compared(world);
+    expect((await board.api.readCard(number)).repositories[0]).toMatchObject({ prState: "merged" });
+    const [item, ...more] = await told(board, number, "pull_request_merged");
+    expect(more).toEqual([]);
+    expect(item?.actor.login).toBe(`grace-${board.owner.slice(4)}`);
+    expect(Date.parse(item?.at ?? "")).toBe(Date.parse(String(shown.body["merged_at"])));
+    const inbox = await board.api.get<{ kind: string }[]>("/v1/inbox");
+    expect(inbox.body.map(({ kind }) => kind)).toContain("pr_merged_outside");
+  });
+
+  it("is found: closed, reopened, pushed, checked, drafted", async () => {
+    const board = await world.board();
+    const { number, branchName } = await openCard(world, board);
+    const pull = await pullOf(board, number);
+    lose(world);
+    await edit(board, pull, "closed");
+    await compared(world);
+    expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("closed");
+    await edit(board, pull, "open");
+    await compared(world);
+    expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
+    const sha = await push(board, branchName);
+    await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, {
+      state: "failure",
+      context: "ci",
+    });
+    await compared(world);
+    expect((await board.api.readCard(number)).repositories[0]?.checksState).toBe("failing");
+    const kinds = ["pull_request_closed", "pull_request_reopened", "pushed", "checks_changed"];
+    await compared(world);
+    const items = await told(board, number, ...kinds);
+    expect(items.map(({ kind }) => kind)).toEqual([
+      "pushed",
+      "pull_request_closed",
+      "pull_request_reopened",
+      "pushed",
+      "checks_changed",
+    ]);
+    expect(items[3]?.data).toMatchObject({ branchName, after: sha });
+    const [health] = (await board.api.get<{ health: Record<string, unknown> }[]>("/v1/repositories")).body;
+    expect(health?.health["lastReconciledAt"]).toEqual(expect.any(String));
+  });
+
+  it("is found: a first push, for which the draft pull request is opened then", async () => {
+    const board = await world.board();
+    const { number, branchName } = await cardWithStatuses(world, board);
+    lose(world);
+    await push(board, branchName);
+    await compared(world);
+    const card = await board.api.cardWhen(number, ({ repositories: [link] }) => link?.prNumber !== null);
+    expect(card.repositories[0]?.prState).toBe("draft");
+  });
+
+  it("is found: a deleted branch", async () => {
+    const board = await world.board();
+    const { number, branchName, fullName } = await cardWithStatuses(world, board);
+    lose(world);
+    await board.person("ada", "DELETE", `/repos/${fullName}/git/refs/heads/${branchName}`);
+    await compared(world);
+    await compared(world);
+    expect(await told(board, number, "branch_deleted")).toHaveLength(1);
+  });
+
+  it("is found: a pull request that somebody opened themselves", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    await allWorked(world);
+    lose(world);
+    await push(board, branchName);
+    const opened = await board.person("grace", "POST", `/repos/${board.owner}/web/pulls`, {
+      title: "Mine",
+      head: branchName,
+      base: "main",
+    });
+    expect(opened.status).toBe(201);
+    await compared(world);
+    const [item, ...more] = await told(board, number, "pull_request_opened");
+    expect(more).toEqual([]);
+    expect(item?.actor.login).toBe(`grace-${board.owner.slice(4)}`);
+  });
+});
+
+it("a merge is final, even where the forge shows the pull request open again", async () => {
+  const board = await world.board();
+  const { number } = await openCard(world, board);
+  const pull = await pullOf(board, number);
+  await merge(board, pull);
+  await board.api.cardWhen(number, ({ repositories: [link] }) => link?.prState === "merged");
+  const { pullRequests } = world.forge.context.state;
+  const row = pullRequests
+    .all()
+    .find((each) => each.mergedAt !== null && each.number === pull && each.state === "closed");
+  pullRequests.update(row!.id, { state: "open", mergedAt: null });
+  await compared(world);
+  expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("merged");
+});
+
+it("a word that contradicts itself is not believed: closed, and open, and not known whether merged", async () => {
+  const board = await world.board();
+  const { number, branchName, heads } = await openCard(world, board);
+  const pull = await pullOf(board, number);
+  const { id } = world.forge.repository(`${board.owner}/web`);
+  await deliver(world, "pull_request", {
+    action: "closed",
+    pull_request: {
+      number: pull,
+      node_id: "PR_x",
+      state: "open",
+      merged: null,
+      updated_at: "2030-01-01T00:00:00Z",
+      head: { ref: branchName, sha: heads["web"], repo: { id } },
+      base: { ref: "main" },
+    },
+    repository: { id, full_name: `${board.owner}/web`, default_branch: "main" },
+  });
+  await allWorked(world);
+  expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
+  expect(await told(board, number, "pull_request_closed")).toEqual([]);
+});
+
+it("one call asks about all of an account's cards, and what just changed is left to its webhooks", async () => {
+  const board = await world.board();
+  for (let count = 0; count < 3; count++) {
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+  }
+  await allWorked(world);
+  await world.service.deps.db("organizations").whereNot({ slug: board.owner }).update({ suspended: true });
+  world.forge.requests.reset();
+  await reconcile(world.service.deps, { quietMs: 60_000, pauseMs: 0 });
+  expect(world.forge.requests.all).toEqual([]);
+  await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
+  expect(world.forge.requests.all.map(({ route }) => route)).toEqual(["POST /graphql"]);
+});
