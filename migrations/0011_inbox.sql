@@ -23,3 +23,5 @@ create index on inbox_items (repository_id) where repository_id is not null;
 
 -- The inbox looks for the few cards that something stands in the way of.
 create index on cards (project_id) where blocked is not null and deleted_at is null;
+-- And for pull requests with broken checks.
+create index on pull_requests (repository_id) where state in ('draft', 'open');
