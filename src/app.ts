@@ -2,6 +2,7 @@ import express, { type Express } from "express";
 import type { Deps } from "./actions/deps.ts";
 import { honourIfNoneMatch } from "./http/conditional.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
+import { Gate, type CallLimits } from "./http/gate.ts";
 import { observeRequests } from "./http/observe-requests.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
@@ -23,6 +24,7 @@ export interface AppOptions {
   /** The App's webhook secret, and while it is being changed the one before it. */
   readonly webhookSecrets: readonly string[];
   readonly metrics: MetricsAccess;
+  readonly limits: CallLimits;
   readonly hasAppKey: boolean;
   /** Whether the process is about to end. */
   readonly isDraining: () => boolean;
@@ -32,18 +34,25 @@ export interface AppOptions {
 export function createApp(deps: Deps, options: AppOptions): Express {
   const app = express();
   app.disable("x-powered-by");
-  // Nothing is decided by the caller's address, so no proxy has to be believed.
+  // No proxy has to be believed: a caller's address never decides over a valid key.
   app.set("trust proxy", false);
   app.set("etag", "strong");
   app.use(securityHeaders);
   app.use(observeRequests(deps));
+  const gate = new Gate(options.limits);
+  app.use((_request, response, next) => {
+    response.locals.gate = gate;
+    next();
+  });
   app.use(readableRequest);
   app.use(honourIfNoneMatch);
   app.post(WEBHOOK_PATH, ...webhookDoor(deps, options.webhookSecrets));
   app.post(MONITOR_PATH, ...monitorDoor(deps));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app[definition.method](path, (request, response) => serve(deps, request, response));
+    app[definition.method](path, (request, response) =>
+      serve(deps, request, response).finally(() => gate.leave(response)),
+    );
   }
   const document = openApiDocument(routes);
   app.get("/v1/openapi.json", (_request, response) => {

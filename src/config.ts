@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
+import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
 
@@ -9,6 +10,7 @@ interface Listening {
   /** 0 takes a free one. */
   readonly port: number;
   readonly logLevel: string;
+  readonly limits: CallLimits;
 }
 
 /** No credentials are configured: the database and the forge come with the service. */
@@ -78,7 +80,12 @@ export function readConfig(
   };
   const logLevel = set("LOG_LEVEL") ?? "info";
   if (!LOG_LEVELS.includes(logLevel)) problems.push(`LOG_LEVEL is one of ${LOG_LEVELS.join(", ")}.`);
-  const listening: Listening = { host: set("HOST") ?? "127.0.0.1", port: portOf("PORT", 3000), logLevel };
+  const listening: Listening = {
+    host: set("HOST") ?? "127.0.0.1",
+    port: portOf("PORT", 3000),
+    logLevel,
+    limits: limitsOf(set, problems),
+  };
   const forgePort = portOf("SANDBOX_FORGE_PORT", 3001);
   const isSandbox =
     set("NODE_ENV") !== "production" &&
@@ -168,6 +175,16 @@ function realConfig(
         problems,
       ),
     },
+  };
+}
+
+function limitsOf(set: Setting, problems: string[]): CallLimits {
+  const limit = (name: string, fallback: number): number =>
+    wholeNumber(set, name, fallback, [1, 99_999], problems);
+  return {
+    callsAtOnce: limit("CALLS_AT_ONCE", DEFAULT_LIMITS.callsAtOnce),
+    callsPerSecond: limit("CALLS_PER_SECOND", DEFAULT_LIMITS.callsPerSecond),
+    failedKeysPerMinute: limit("FAILED_KEYS_PER_MINUTE", DEFAULT_LIMITS.failedKeysPerMinute),
   };
 }
 

@@ -12,6 +12,7 @@ export type ProblemKind =
   | "refused"
   | "too_large"
   | "address_too_long"
+  | "too_many"
   | "unsupported_media_type"
   | "unavailable";
 
@@ -53,6 +54,8 @@ export const invalid = (message: string, issues?: readonly Issue[]): Problem =>
 export const forbidden = (message: string): Problem => new Problem("forbidden", message);
 export const notFound = (message: string): Problem => new Problem("not_found", message);
 export const conflict = (message: string): Problem => new Problem("conflict", message);
+export const tooMany = (message: string, retryAfter: number): Problem =>
+  new Problem("too_many", message, { retryAfter });
 /** Somebody else is at it: the same call can be made again after `retryAfter` seconds. */
 export const busy = (message: string, retryAfter: number): Problem =>
   new Problem("busy", message, { retryAfter });

@@ -42,6 +42,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
       paceWrites: true,
     },
     retention: config.retention,
+    limits: config.limits,
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });

@@ -6,6 +6,7 @@ import type { Deps } from "./actions/deps.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
+import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
 import { refuseUnreadable } from "./http/refuse-unreadable.ts";
 import type { MetricsAccess } from "./http/serve-metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
@@ -38,6 +39,7 @@ export interface ServiceOptions {
   readonly retention?: Retention;
   /** Who may read `/metrics`; nobody where it is left out. */
   readonly metrics?: MetricsAccess;
+  readonly limits?: CallLimits;
   /** No other process can be at work on this database, so what others held is free at once. */
   readonly isAlone?: boolean;
   /** False leaves out what runs by the clock and at the start: for tests, which run it themselves. */
@@ -84,6 +86,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = createApp(deps, {
       webhookSecrets: github.webhookSecrets,
       metrics: options.metrics ?? "off",
+      limits: options.limits ?? DEFAULT_LIMITS,
       hasAppKey: isAppKey(github.privateKey),
       isDraining: () => isDraining,
     });

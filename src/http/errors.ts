@@ -15,6 +15,7 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
   too_large: [413, "Payload Too Large"],
   address_too_long: [414, "URI Too Long"],
   unsupported_media_type: [415, "Unsupported Media Type"],
+  too_many: [429, "Too Many Requests"],
   unavailable: [503, "Service Unavailable"],
 };
 

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Gate } from "./gate.ts";
 
 declare global {
   // oxlint-disable-next-line typescript/no-namespace -- express is extended this way and no other
@@ -7,6 +8,7 @@ declare global {
       /** Names the request to the caller and in the log. */
       requestId: string;
       log: Logger;
+      gate: Gate;
     }
   }
 }

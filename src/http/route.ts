@@ -7,7 +7,6 @@ import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential } from "../store/credentials.ts";
 import { claimKey, storeAnswer } from "../store/idempotency.ts";
 import { ReadyAnswer } from "../store/ready-boards.ts";
-import { authenticate } from "./authenticate.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
 import { giveBackKey } from "./give-back.ts";
 import {
@@ -97,7 +96,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
   return {
     definition: { ...defined(rest, "get", "viewer"), about: "account" },
     serve: async (deps, request, response) => {
-      const credential = await authenticate(deps.db, request.get("authorization"));
+      const credential = await response.locals.gate.admit(deps, request, response);
       requireNoBodySent(request);
       const query = checked(rest.query, request.query, "query") as Output<Query>;
       response.json(await handle(deps, { credential, query }, { request, response }));
@@ -119,7 +118,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
   return {
     definition: defined(rest, "get", "viewer"),
     serve: async (deps, request, response) => {
-      const credential = await authenticate(deps.db, request.get("authorization"));
+      const credential = await response.locals.gate.admit(deps, request, response);
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
       requireNoBodySent(request);
       const params = checked(rest.params, request.params, "path") as Output<Params>;
@@ -163,7 +162,7 @@ export function writeRoute<
   return {
     definition,
     serve: async (deps, request, response) => {
-      const credential = await authenticate(deps.db, request.get("authorization"));
+      const credential = await response.locals.gate.admit(deps, request, response);
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
       requireWriteScope(credential);
       const key = idempotencyKeyOf(request.get(KEY_HEADER));

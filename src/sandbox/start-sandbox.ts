@@ -56,6 +56,7 @@ export async function startSandbox(
         paceWrites: false,
       },
       metrics: "open",
+      limits: config.limits,
       isAlone: config.databaseUrl === null,
       log,
     });

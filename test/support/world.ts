@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueCredential } from "../../src/actions/issue-credential.ts";
 import { syncInstallations } from "../../src/actions/sync-installations.ts";
+import type { CallLimits } from "../../src/http/gate.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
@@ -64,10 +65,11 @@ export interface TestBoard {
 export interface WorldOptions {
   /** As towards GitHub itself. */
   readonly paceWrites?: boolean;
+  readonly limits?: CallLimits;
 }
 
 /** Starts a world; `stop` ends all of it. */
-export async function startWorld({ paceWrites = false }: WorldOptions = {}): Promise<TestWorld> {
+export async function startWorld({ paceWrites = false, limits }: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
@@ -84,6 +86,7 @@ export async function startWorld({ paceWrites = false }: WorldOptions = {}): Pro
       webhookSecrets: [forge.app.webhookSecret],
       paceWrites,
     },
+    ...(limits && { limits }),
     followsTimetable: false,
     metrics: { token: METRICS_TOKEN },
     log,

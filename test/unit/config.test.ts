@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { ConfigError, readConfig } from "../../src/config.ts";
+import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -46,6 +47,7 @@ describe("without anything configured", () => {
       host: "127.0.0.1",
       port: 3000,
       logLevel: "info",
+      limits: DEFAULT_LIMITS,
       dataDir: "/srv/trunkline/.trunkline",
       forgePort: 3001,
       databaseUrl: null,
@@ -59,6 +61,7 @@ describe("without anything configured", () => {
       host: "::1",
       port: 0,
       logLevel: "info",
+      limits: DEFAULT_LIMITS,
       dataDir: "/var/t",
       forgePort: 4001,
       databaseUrl: null,
@@ -88,6 +91,7 @@ describe("an App and a database", () => {
       host: "127.0.0.1",
       port: 3000,
       logLevel: "info",
+      limits: DEFAULT_LIMITS,
       databaseUrl: real["DATABASE_URL"],
       app: { id: "42", privateKey: pkcs1 },
       webhookSecrets: [real["WEBHOOK_SECRET"]],

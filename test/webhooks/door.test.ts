@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createApp, WEBHOOK_PATH } from "../../src/app.ts";
+import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
 import type { Trx } from "../../src/store/connect.ts";
 import { eventually } from "../support/api.ts";
 import {
@@ -179,7 +180,13 @@ describe("while the webhook secret is exchanged", () => {
     const { deps } = world.service;
     const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {
       const server = createServer(
-        createApp(deps, { webhookSecrets, metrics: "off", hasAppKey: true, isDraining: () => false }),
+        createApp(deps, {
+          webhookSecrets,
+          limits: DEFAULT_LIMITS,
+          metrics: "off",
+          hasAppKey: true,
+          isDraining: () => false,
+        }),
       );
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;

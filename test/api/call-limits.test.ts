@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
+import { whileHeld } from "../support/held.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+const AT_ONCE = 2;
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld({
+    limits: { callsAtOnce: AT_ONCE, callsPerSecond: AT_ONCE, failedKeysPerMinute: 5 },
+  });
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+function expectTooMany({ status, body, headers }: ApiAnswer, words: RegExp): void {
+  expect([status, body]).toEqual([
+    429,
+    { message: expect.stringMatching(words), error: "Too Many Requests", statusCode: 429 },
+  ]);
+  expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+}
+const until = (status: number, ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> =>
+  eventually(ask, (answer) => answer.status === status);
+
+describe("a credential", () => {
+  it("with too many calls under way is told to wait, and others are not", async () => {
+    const [busy, other] = [await board.as({}), await board.as({})];
+    const key = "refused-for-too-many";
+    const created: Promise<ApiAnswer>[] = [];
+    const { db } = world.service.deps;
+    await whileHeld(
+      db,
+      (trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate(),
+      async () => {
+        for (const title of ["one", "two"]) created.push(busy.post("/v1/cards", { title }));
+        await eventually(
+          () =>
+            db("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()"),
+          ({ length }) => length === AT_ONCE,
+        );
+        expectTooMany(
+          await busy.post("/v1/cards", { title: "three" }, { key }),
+          /^This credential has 2 calls under way/,
+        );
+        expect((await other.get("/v1/me")).status).toBe(200);
+      },
+    );
+    expect((await Promise.all(created)).map(({ status }) => status)).toEqual([201, 201]);
+    // What was refused is not stored: the same key does the work once there is room.
+    const retried = await until(201, () => busy.post("/v1/cards", { title: "three" }, { key }));
+    expect(retried.headers.get("idempotent-replay")).toBeNull();
+  });
+
+  it("that calls too often is told when to come again, and may then", async () => {
+    const [often, other] = [await board.as({}), await board.as({})];
+    expectTooMany(await until(429, () => often.get("/v1/me")), /makes more than 2 calls a second/);
+    expect((await other.get("/v1/me")).status).toBe(200);
+    expect((await until(200, () => often.get("/v1/me"))).status).toBe(200);
+  });
+});
+
+describe("keys that are not valid", () => {
+  it("are 401 a few times and 429 from then on, while a valid key from the same address goes on working", async () => {
+    const valid = await board.as({});
+    const guess = () => makeApi(valid.baseUrl, makeCredentialKey().apiKey).get("/v1/me");
+    expect((await guess()).status).toBe(401);
+    expectTooMany(await until(429, guess), /keys that are not valid/);
+    expect((await valid.get("/v1/me")).status).toBe(200);
+    expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /keys that are not valid/);
+    await until(200, () => valid.get("/v1/me"));
+  });
+
+  it("are not what a call without a key is", async () => {
+    for (let each = 0; each < 10; each++) {
+      expect((await fetch(`${board.api.baseUrl}/v1/me`)).status).toBe(401);
+    }
+  });
+});
