@@ -5,6 +5,7 @@ import { agent } from "./agent.ts";
 import { UsageError, type Command, type CommandContext } from "./command.ts";
 import { credential } from "./credential.ts";
 import { delivery } from "./delivery.ts";
+import { doctor } from "./doctor.ts";
 import { forge } from "./forge.ts";
 import { member } from "./member.ts";
 import { migrate } from "./migrate.ts";
@@ -13,6 +14,7 @@ import { openapi } from "./openapi.ts";
 import { workspace } from "./workspace.ts";
 
 const COMMANDS: readonly Command[] = [
+  doctor,
   credential,
   workspace,
   member,

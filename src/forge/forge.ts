@@ -33,6 +33,25 @@ export interface ForgeInstallation {
   readonly missingPermissions: readonly string[];
 }
 
+/** The App as the forge has it: what it asks the accounts that install it for. */
+export interface ForgeApp {
+  readonly slug: string;
+  /** What Trunkline needs and the App does not ask for, as `workflows: write`. */
+  readonly missingPermissions: readonly string[];
+  /** Kinds of webhooks that Trunkline works and the App is not sent. */
+  readonly missingEvents: readonly string[];
+  /** How far our clock is ahead of the forge's; null where it did not say its time. */
+  readonly clockSkewSeconds: number | null;
+}
+
+/** How the forge sends its webhooks. */
+export interface ForgeWebhook {
+  /** Null where none is set, or deliveries are off. */
+  readonly url: string | null;
+  readonly isJson: boolean;
+  readonly hasSecret: boolean;
+}
+
 /** One try of the forge's to deliver a webhook, as its own log has it. */
 export interface DeliveryAttempt {
   /** The forge's name for this try. */
@@ -200,6 +219,9 @@ export type MergeResult =
 export interface Forge extends Releasing {
   /** Who we are there. Cached after the first answer. */
   identity(): Promise<ForgeIdentity>;
+  /** The App itself: that this is answered says that its id and key are right. */
+  app(): Promise<ForgeApp>;
+  webhook(): Promise<ForgeWebhook>;
   /** Every account that has installed the App, suspended ones included. */
   installations(): Promise<ForgeInstallation[]>;
   /** One account's installation; null when it is gone. */

@@ -45,3 +45,12 @@ export async function declareOthersDead(db: Db, instanceId: string): Promise<num
   const gone = await rows(db, "delete from instances where id <> :instanceId returning id", { instanceId });
   return gone.length;
 }
+
+/** How many processes are alive. */
+export async function countLiveInstances(db: Db): Promise<number> {
+  const found = await rows<{ count: number }>(
+    db,
+    `select count(*) as count from instances where seen_at > now() - interval '${SILENCE_SECONDS} seconds'`,
+  );
+  return found[0]?.count ?? 0;
+}

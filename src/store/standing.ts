@@ -37,3 +37,12 @@ export async function readStanding(db: Db): Promise<QueueStanding> {
 
 const ageOf = (column: string): string =>
   `cast(coalesce(extract(epoch from now() - ${column}), 0) as double precision)`;
+
+/** PostgreSQL's version, as 180004. */
+export async function readDatabaseVersion(db: Db): Promise<number> {
+  const found = await firstRow<{ version: number }>(
+    db,
+    "select cast(current_setting('server_version_num') as integer) as version",
+  );
+  return found?.version ?? 0;
+}

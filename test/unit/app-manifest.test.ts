@@ -1,7 +1,7 @@
 /** The manifest asks for what is used, no more and no less. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
 import { isTranslated } from "../../src/forge/github/translate-delivery.ts";
 
 const lines = readFileSync(new URL("../../app.yml", import.meta.url), "utf8").split("\n");
@@ -35,6 +35,10 @@ const events = block("default_events").map((line) => line.replace("- ", ""));
 test("the permissions are those that are needed", () => {
   const asked = Object.fromEntries(block("default_permissions").map((line) => line.split(": ")));
   expect(asked).toEqual(NEEDED_PERMISSIONS);
+});
+
+test("the events are those that are needed", () => {
+  expect(events).toEqual(NEEDED_EVENTS);
 });
 
 test("every event asked for is handled, and its permission asked for, too", () => {

@@ -1,5 +1,6 @@
 import type { ForgeRequest } from "../../metrics/observe-forge.ts";
 import type { Asked, Forge, RepositoryRef } from "../forge.ts";
+import { readApp, readWebhook } from "./app-state.ts";
 import { askPullRequests } from "./ask-pull-requests.ts";
 import { createBranch, readBranchHead } from "./branches.ts";
 import { createCarryOut } from "./carry-out.ts";
@@ -73,6 +74,8 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   return {
     ...createReleasing(client, carryOut),
     identity,
+    app: () => readApp(client, clock),
+    webhook: () => readWebhook(client),
     installations: () => readInstallations(client),
     installation: (installationId) => readInstallation(client, installationId),
     repositories: (installationId) => readRepositories(client, installationId),

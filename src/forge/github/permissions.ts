@@ -10,6 +10,17 @@ export const NEEDED_PERMISSIONS: Readonly<Record<string, "read" | "write">> = {
   metadata: "read",
 };
 
+/** The webhooks it asks for, as its manifest says, too. */
+export const NEEDED_EVENTS: readonly string[] = [
+  "push",
+  "pull_request",
+  "pull_request_review",
+  "issue_comment",
+  "check_run",
+  "status",
+  "repository",
+];
+
 const RANKS = ["read", "write", "admin"];
 
 /** What is needed and not granted: an account is asked again for what a new version needs, and may not have answered. */

@@ -1,0 +1,111 @@
+import { ForgeUnavailable, type Forge, type ForgeInstallation } from "../../forge/forge.ts";
+import { WEBHOOK_PATH } from "../../app.ts";
+import { fine, problem, warning, type Finding } from "./finding.ts";
+
+/** GitHub refuses what was signed more than a minute off; its own clock is told to the second. */
+const MOST_SKEW_SECONDS = 30;
+
+/** The App as the forge has it, its webhook, and the accounts that have installed it. */
+export async function lookAtForge(forge: Forge, publicUrl: string | undefined): Promise<Finding[]> {
+  const app = await lookAtApp(forge);
+  if (app.some(({ about, state }) => about === "app" && state === "problem")) return app;
+  return [...app, ...(await lookAtWebhook(forge, publicUrl)), ...(await lookAtInstallations(forge))];
+}
+
+async function lookAtApp(forge: Forge): Promise<Finding[]> {
+  try {
+    const { slug, missingPermissions, missingEvents, clockSkewSeconds } = await forge.app();
+    const found = [fine("app", `The forge knows the App as ${slug} and accepts its key.`)];
+    for (const permission of missingPermissions) {
+      const advice = "Add it in the App's settings, under Permissions; each account is asked to accept it.";
+      found.push(problem("permissions", `The App does not ask for ${permission}.`, advice));
+    }
+    for (const event of missingEvents) {
+      const advice = "Tick it in the App's settings, under Subscribe to events.";
+      found.push(problem("events", `The App is not sent ${event}.`, advice));
+    }
+    if (clockSkewSeconds !== null && Math.abs(clockSkewSeconds) > MOST_SKEW_SECONDS) {
+      const says = `This clock is ${Math.abs(clockSkewSeconds)} seconds ${clockSkewSeconds > 0 ? "ahead of" : "behind"} the forge's.`;
+      found.push(warning("clock", says, "Let the machine keep its time with NTP."));
+    } else found.push(fine("clock", "This clock and the forge's agree."));
+    return found;
+  } catch (error) {
+    const advice =
+      "Compare APP_ID, PRIVATE_KEY and GHE_HOST with the App's settings; is the forge reachable from here?";
+    return [problem("app", wordsOf(error), advice)];
+  }
+}
+
+async function lookAtWebhook(forge: Forge, publicUrl: string | undefined): Promise<Finding[]> {
+  const settings = "Mend it in the App's settings, under Webhook.";
+  try {
+    const { url, isJson, hasSecret } = await forge.webhook();
+    const wanted = publicUrl === undefined ? undefined : `${publicUrl.replace(/\/$/, "")}${WEBHOOK_PATH}`;
+    const found: Finding[] = [];
+    if (url === null) {
+      found.push(
+        problem(
+          "webhook",
+          "The App has no webhook URL.",
+          `Set ${wanted ?? `https://<host>${WEBHOOK_PATH}`}.`,
+        ),
+      );
+    } else if (wanted !== undefined ? url !== wanted : !url.endsWith(WEBHOOK_PATH)) {
+      found.push(
+        problem("webhook", `Webhooks go to ${url}, not to ${wanted ?? `…${WEBHOOK_PATH}`}.`, settings),
+      );
+    } else found.push(fine("webhook", `Webhooks go to ${url}.`));
+    if (!isJson) found.push(problem("webhook", "Webhooks are not sent as JSON.", settings));
+    if (!hasSecret) {
+      found.push(
+        problem("webhook", "The App has no webhook secret.", "Set WEBHOOK_SECRET's value there, too."),
+      );
+    }
+    return [...found, ...(await lookAtDeliveries(forge))];
+  } catch (error) {
+    return [problem("webhook", wordsOf(error), "Ask again in a moment.")];
+  }
+}
+
+/** Whether the secrets agree is seen only by what came of deliveries. */
+async function lookAtDeliveries(forge: Forge): Promise<Finding[]> {
+  const { attempts } = await forge.deliveryLog(null);
+  const failed = attempts.filter(({ isOk }) => !isOk).length;
+  if (failed === 0)
+    return [fine("webhook", `Of the forge's last ${attempts.length} deliveries all were taken.`)];
+  const isLastOk = attempts[0]?.isOk ?? true;
+  const says = `Of the forge's last ${attempts.length} deliveries ${failed} were not taken.`;
+  if (isLastOk)
+    return [warning("webhook", says, "The newest was, so what is missing is taken in within minutes.")];
+  const advice =
+    "See Recent Deliveries in the App's settings: 401 there means that WEBHOOK_SECRET differs, no answer that the URL does not lead here.";
+  return [problem("webhook", says, advice)];
+}
+
+async function lookAtInstallations(forge: Forge): Promise<Finding[]> {
+  try {
+    const installations = await forge.installations();
+    if (installations.length > 0) return installations.flatMap(lookAtInstallation);
+    return [warning("installations", "No account has installed the App.", "Install it from the App's page.")];
+  } catch (error) {
+    return [problem("installations", wordsOf(error), "Ask again in a moment.")];
+  }
+}
+
+function lookAtInstallation({ account, suspended, missingPermissions }: ForgeInstallation): Finding[] {
+  const about = `installation ${account.login}`;
+  if (suspended) {
+    return [
+      warning(about, "It is suspended.", "Its owner can unsuspend it in its settings, under GitHub Apps."),
+    ];
+  }
+  if (missingPermissions.length === 0) return [fine(about, "It grants all that is needed.")];
+  const advice = "Its owner accepts the App's new permissions in its settings, under GitHub Apps.";
+  return missingPermissions.map((permission) => problem(about, `It does not grant ${permission}.`, advice));
+}
+
+/** The words of a failure and, for a call to the forge, what exactly failed: route and status, nothing of the request. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof ForgeUnavailable)) return error instanceof Error ? error.message : "It failed.";
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message}).` : `${error.message}.`;
+}
