@@ -6,6 +6,7 @@ import { countCardsIn, holdFlow, listBlockedCards, listUnfinishedMoves, saveFlow
 import { findProject, type Project } from "../store/projects.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
+import { followNewTrunksSoon } from "./follow-trunk.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 
 /**
@@ -38,6 +39,7 @@ export async function replaceFlow(
     await saveFlow(trx, project.id, flow);
     // What stood in a card's way may be gone with the rule, or the stage, that asked for it.
     for (const cardId of await listBlockedCards(trx, project.id)) await recheckSoon(trx, cardId);
+    await followNewTrunksSoon(trx, project.id);
     return caller.answer(trx, flow);
   });
 }

@@ -13,6 +13,7 @@ import {
 import { recordEvents } from "../store/timeline.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
+import { followNewTrunksSoon } from "./follow-trunk.ts";
 import { requireNoReleaseBranches } from "./release-branches.ts";
 import { unlinked } from "./relink-card.ts";
 
@@ -70,6 +71,7 @@ export async function setProjectRepositories(
       asked.map((one) => withDefault(one, before, asked.length)),
     );
     const after = await listProjectRepositories(trx, project.id);
+    await followNewTrunksSoon(trx, project.id);
     return caller.answer(trx, after.map(repositoryEntry));
   });
 }

@@ -70,7 +70,8 @@ export interface HistoryQuestion {
 /** A commit in the first-parent line of a branch. */
 export interface LandedCommit {
   readonly sha: string;
-  readonly parents: readonly string[];
+  /** Of a merge: the commits of the merged branch, newest first; null where they are not all known. Empty for any other commit. */
+  readonly brought: readonly { readonly sha: string; readonly message: string }[] | null;
   /** Whole. */
   readonly message: string;
   readonly committedAt: string;

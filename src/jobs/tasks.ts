@@ -8,6 +8,7 @@ import {
   lookAfterHotfixes,
 } from "../actions/bring-back-hotfix.ts";
 import type { Deps } from "../actions/deps.ts";
+import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
 import { RECONCILE, reconcile } from "../actions/reconcile.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
@@ -34,6 +35,7 @@ const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
+const trunkPayload = z.object({ repositoryId: z.uuid(), branchName: z.string() });
 const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullable() });
 const branchPayload = z.object({
   repositoryId: z.uuid(),
@@ -57,6 +59,11 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   [SUGGEST_BRANCH]: (payload) => suggestBranch(deps, branchPayload.parse(payload)),
   [RESUME_ORPHANED_MOVES]: () => resumeOrphanedMoves(deps),
   [RESUME_RELEASE_ACTION]: (payload) => resumeAction(deps, actionPayload.parse(payload).actionId),
+  [FOLLOW_TRUNK]: (payload) => {
+    const { repositoryId, branchName } = trunkPayload.parse(payload);
+    return followTrunk(deps, repositoryId, branchName);
+  },
+  [FOLLOW_TRUNKS]: () => followTrunks(deps),
   "work-forgotten-lanes": async () => {
     for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
   },
@@ -80,9 +87,10 @@ export const TIMETABLE = `
 27 * * * * look-after-hotfixes ?max=1
 29 * * * * reconcile ?max=1
 17 * * * * sync-installations ?max=3
+43 * * * * follow-trunks ?max=3
 41 * * * * drop-what-is-old ?max=3
 11 * * * * drop-old-board-changes ?max=3
 `;
 
 /** What runs once when a process starts: it may have been away. */
-export const AT_START: readonly string[] = [TAKE_IN_MISSED];
+export const AT_START: readonly string[] = [TAKE_IN_MISSED, FOLLOW_TRUNKS];

@@ -1,5 +1,6 @@
 import type { Deps } from "../actions/deps.ts";
 import { followConversation } from "../actions/follow-conversation.ts";
+import { heedPush } from "../actions/follow-trunk.ts";
 import { recordCheck } from "../actions/record-check.ts";
 import { recordComment } from "../actions/record-comment.ts";
 import { recordPullRequest } from "../actions/record-pull-request.ts";
@@ -19,6 +20,7 @@ export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<void> 
 async function record(deps: Deps, event: ForgeEvent): Promise<void> {
   switch (event.type) {
     case "pushed":
+      await heedPush(deps, event);
       return recordPush(deps, event);
     case "pull_request":
       return recordPullRequest(deps, event);

@@ -170,12 +170,15 @@ describe("the history of a branch", () => {
     });
     expect(history?.commits.find(({ sha }) => sha === push)).toEqual({
       sha: push,
-      parents: [merge],
+      brought: [],
       message: "Pushed\n\nAt once.",
       committedAt: new Date(shop.git("log", "-1", "--format=%cI", push)).toISOString(),
       authorLogin: "ada",
       prNumber: null,
     });
+    expect(history?.commits.find(({ sha }) => sha === merge)?.brought?.map(({ message }) => message)).toEqual(
+      ["Two of 1", "One of 1"],
+    );
     const since = await forge.landedCommits(repository, { ...question, after: push });
     expect(since?.commits.map(({ sha }) => sha)).toEqual(expected.slice(0, expected.indexOf(push)));
     expect(since?.isJoined).toBe(true);

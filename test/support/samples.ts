@@ -183,6 +183,8 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "POST /v1/inbox/{itemId}/adopt": aSuggestedBranch,
   "DELETE /v1/inbox/{itemId}": async (board) => ({ path: { itemId: await inboxItem(board) } }),
 
+  "GET /v1/trunk": inTheProject,
+
   "GET /v1/releases": inTheProject,
   "GET /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),
   "POST /v1/releases": ({ projectId }) => ({ query: { projectId }, body: { name: "Release" } }),

@@ -8,6 +8,8 @@ import type { Caller } from "./client.ts";
 const PAGE = 100;
 /** One answer reads at most a thousand commits, those of merged branches included. */
 const PAGES = 10;
+/** What a merge brought is told up to this many commits. */
+const BROUGHT = 100;
 /** A commit may come with later pull requests from the branch it landed on to another. */
 const PULL_REQUESTS = 5;
 
@@ -102,7 +104,7 @@ export const LANDED: QuestionKind<PageQuestion, z.infer<typeof answerShape>> = {
 
 /**
  * The first-parent line of a branch, newest first. GitHub lists the whole history only, so merged branches' own commits are read as
- * well and left out.
+ * well: they tell what a merge brought.
  */
 export async function readLandedCommits(
   caller: Caller,
@@ -110,7 +112,14 @@ export async function readLandedCommits(
   question: HistoryQuestion,
 ): Promise<LandedHistory | null> {
   const known = new Map<string, Commit>();
-  const commits: LandedCommit[] = [];
+  const line: Commit[] = [];
+  const answer = (next: string | null, isJoined: boolean): LandedHistory => {
+    const trunk = firstParents(known, line[0]?.oid);
+    const commits = line.map((commit) =>
+      toLanded(commit, question.branchName, broughtBy(commit, known, trunk)),
+    );
+    return { commits, next, isJoined };
+  };
   let at: string | undefined;
   let cursor: string | null = null;
   for (let page = 1; ; page++) {
@@ -118,16 +127,46 @@ export async function readLandedCommits(
     if (start === null) return null;
     at ??= start.oid;
     for (const commit of start.history.nodes) known.set(commit.oid, commit);
-    for (let next = known.get(at); next !== undefined && at !== question.after; next = known.get(at ?? "")) {
-      commits.push(toLanded(next, question.branchName));
-      at = next.parents.nodes[0]?.oid ?? "";
+    for (let next = known.get(at); next !== undefined && at !== question.after; next = known.get(at)) {
+      line.push(next);
+      at = parentOf(next) ?? "";
     }
-    if (at === question.after) return { commits, next: null, isJoined: true };
+    if (at === question.after) return answer(null, true);
     const { hasNextPage, endCursor } = start.history.pageInfo;
-    if (at === "" || !hasNextPage || !endCursor) return { commits, next: null, isJoined: false };
-    if (page === PAGES) return { commits, next: at, isJoined: false };
+    if (at === "" || !hasNextPage || !endCursor) return answer(null, false);
+    if (page === PAGES) return answer(at, false);
     cursor = endCursor;
   }
+}
+
+const parentOf = (commit: Commit): string | undefined => commit.parents.nodes[0]?.oid;
+
+/** As much of a commit's first-parent line as is known, and the commit that the line goes on with. */
+function firstParents(known: ReadonlyMap<string, Commit>, tip: string | undefined): Set<string> {
+  const line = new Set<string>();
+  for (let at = tip; at !== undefined && !line.has(at);) {
+    line.add(at);
+    const commit = known.get(at);
+    at = commit && parentOf(commit);
+  }
+  return line;
+}
+
+function broughtBy(
+  merge: Commit,
+  known: ReadonlyMap<string, Commit>,
+  trunk: ReadonlySet<string>,
+): LandedCommit["brought"] {
+  const brought = new Map<string, Commit>();
+  const open = merge.parents.nodes.slice(1).map(({ oid }) => oid);
+  for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
+    if (trunk.has(oid) || brought.has(oid)) continue;
+    const commit = known.get(oid);
+    if (commit === undefined || brought.size === BROUGHT) return null;
+    brought.set(oid, commit);
+    open.push(...commit.parents.nodes.map((parent) => parent.oid));
+  }
+  return [...brought.values()].map(({ oid: sha, message }) => ({ sha, message }));
 }
 
 async function readPage(caller: Caller, question: PageQuestion): Promise<z.infer<typeof startShape> | null> {
@@ -138,12 +177,12 @@ async function readPage(caller: Caller, question: PageQuestion): Promise<z.infer
   return asked.value.branch?.target ?? asked.value.start ?? null;
 }
 
-function toLanded(commit: Commit, branchName: string): LandedCommit {
+function toLanded(commit: Commit, branchName: string, brought: LandedCommit["brought"]): LandedCommit {
   const pulls = commit.associatedPullRequests?.nodes ?? [];
   const merged = pulls.find((pull) => pull.merged && pull.baseRefName === branchName);
   return {
     sha: commit.oid,
-    parents: commit.parents.nodes.map(({ oid }) => oid),
+    brought,
     message: commit.message,
     committedAt: new Date(commit.committedDate).toISOString(),
     authorLogin: commit.author?.user?.login ?? null,

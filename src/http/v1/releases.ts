@@ -15,7 +15,7 @@ import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
 import { problem, timestamp } from "./shapes.ts";
 
-const tag = z
+export const tag = z
   .object({
     repositoryId: z.uuid(),
     fullName: z.string().meta({ example: "acme/web" }),

@@ -16,6 +16,7 @@ import { operationRoutes } from "./operations.ts";
 import { releaseActionRoutes } from "./release-actions.ts";
 import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
+import { trunkRoutes } from "./trunk.ts";
 
 /** Everything `/v1` serves. */
 export const routes: readonly Route[] = [
@@ -36,4 +37,5 @@ export const routes: readonly Route[] = [
   ...releaseActionRoutes,
   ...operationRoutes,
   ...inboxRoutes,
+  ...trunkRoutes,
 ];

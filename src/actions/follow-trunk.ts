@@ -1,0 +1,136 @@
+import { landingsOf } from "../flow/landings.ts";
+import type { Pushed } from "../forge/events.ts";
+import type { LandedCommit } from "../forge/releasing.ts";
+import type { Db } from "../store/connect.ts";
+import { addJob } from "../store/jobs.ts";
+import { findRepositoryByForgeId } from "../store/repositories.ts";
+import {
+  findKnownTrunk,
+  findTrunk,
+  listNewTrunks,
+  listTrunks,
+  saveHistory,
+  type Trunk,
+} from "../store/trunks.ts";
+import type { Deps } from "./deps.ts";
+
+export const FOLLOW_TRUNK = "follow-trunk";
+export const FOLLOW_TRUNKS = "follow-trunks";
+
+/** How much of a branch's past is read when it is met: a year, with a day for its leap. */
+const FIRST_READ_MS = 366 * 24 * 3_600_000;
+/** Answers of up to a thousand commits that one reading takes; what is older stays unknown. */
+const MAX_ANSWERS = 50;
+/** How long the forge may need to know which pull request brought a commit. */
+const SETTLES_MS = 10 * 60_000;
+/** Branches asked about at once. */
+const AT_ONCE = 25;
+
+/** Has the history of a trunk branch read on, soon. */
+export const followTrunkSoon = (db: Db, repositoryId: string, branchName: string): Promise<void> => {
+  const key = `${FOLLOW_TRUNK}:${repositoryId}:${branchName}`;
+  return addJob(db, FOLLOW_TRUNK, { repositoryId, branchName }, { key, queue: key });
+};
+
+/** Has the branches read that a change has made trunks of a project, soon. */
+export async function followNewTrunksSoon(db: Db, projectId: string): Promise<void> {
+  for (const { repositoryId, branchName } of await listNewTrunks(db, projectId)) {
+    await followTrunkSoon(db, repositoryId, branchName);
+  }
+}
+
+/** A push tells which commits are new, but not what brought them: the history does. */
+export async function heedPush(deps: Deps, event: Pushed): Promise<void> {
+  if (event.after === null) return;
+  const repository = await findRepositoryByForgeId(deps.db, event.repository.forgeId);
+  const trunk = repository && (await findTrunk(deps.db, repository.id, event.branchName));
+  if (trunk) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
+}
+
+/** Reads what landed on a trunk branch since it was read last. */
+export async function followTrunk(deps: Deps, repositoryId: string, branchName: string): Promise<void> {
+  const trunk = await findTrunk(deps.db, repositoryId, branchName);
+  if (trunk) await readOn(deps, trunk, "head");
+}
+
+/**
+ * Looks whether trunk branches stand where they were last heard to be, several in one call, and reads on where they do not. What landed
+ * lately is read once more.
+ */
+export async function followTrunks(deps: Deps): Promise<void> {
+  const trunks = await listTrunks(deps.db);
+  for (let start = 0; start < trunks.length; start += AT_ONCE) {
+    const some = trunks.slice(start, start + AT_ONCE);
+    const questions = some.map(({ ref, branchName }) => ({
+      repository: ref,
+      branchName: null,
+      targetBranch: branchName,
+    }));
+    const answers = await deps.forge.inspect(questions);
+    for (const [index, trunk] of some.entries()) {
+      const answer = answers[index];
+      const tip = answer && !answer.refusal ? answer.target.sha : null;
+      if (tip === null || (tip === trunk.headSha && tip === trunk.settledSha)) continue;
+      await readOn(deps, trunk, "settled");
+    }
+  }
+}
+
+/** Reads on from the tip that is known, or from where it was settled, which is then brought up to date. */
+async function readOn(deps: Deps, trunk: Trunk, from: "head" | "settled"): Promise<void> {
+  const known = await findKnownTrunk(deps.db, trunk);
+  const since = known?.knownSince ?? new Date(Date.now() - FIRST_READ_MS);
+  const after = known && (from === "head" ? known.headSha : known.settledSha);
+  const read = await readHistory(deps, trunk, after, since);
+  const [tip] = read?.line ?? [];
+  if (!read || !tip) return;
+  const { line, isJoined, knownSince } = read;
+  const isSaved = await deps.db.transaction((trx) =>
+    saveHistory(trx, trunk, known, {
+      headSha: tip.sha,
+      settledSha:
+        isJoined && from === "head"
+          ? known && known.settledSha
+          : (settledIn(line) ?? (isJoined ? after : null)),
+      knownSince,
+      landings: landingsOf(line),
+      shas: line.map(({ sha }) => sha),
+      replacesAll: !isJoined,
+    }),
+  );
+  if (!isSaved) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
+}
+
+const settledIn = (line: readonly LandedCommit[]): string | undefined =>
+  line.find(({ committedAt }) => Date.parse(committedAt) < Date.now() - SETTLES_MS)?.sha;
+
+interface Line {
+  /** Newest first. */
+  readonly line: readonly LandedCommit[];
+  /** False where it does not lead to what is known: the branch is new to us, or was pushed by force. */
+  readonly isJoined: boolean;
+  readonly knownSince: Date;
+}
+
+async function readHistory(
+  deps: Deps,
+  { ref, branchName }: Trunk,
+  after: string | null,
+  since: Date,
+): Promise<Line | null> {
+  const line: LandedCommit[] = [];
+  let from: string | null = null;
+  for (let answers = 1; ; answers++) {
+    const question = { branchName, from, after, since: since.toISOString() };
+    const part = await deps.forge.landedCommits(ref, question);
+    if (part === null) return null;
+    line.push(...part.commits);
+    const { isJoined, next } = part;
+    if (isJoined || next === null) return { line, isJoined, knownSince: since };
+    if (answers === MAX_ANSWERS) {
+      const oldest = line.at(-1);
+      return { line, isJoined, knownSince: oldest ? new Date(oldest.committedAt) : since };
+    }
+    from = next;
+  }
+}

@@ -1,0 +1,43 @@
+const DAY_MS = 24 * 3_600_000;
+const MAX_DAYS = 92;
+const DEFAULT_DAYS = 30;
+
+/** Whole days, UTC. */
+export interface TrunkWindow {
+  readonly from: string;
+  /** The last day in it. */
+  readonly to: string;
+  /** When `from` begins. */
+  readonly begin: Date;
+  /** When `to` is over. */
+  readonly end: Date;
+}
+
+/** The days a trunk report is about, or what is wrong with those asked for, and with which of the two. */
+export function trunkWindow(
+  asked: { readonly from?: string | undefined; readonly to?: string | undefined },
+  now: Date,
+): TrunkWindow | { readonly wrong: string; readonly message: string } {
+  const today = dayOf(now.getTime());
+  const from = asked.from ?? dayOf(now.getTime() - DEFAULT_DAYS * DAY_MS);
+  const to = asked.to ?? today;
+  for (const [wrong, day] of Object.entries({ from, to })) {
+    if (!isDay(day)) return { wrong, message: `\`${wrong}\` is a date, as YYYY-MM-DD` };
+  }
+  const begin = new Date(`${from}T00:00:00Z`);
+  const end = new Date(Date.parse(`${to}T00:00:00Z`) + DAY_MS);
+  if (end <= begin) return { wrong: "to", message: "the window ends before it starts" };
+  if (end.getTime() - begin.getTime() > MAX_DAYS * DAY_MS) {
+    return { wrong: "to", message: "ask for 92 days or fewer at a time" };
+  }
+  return { from, to, begin, end };
+}
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** Dates that the calendar does not have are none. */
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && dayOf(time) === text;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "@jest/globals";
+import { landingsOf, revertsAmong, type LineCommit } from "../../src/flow/landings.ts";
+
+const sha = (name: string) => Buffer.from(name).toString("hex").padEnd(40, "0").slice(0, 40);
+const commit = (name: string, over: Partial<LineCommit> = {}): LineCommit => ({
+  sha: sha(name),
+  message: name,
+  committedAt: "2026-01-01T00:00:00.000Z",
+  authorLogin: null,
+  prNumber: null,
+  brought: [],
+  ...over,
+});
+const reverting = (name: string): string => `Revert "${name}"\n\nThis reverts commit ${sha(name)}.`;
+/** The reverts among commits given oldest first. */
+const revertsOf = (commits: readonly LineCommit[], earlier: readonly string[] = []): string[] => {
+  const landings = landingsOf(commits.toReversed());
+  const found = revertsAmong(landings, (name) => earlier.includes(name));
+  return landings.filter((landing) => found.has(landing.sha)).map(({ title }) => title);
+};
+
+describe("what landed", () => {
+  it("is told oldest first, by each commit's first line", () => {
+    const line = [commit("b", { message: "Second\n\nmore" }), commit("a", { message: "First" })];
+    expect(landingsOf(line).map(({ title }) => title)).toEqual(["First", "Second"]);
+  });
+
+  it("is one landing for each pull request, told by its newest commit", () => {
+    const line = [
+      commit("d"),
+      commit("c", { prNumber: 7, committedAt: "2026-01-02T00:00:00.000Z" }),
+      commit("b", { prNumber: 7 }),
+      commit("a"),
+    ];
+    const landings = landingsOf(line);
+    expect(landings.map(({ key }) => key)).toEqual([sha("a"), "#7", sha("d")]);
+    expect(landings[1]).toMatchObject({ sha: sha("c"), at: "2026-01-02T00:00:00.000Z", prNumber: 7 });
+  });
+});
+
+describe("a revert", () => {
+  const work = commit("work");
+  const undone = commit("undone", { message: reverting("work") });
+
+  it("is known by git's own words alone", () => {
+    expect(revertsOf([work, undone])).toEqual(['Revert "work"']);
+    expect(revertsOf([work, commit("x", { message: 'Revert "work"' })])).toEqual([]);
+    expect(revertsOf([work, commit("x", { message: "Do not say This reverts commit abc" })])).toEqual([]);
+  });
+
+  it("of a revert is none, and of that one again", () => {
+    const redone = commit("redone", { message: reverting("undone") });
+    const again = commit("again", { message: reverting("redone") });
+    expect(revertsOf([work, undone, redone, again])).toEqual(['Revert "work"', 'Revert "redone"']);
+    expect(revertsOf([redone], [sha("undone")])).toEqual([]);
+  });
+
+  it("that comes by a merge is what all of the merged branch undoes", () => {
+    const brought = (...messages: string[]) =>
+      messages.map((message, index) => ({ sha: sha(`brought ${index}`), message }));
+    const merge = (name: string, by: LineCommit["brought"]) => commit(name, { prNumber: 8, brought: by });
+    expect(revertsOf([work, merge("m", brought(reverting("work")))])).toEqual(["m"]);
+    expect(revertsOf([work, merge("m", brought("More", reverting("work")))])).toEqual([]);
+    expect(revertsOf([work, merge("m", null)])).toEqual([]);
+    const redone = commit("redone", { message: reverting("brought 0") });
+    expect(revertsOf([work, merge("m", brought(reverting("work"))), redone])).toEqual(["m"]);
+  });
+
+  it("in a rebased pull request counts where all of it reverts", () => {
+    const part = (name: string, message: string) => commit(name, { message, prNumber: 9 });
+    expect(revertsOf([work, part("x", "More"), part("y", reverting("work"))])).toEqual([]);
+    expect(revertsOf([work, part("x", reverting("work")), part("y", reverting("other"))])).toEqual([
+      'Revert "other"',
+    ]);
+  });
+});
