@@ -18,3 +18,6 @@ create table backmerges (
 );
 create index on backmerges (repository_id, target_branch);
 create index on backmerges (looked_at) where cleared_at is null;
+
+-- What is meant for a card is looked for by the card, too.
+create index on forge_intents (card_id);

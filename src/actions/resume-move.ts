@@ -9,6 +9,7 @@ import {
   takeOver,
   type Operation,
 } from "../store/operations.ts";
+import { withdrawMerges } from "../store/intents.ts";
 import { listLinks } from "../store/links.ts";
 import { addJob } from "../store/jobs.ts";
 import { findProject } from "../store/projects.ts";
@@ -83,8 +84,12 @@ async function resumeMove(deps: Deps, operation: Operation, thrownOut: string | 
   }
 }
 
-/** The forge's queue gives a word for why, such as `CI_FAILURE`, and nothing more. */
+/**
+ * The forge's queue gives a word for why, such as `CI_FAILURE`, and nothing more. It goes on calling what it was asked for enqueued for a
+ * day, so the next try must not ask about that one.
+ */
 async function thrownOutOfQueue(deps: Deps, { card }: Crossing, word: string): Promise<MoveOutcome> {
+  await withdrawMerges(deps.db, card.id);
   const [link] = await listLinks(deps.db, card.id);
   const repository = link?.repository.fullName ?? "";
   const message = `The forge's merge queue threw the pull request out: ${word}`;

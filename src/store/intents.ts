@@ -53,6 +53,11 @@ export async function withdrawIntent(db: Db, key: IntentKey): Promise<void> {
   await db("forge_intents").where(columns(key)).where({ done: false }).delete();
 }
 
+/** What was asked for is off: a later merge of the card's asks anew, whatever the forge still says of the earlier one. */
+export async function withdrawMerges(db: Db, cardId: string): Promise<void> {
+  await db("forge_intents").where({ card_id: cardId, kind: "merge", done: false }).delete();
+}
+
 export interface FoundIntent {
   readonly cardId: string;
   readonly actorId: string;

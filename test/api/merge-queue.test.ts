@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -8,6 +9,7 @@ let number: number;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => expectConsistent({ forge: world.forge, db: world.service.deps.db }, board));
 afterAll(() => world.stop());
 
 beforeEach(async () => {
@@ -52,6 +54,8 @@ describe("a move into a branch with a merge queue", () => {
     expect(blocked?.message).toContain("CI_FAILURE");
     const again = await board.api.move(number, board.stages.Done);
     expect(again.status).toBe(202);
+    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
   });
 
   it("is asked for once, however often the caller comes back", async () => {

@@ -3,13 +3,18 @@ import { eventually } from "../support/api.ts";
 import { openCard } from "../support/open-card.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/two-targets.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => world.forge.control.reset());
+afterEach(async () => {
+  world.forge.control.reset();
+  const board = world.boards.at(-1);
+  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+});
 afterAll(() => world.stop());
 
 const deletesMerged = (board: TestBoard) =>
@@ -104,6 +109,7 @@ describe("a forge that deletes merged branches", () => {
       "open_pull_request",
       "merge",
     ]);
+    world.forge.control.reset();
     const done = await board.api.move(number, board.stages.Done);
     expect(done).toMatchObject({ status: 200, body: { promoted: [promotion(board, "main", 2)] } });
     expect(await branchHas(board, "main", "hello.txt")).toBe(true);

@@ -13,13 +13,14 @@ import { createMetrics } from "../../src/metrics/metrics.ts";
 import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../src/service.ts";
-import { connect } from "../../src/store/connect.ts";
+import { connect, type Db } from "../../src/store/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { makeBoard, type BoardOptions, type TestBoard } from "../support/world.ts";
 
 /** A world whose service is a process of its own. */
 export interface KillableWorld {
   readonly forge: RunningForge;
+  readonly db: Db;
   board(options?: BoardOptions): Promise<TestBoard>;
   /** Ends the service as nothing can prevent, and resolves when it is gone. */
   kill(): Promise<void>;
@@ -64,6 +65,7 @@ export async function startKillableWorld(): Promise<KillableWorld> {
   };
   return {
     forge,
+    db,
     board: (options) => makeBoard(forge, { deps, baseUrl: running.baseUrl }, options ?? {}),
     kill,
     restart: async () => {

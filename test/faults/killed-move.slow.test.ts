@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { eventually } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 
@@ -108,6 +109,7 @@ async function expectDoneOnce(
   expect(ours.toSorted()).toEqual(deeds.toSorted());
   expect(told.at(-1)).toBe("status_changed");
   expect(told).not.toContain("promotion_refused");
+  await expectConsistent(world, board);
 }
 
 describe.each(WRITES)("killed while %s", (write, match, to, deeds) => {

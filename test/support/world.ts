@@ -29,6 +29,8 @@ export interface TestWorld {
   /** What the service logged, as one text. */
   logged(): string;
   board(options?: BoardOptions): Promise<TestBoard>;
+  /** The boards made so far. */
+  readonly boards: readonly TestBoard[];
   stop(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ export async function startWorld({ paceWrites = false, limits }: WorldOptions = 
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
   const lines: string[] = [];
+  const boards: TestBoard[] = [];
   const log = createLog("debug", { write: (line) => void lines.push(line) });
   const service = await startService({
     databaseUrl: database.connectionString,
@@ -97,7 +100,12 @@ export async function startWorld({ paceWrites = false, limits }: WorldOptions = 
     service,
     databaseUrl: database.connectionString,
     logged: () => lines.join(""),
-    board: (options) => makeBoard(forge, service, options ?? {}),
+    board: async (options) => {
+      const board = await makeBoard(forge, service, options ?? {});
+      boards.push(board);
+      return board;
+    },
+    boards,
     stop: async () => {
       await forge.settle(2_000);
       await service.stop();

@@ -1,0 +1,16 @@
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { play, stories } from "../support/random-flows.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.reset());
+afterAll(() => world.stop());
+
+it("however long the story, the board says in the end what git says", async () => {
+  const told = fc.asyncProperty(stories(24), (story) => play(world, story));
+  await expect(fc.assert(told, { numRuns: 40, endOnFailure: true })).resolves.toBeUndefined();
+}, 3_600_000);

@@ -1,0 +1,281 @@
+import { stageOf, type Flow } from "../../src/flow/flow.ts";
+import { isAncestor } from "../../src/sandbox/forge/git/history.ts";
+import { readRef } from "../../src/sandbox/forge/git/refs.ts";
+import type { PullRequestRow } from "../../src/sandbox/forge/rows.ts";
+import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import type { Db } from "../../src/store/connect.ts";
+import { eventually, type ApiCard, type TimelineEvent } from "./api.ts";
+import { flowPath } from "./flows.ts";
+import { readInbox, type InboxItem } from "./inbox.ts";
+import type { TestBoard } from "./world.ts";
+
+/** What is compared: the API's answers through a board, the tables, and the forge's state and git. */
+export interface Compared {
+  readonly forge: RunningForge;
+  readonly db: Db;
+}
+
+/** Waits until all three say the same about a board, as they must once the forge's news has been taken in; else fails with what differs. */
+export async function expectConsistent(compared: Compared, board: TestBoard): Promise<void> {
+  await compared.forge.settle();
+  await eventually(
+    () => inconsistencies(compared, board),
+    ({ length }) => length === 0,
+    20_000,
+  );
+}
+
+interface LinkRow {
+  readonly repository: string;
+  readonly forgeId: number;
+  readonly branchName: string | null;
+  readonly isThere: boolean;
+}
+
+interface PullRow {
+  readonly repository: string;
+  readonly forgeId: number;
+  readonly number: number;
+  readonly state: string;
+  readonly targetBranch: string;
+}
+
+interface Observed {
+  readonly card: ApiCard;
+  readonly timeline: readonly TimelineEvent[];
+  readonly links: readonly LinkRow[];
+  readonly pulls: readonly PullRow[];
+}
+
+/** Everything on a board that does not agree, as sentences. */
+export async function inconsistencies(compared: Compared, board: TestBoard): Promise<string[]> {
+  const { body: flow } = await board.api.get<Flow>(flowPath(board));
+  const inbox = await readInbox(board.api, board.projectId);
+  const numbers = await compared.db("cards").where({ project_id: board.projectId }).whereNull("deleted_at");
+  const found: string[] = [];
+  for (const { number } of numbers as { number: number }[]) {
+    const observed = await observe(compared.db, board, number);
+    const faults = [
+      ...stageFaults(flow, observed, inbox),
+      ...onceFaults(observed),
+      ...(await branchFaults(compared, observed)),
+      ...pullFaults(compared, observed),
+      ...(await mergeFaults(compared, flow, observed)),
+      ...outsideFaults(compared, observed, inbox),
+      ...(await operationFaults(compared, observed)),
+    ];
+    found.push(...faults.map((fault) => `card ${number}: ${fault}`));
+  }
+  return [...found, ...(await positionFaults(board))];
+}
+
+async function observe(db: Db, board: TestBoard, number: number): Promise<Observed> {
+  const card = await board.api.readCard(number);
+  const of = (table: string) =>
+    db(`${table} as t`).join("repositories as r", "r.id", "t.repository_id").where({ card_id: card.id });
+  return {
+    card,
+    timeline: await board.api.timeline(number),
+    links: await of("card_repositories").select({
+      repository: "r.full_name",
+      forgeId: "r.forge_id",
+      branchName: "t.branch_name",
+      isThere: db.raw("t.head_sha is not null"),
+    }),
+    pulls: await of("pull_requests").select({
+      repository: "r.full_name",
+      forgeId: "r.forge_id",
+      number: "t.number",
+      state: "t.state",
+      targetBranch: "t.target_branch",
+    }),
+  };
+}
+
+const lastOf = (timeline: readonly TimelineEvent[], kind: string): TimelineEvent | undefined =>
+  timeline.findLast((event) => event.kind === kind);
+
+/** The stage is where the last move that succeeded led, and what blocks a card is in the inbox: I1, I4. */
+function stageFaults(flow: Flow, { card, timeline }: Observed, inbox: readonly InboxItem[]): string[] {
+  const moved = lastOf(timeline, "status_changed")?.data["to"] ?? flow.stages[0]?.id;
+  const told = inbox.filter((item) => item.kind === "promotion_blocked" && item.card?.number === card.number);
+  return [
+    ...(moved === card.statusId
+      ? []
+      : [`stands in ${card.statusId}, its timeline says ${JSON.stringify(moved)}`]),
+    ...((card.blocked === null ? 0 : 1) === told.length
+      ? []
+      : [`is ${card.blocked ? "" : "not "}blocked, the inbox has ${told.length} items of it`]),
+    ...(card.blocked?.statusId === card.statusId ? ["is blocked from the stage it stands in"] : []),
+  ];
+}
+
+/** What happens once is told once: I2. */
+function onceFaults({ timeline }: Observed): string[] {
+  const once = ["branch_created", "pull_request_opened", "pull_request_merged", "backmerge_opened"];
+  const names = timeline
+    .filter(({ kind }) => once.includes(kind))
+    .map(
+      ({ kind, repositoryFullName, data }) =>
+        `${kind} ${repositoryFullName} ${String(data["prNumber"] ?? data["branchName"])}`,
+    );
+  return names.filter((name, at) => names.indexOf(name) !== at).map((name) => `tells twice of ${name}`);
+}
+
+/** A card's branch is there when the table says so, and it has one in each repository: I2. */
+async function branchFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
+  const found: string[] = [];
+  for (const { forgeId, repository, branchName, isThere } of links) {
+    const repo = forge.context.git.repository(forgeId);
+    const head = branchName === null ? null : await readRef(repo, `refs/heads/${branchName}`);
+    if ((head !== null) !== isThere) {
+      found.push(
+        `${repository} ${String(branchName)} is ${head === null ? "not " : ""}there, unlike the table says`,
+      );
+    }
+    const cut = (await db("forge_intents")
+      .where({ card_id: card.id, kind: "create_branch" })
+      .whereNot("subject", "like", "backmerge/%")
+      .whereIn("repository_id", db("repositories").where({ forge_id: forgeId }).select("id"))) as {
+      subject: string;
+    }[];
+    for (const { subject } of cut) {
+      if (subject === branchName) continue;
+      if ((await readRef(repo, `refs/heads/${subject}`)) !== null) {
+        found.push(`${repository} has a second branch of it, ${subject}`);
+      }
+    }
+  }
+  return found;
+}
+
+const pullsFrom = (forge: RunningForge, forgeId: number, branchName: string | null): PullRequestRow[] =>
+  forge.context.state.pullRequests.in(forgeId).filter(({ headRef }) => headRef === branchName);
+
+const stateOf = (pull: PullRequestRow): string => {
+  if (pull.mergedAt !== null) return "merged";
+  if (pull.state === "closed") return "closed";
+  return pull.draft ? "draft" : "open";
+};
+
+/** The pull requests known are those of the forge, each as it is there, and one is open into each target: I1, I2. */
+function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
+  return links.flatMap(({ forgeId, repository, branchName }) => {
+    const there = pullsFrom(forge, forgeId, branchName);
+    const known = pulls.filter((pull) => pull.forgeId === forgeId);
+    const said = (states: readonly string[]): string => states.toSorted().join(", ") || "none";
+    const theirs = said(there.map((pull) => `#${pull.number} ${stateOf(pull)} into ${pull.baseRef}`));
+    const ours = said(known.map((pull) => `#${pull.number} ${pull.state} into ${pull.targetBranch}`));
+    const targets = there.filter((pull) => pull.state === "open").map(({ baseRef }) => baseRef);
+    return [
+      ...(theirs === ours ? [] : [`${repository} has pull requests ${theirs}; known are ${ours}`]),
+      ...(new Set(targets).size === targets.length ? [] : [`${repository} has two open into one target`]),
+    ];
+  });
+}
+
+/** What is told as merged is in git, and a card in a merge stage has its work there. */
+async function mergeFaults(
+  { forge }: Compared,
+  flow: Flow,
+  { card, timeline, links }: Observed,
+): Promise<string[]> {
+  const found: string[] = [];
+  const entered = lastOf(timeline, "status_changed")?.at ?? "";
+  const stage = stageOf(flow, card.statusId);
+  for (const { forgeId, repository, branchName } of links) {
+    const row = forge.context.state.repositories.need(forgeId);
+    const repo = forge.context.git.repository(forgeId);
+    const there = pullsFrom(forge, forgeId, branchName);
+    /** A branch that somebody deleted tells nothing any more. */
+    const isIn = async (sha: string | null, branch: string): Promise<boolean> => {
+      const tip = await readRef(repo, `refs/heads/${branch}`);
+      return tip === null || (sha !== null && isAncestor(repo, sha, tip));
+    };
+    for (const { kind, repositoryFullName, data } of timeline) {
+      if (kind !== "pull_request_merged" || repositoryFullName !== repository) continue;
+      const pull = there.find((each) => each.number === data["prNumber"]);
+      if (!(await isIn(pull?.mergeCommitSha ?? null, String(data["targetBranch"])))) {
+        found.push(
+          `tells of #${String(data["prNumber"])} merged into ${String(data["targetBranch"])}, git does not`,
+        );
+      }
+    }
+    const linkedLater = timeline.some(
+      ({ kind, repositoryFullName, at }) =>
+        kind === "repository_linked" && repositoryFullName === repository && at >= entered,
+    );
+    if (stage?.rule.type !== "merge" || linkedLater) continue;
+    const target = stage.rule.into ?? row.defaultBranch;
+    const hasMerged = there.some((pull) => pull.mergedAt !== null && pull.baseRef === target);
+    const head = await readRef(repo, `refs/heads/${String(branchName)}`);
+    if (!hasMerged && !(await isIn(head, target))) {
+      found.push(`stands in ${stage.name}, and ${repository} has nothing of it on ${target}`);
+    }
+  }
+  return found;
+}
+
+/** Merges of ours are ours, and others' are theirs: I6. */
+function outsideFaults(
+  { forge }: Compared,
+  { card, timeline, links }: Observed,
+  inbox: readonly InboxItem[],
+): string[] {
+  const ofOurs = inbox.filter(
+    ({ kind, card: about, data, repository }) =>
+      kind === "pr_merged_outside" &&
+      about?.number === card.number &&
+      timeline.some(
+        (event) =>
+          event.kind === "pull_request_merged" &&
+          event.actor.login === null &&
+          event.repositoryFullName === repository &&
+          event.data["prNumber"] === data["prNumber"],
+      ),
+  );
+  const untold = links.flatMap(({ forgeId, repository, branchName }) =>
+    pullsFrom(forge, forgeId, branchName)
+      .filter(({ mergedAt }) => mergedAt !== null)
+      .filter(
+        ({ number }) =>
+          !timeline.some(
+            ({ kind, repositoryFullName, data }) =>
+              kind === "pull_request_merged" &&
+              repositoryFullName === repository &&
+              data["prNumber"] === number,
+          ),
+      )
+      .map(({ number }) => `says nothing of #${number}, which was merged in ${repository}`),
+  );
+  return [...ofOurs.map(() => "is said to have been merged outside, which was us"), ...untold];
+}
+
+/** Nothing is left half done: I8. A move waits only for a queue that has it. */
+async function operationFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
+  const open: { state: string }[] = await db("operations")
+    .where({ card_id: card.id })
+    .whereIn("state", ["running", "queued"])
+    .select("state");
+  const isQueued = links.some(({ forgeId, branchName }) =>
+    pullsFrom(forge, forgeId, branchName).some(({ queuedAt }) => queuedAt !== null),
+  );
+  return open
+    .filter(({ state }) => state === "running" || !isQueued)
+    .map(({ state }) => `has a move left ${state}`);
+}
+
+/** Positions are the places on the board, without a gap: I7. */
+async function positionFaults(board: TestBoard): Promise<string[]> {
+  const { body } = await board.api.get<{ columns: { name: string; tasks: { number: number }[] }[] }>(
+    `/v1/board?projectId=${board.projectId}`,
+  );
+  const found: string[] = [];
+  for (const { name, tasks } of body.columns) {
+    for (const [at, { number }] of tasks.entries()) {
+      const { position } = await board.api.readCard(number);
+      if (position !== at) found.push(`card ${number}: is ${at} of ${name}, and says ${position}`);
+    }
+  }
+  return found;
+}
