@@ -1,8 +1,9 @@
 import { busy, conflict, invalid, notFound, type Problem } from "../errors.ts";
-import type { PullRequestFacts } from "../flow/facts.ts";
+import { checksState } from "../flow/checks.ts";
 import { targetOf } from "../flow/flow.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
+import { ForgeUnavailable, type InspectedPullRequest } from "../forge/forge.ts";
 import { findCard, findCardById, lockCard, type CardHead } from "../store/cards.ts";
+import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
 import type { InboxItem } from "../store/inbox/list-inbox.ts";
 import {
@@ -14,6 +15,7 @@ import {
 import { adoptPullRequest, insertLinks, listLinks, takeBranch } from "../store/links.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
+import { saveFoundReport } from "../store/reconciling.ts";
 import { findRepository, type Repository } from "../store/repositories.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
 import { branchKey } from "./branch-items.ts";
@@ -28,7 +30,9 @@ interface SeenBranch {
   readonly repository: Repository;
   readonly name: string;
   readonly headSha: string;
-  readonly openPullRequests: readonly PullRequestFacts[];
+  readonly openPullRequests: readonly InspectedPullRequest[];
+  /** When the forge was asked (ISO 8601). */
+  readonly askedAt: string;
 }
 
 /**
@@ -93,6 +97,7 @@ async function seeBranch(
   const { ref, fullName } = repository;
   if (!project || !ref) throw conflict(`The App cannot reach ${fullName} any more. Install it again.`);
   const targetBranch = targetOf(project.flow, card.hotfix);
+  const askedAt = new Date().toISOString();
   const [answer] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
   if (!answer) throw new ForgeUnavailable("the forge said nothing of the branch");
   if (answer.refusal) throw conflict(answer.refusal.message);
@@ -100,7 +105,7 @@ async function seeBranch(
     throw conflict(`The branch ${name} is gone from ${fullName}. Push it again, or put the item away.`);
   }
   const openPullRequests = answer.pullRequests.filter(({ state }) => state === "open");
-  return { repository, name, headSha: answer.headSha, openPullRequests };
+  return { repository, name, headSha: answer.headSha, openPullRequests, askedAt };
 }
 
 /** The branch and its open pull requests are the card's from here on. The card's row is held. */
@@ -137,7 +142,24 @@ async function takeOver(trx: Trx, caller: Caller, card: CardHead, branch: SeenBr
     ...events,
     { ...told, kind: "branch_adopted", data: { branchName: name, sha: headSha, prNumber } },
   ]);
+  await adoptReports(trx, told, branch);
   await forgetInboxItems(trx, "branch_suggestion", branchKey(repositoryId, name));
   if (link?.branchName)
     await forgetInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));
+}
+
+/** What checks say of a branch is kept from here on; what they said before is on its pull request. */
+async function adoptReports(
+  trx: Trx,
+  told: Pick<NewEvent, "cardId" | "actor"> & { readonly repositoryId: string },
+  { name: branchName, headSha: sha, openPullRequests, askedAt }: SeenBranch,
+): Promise<void> {
+  const { repositoryId } = told;
+  const pull = openPullRequests.find(({ headSha }) => headSha === sha);
+  for (const report of pull?.reports ?? []) {
+    await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, askedAt);
+  }
+  const to = checksState(await listOutcomes(trx, repositoryId, sha));
+  if (to === null) return;
+  await recordEvents(trx, [{ ...told, kind: "checks_changed", data: { branchName, sha, from: null, to } }]);
 }

@@ -11,7 +11,7 @@ export const branchKey = (repositoryId: string, branchName: string): string =>
 export const deletedBranchItem = (
   card: CardHead,
   repositoryId: string,
-  { branchName, before, at }: Pushed,
+  { branchName, before, at, sender }: Pushed,
   { login }: Actor,
 ): NewInboxItem => ({
   workspaceId: card.workspaceId,
@@ -20,7 +20,9 @@ export const deletedBranchItem = (
   repositoryId,
   kind: "branch_deleted",
   naturalKey: branchKey(repositoryId, branchName),
-  detail: `${login} deleted ${branchName}, the card's branch, before it was merged.`,
+  detail: sender
+    ? `${login} deleted ${branchName}, the card's branch, before it was merged.`
+    : `${branchName}, the card's branch, was deleted before it was merged.`,
   data: { branchName, sha: before, login },
   at,
 });

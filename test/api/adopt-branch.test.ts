@@ -87,10 +87,23 @@ describe("adopting a suggested branch", () => {
       base: "main",
     });
     const sha = await pushTo(board, branchName, "more.txt");
+    const status = `/repos/${board.owner}/web/statuses/${sha}`;
+    for (const [context, state] of [
+      ["lint", "success"],
+      ["unit", "failure"],
+    ] as const) {
+      await board.person("ada", "POST", status, { context, state });
+    }
+    await allWorked(world);
+    await board.api.move(1, board.stages["To do"]);
     expect((await adopt(board, item)).status).toBe(204);
     expect((await board.api.readCard(1)).repositories).toMatchObject([
-      { branchName, prNumber: 1, prState: "open" },
+      { branchName, prNumber: 1, prState: "open", checksState: "failing" },
     ]);
+    await board.api.move(1, board.stages["In review"]);
+    expect(await itemWhen(board.api, "checks_broken")).toMatchObject({ data: { sha, failing: ["unit"] } });
+    await board.person("ada", "POST", status, { context: "unit", state: "success" });
+    await clearedWhen(board.api, "checks_broken");
     expect(await board.api.eventWhen(1, ({ kind }) => kind === "branch_adopted")).toMatchObject({
       data: { branchName, sha, prNumber: 1 },
     });
