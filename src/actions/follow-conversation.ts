@@ -8,6 +8,7 @@ import type {
   Pushed,
   ReviewSubmitted,
 } from "../forge/events.ts";
+import type { ForgeAccount } from "../forge/forge.ts";
 import { findCardById } from "../store/cards.ts";
 import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
 import type { Db } from "../store/connect.ts";
@@ -48,7 +49,7 @@ export async function followConversation(deps: Deps, event: ForgeEvent): Promise
 }
 
 async function followPush(deps: Deps, event: Pushed): Promise<void> {
-  if (event.after === null) return;
+  if (event.after === null || (await isOurAccount(deps, event.sender))) return;
   const repository = await knownRepository(deps, event);
   const cardId = repository && (await findBranchOwner(deps.db, repository.id, event.branchName));
   const card = cardId && (await findCardById(deps.db, cardId));
@@ -103,8 +104,11 @@ async function followComment(deps: Deps, event: Commented): Promise<void> {
 /** Whether a comment is a person's. What our own account says was said by somebody here. */
 async function isPerson(deps: Deps, { workspaceId }: Conversation, { author }: Commented): Promise<boolean> {
   if (author === null || (await isAgentOn(deps.db, workspaceId, author))) return false;
-  return !author.isBot || author.forgeId === (await deps.forge.identity()).botId;
+  return !author.isBot || isOurAccount(deps, author);
 }
+
+const isOurAccount = async (deps: Deps, account: ForgeAccount | null): Promise<boolean> =>
+  account !== null && account.forgeId === (await deps.forge.identity()).botId;
 
 async function followCheck(deps: Deps, event: CheckReported): Promise<void> {
   const repository = await knownRepository(deps, event);
