@@ -5,14 +5,7 @@ import { findCardById } from "../store/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
 import type { Trx } from "../store/connect.ts";
-import {
-  findBranchOwner,
-  findPullRequest,
-  findPullRequestOwner,
-  holdPullRequest,
-  savePullRequest,
-  type PullRequestRow,
-} from "../store/links.ts";
+import { findPullRequest, holdPullRequest, savePullRequest, type PullRequestRow } from "../store/links.ts";
 import type { Repository } from "../store/repositories.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { branchKey } from "./branch-items.ts";
@@ -21,6 +14,7 @@ import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
+import { pullRequestOwner } from "./pull-request-owner.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { deedKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent } from "./record-give-up.ts";
@@ -46,7 +40,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
     const { number: prNumber, targetBranch } = event;
     await clearMergedBackmerge(deps.db, { repositoryId: repository.id, targetBranch, prNumber });
   }
-  const cardId = repository && (await ownerOf(deps, repository, event));
+  const cardId = repository && (await pullRequestOwner(deps.db, repository, event));
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!repository) return;
   if (!card) return recordProposal(deps, repository, event);
@@ -100,14 +94,6 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
     }
     if (card.blocked) await recheckSoon(trx, card.id);
   });
-}
-
-/** A pull request is a card's when it was recorded as such, or comes from the card's branch in the very same repository. */
-async function ownerOf(deps: Deps, repository: Repository, event: PullRequestEvent): Promise<string | null> {
-  const owner = await findPullRequestOwner(deps.db, repository.id, event.number);
-  if (owner) return owner;
-  if (event.headRepositoryId !== event.repository.forgeId) return null;
-  return findBranchOwner(deps.db, repository.id, event.headBranch);
 }
 
 const stateOf = (event: PullRequestEvent): "draft" | "open" | "merged" | "closed" => {

@@ -1,16 +1,16 @@
 import type { ReviewSubmitted } from "../forge/events.ts";
 import { findCardById } from "../store/cards.ts";
-import { findPullRequestOwner } from "../store/links.ts";
 import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
+import { pullRequestOwner } from "./pull-request-owner.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 
 /** Records a review of a card's pull request. */
 export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<void> {
   const repository = await knownRepository(deps, event);
-  const cardId = repository && (await findPullRequestOwner(deps.db, repository.id, event.number));
+  const cardId = repository && (await pullRequestOwner(deps.db, repository, event));
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!repository || !card) return;
   await deps.db.transaction(async (trx) => {

@@ -74,6 +74,9 @@ export interface CheckReported extends FromRepository {
 export interface ReviewSubmitted extends FromRepository {
   readonly type: "review_submitted";
   readonly number: number;
+  /** Of the pull request, which may not be known yet. */
+  readonly headBranch: string;
+  readonly headRepositoryId: number | null;
   readonly reviewId: number;
   readonly state: ReviewState;
 }

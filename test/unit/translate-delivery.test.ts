@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { translateDelivery } from "../../src/forge/github/translate-delivery.ts";
+import { mangled } from "../support/mangled.ts";
 
 const SHA = "a".repeat(40);
 const OLD = "b".repeat(40);
@@ -108,7 +109,12 @@ const review = (action: string, state: string) => ({
   ...around,
   action,
   review: { id: 31, state, user: ada, submitted_at: "2026-11-20T12:30:00Z", commit_id: SHA },
-  pull_request: { number: 5, node_id: "PR_5", updated_at: "2026-11-20T13:00:00Z" },
+  pull_request: {
+    number: 5,
+    node_id: "PR_5",
+    updated_at: "2026-11-20T13:00:00Z",
+    head: { ref: "card/7-login", sha: SHA, repo: { id: 42 } },
+  },
 });
 
 const comment = (action: string, over: object = {}, issue: object = { pull_request: { url: "x" } }) => ({
@@ -321,6 +327,8 @@ describe("a review", () => {
       ...context,
       at,
       number: 5,
+      headBranch: "card/7-login",
+      headRepositoryId: 42,
       reviewId: 31,
       state,
     });
@@ -451,19 +459,6 @@ const KINDS = [
   "repository_changed",
   "irrelevant",
 ];
-
-/** The value with one thing in it, somewhere, gone or replaced. */
-function mangled(value: unknown, path: readonly number[], by: unknown): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined || typeof value !== "object" || value === null) return by;
-  const copy: Record<string, unknown> = { ...value };
-  const keys = Object.keys(copy);
-  const key = keys[step % Math.max(keys.length, 1)];
-  if (key === undefined) return by;
-  copy[key] = mangled(copy[key], rest, by);
-  if (copy[key] === undefined) delete copy[key];
-  return Array.isArray(value) ? Object.values(copy) : copy;
-}
 
 describe("whatever arrives", () => {
   test("a known payload with anything in it replaced is one of our events, and never an exception", () => {

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 export const account = z
   .looseObject({
-    id: z.number(),
+    id: z.int(),
     login: z.string(),
     avatar_url: z.string().nullish(),
     type: z.string().nullish(),
@@ -19,18 +19,18 @@ export type DeliveredAccount = z.infer<typeof account>;
 /** What is around every event. */
 export const envelope = z.looseObject({
   action: z.string().optional().catch(undefined),
-  installation: z.looseObject({ id: z.number() }).nullish().catch(null),
-  repository: z.looseObject({ id: z.number() }).nullish().catch(null),
+  installation: z.looseObject({ id: z.int() }).nullish().catch(null),
+  repository: z.looseObject({ id: z.int() }).nullish().catch(null),
 });
 
 export const fromRepository = z.looseObject({
   action: z.string().optional().catch(undefined),
   repository: z.looseObject({
-    id: z.number(),
+    id: z.int(),
     full_name: z.string(),
     default_branch: z.string().catch("main"),
   }),
-  installation: z.looseObject({ id: z.number() }).nullish().catch(null),
+  installation: z.looseObject({ id: z.int() }).nullish().catch(null),
   sender: account,
 });
 
@@ -48,13 +48,13 @@ export const repository = fromRepository.extend({
   changes: z.looseObject({ default_branch: z.unknown().optional() }).nullish().catch(null),
 });
 
-const repositoryId = z.looseObject({ id: z.number() }).nullish().catch(null);
+const repositoryId = z.looseObject({ id: z.int() }).nullish().catch(null);
 
 export const pullRequest = fromRepository.extend({
   reason: z.string().nullish().catch(null),
   changes: z.looseObject({ base: z.unknown().optional() }).nullish().catch(null),
   pull_request: z.looseObject({
-    number: z.number(),
+    number: z.int32(),
     node_id: z.string(),
     title: z.string().nullish(),
     user: account,
@@ -74,19 +74,23 @@ export const pullRequest = fromRepository.extend({
 
 export const review = fromRepository.extend({
   review: z.looseObject({
-    id: z.number(),
+    id: z.int(),
     state: z.string(),
     submitted_at: z.string().nullish(),
     updated_at: z.string().nullish(),
     user: account,
   }),
-  pull_request: z.looseObject({ number: z.number(), updated_at: z.string().nullish() }),
+  pull_request: z.looseObject({
+    number: z.int32(),
+    updated_at: z.string().nullish(),
+    head: z.looseObject({ ref: z.string(), repo: repositoryId }).nullish().catch(null),
+  }),
 });
 
 export const issueComment = fromRepository.extend({
-  issue: z.looseObject({ number: z.number(), pull_request: z.looseObject({}).nullish() }),
+  issue: z.looseObject({ number: z.int32(), pull_request: z.looseObject({}).nullish() }),
   comment: z.looseObject({
-    id: z.number(),
+    id: z.int(),
     body: z.string().nullish(),
     user: account,
     created_at: z.string().nullish(),
@@ -96,14 +100,14 @@ export const issueComment = fromRepository.extend({
 
 export const checkRun = fromRepository.extend({
   check_run: z.looseObject({
-    id: z.number(),
+    id: z.int(),
     name: z.string(),
     head_sha: z.string(),
     status: z.string(),
     conclusion: z.string().nullish(),
     started_at: z.string().nullish(),
     completed_at: z.string().nullish(),
-    app: z.looseObject({ id: z.number() }).nullish().catch(null),
+    app: z.looseObject({ id: z.int() }).nullish().catch(null),
     check_suite: z.looseObject({ head_branch: z.string().nullish() }).nullish().catch(null),
     pull_requests: z
       .array(z.looseObject({ head: z.looseObject({ ref: z.string(), repo: repositoryId }) }))
@@ -112,7 +116,7 @@ export const checkRun = fromRepository.extend({
 });
 
 export const status = fromRepository.extend({
-  id: z.number(),
+  id: z.int(),
   sha: z.string(),
   context: z.string(),
   state: z.string(),

@@ -158,6 +158,8 @@ function translateReview(payload: unknown): ReviewSubmitted | null {
     type: "review_submitted",
     ...about(delivered, isoTime(at)),
     number: pull.number,
+    headBranch: shortName(pull.head?.ref ?? ""),
+    headRepositoryId: pull.head?.repo?.id ?? null,
     reviewId: review.id,
     state: action === "dismissed" ? "dismissed" : state,
   };

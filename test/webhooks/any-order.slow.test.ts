@@ -1,0 +1,139 @@
+/** A pull request's whole life, told in any order and some of it twice, comes to the same card. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { workLane } from "../../src/webhooks/work-lane.ts";
+import { allWorked, deliver } from "../support/deliveries.ts";
+import { edit, merge, push } from "../support/repairing.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+const ORDERS = 500;
+const TOLD = [
+  "pushed",
+  "pull_request_opened",
+  "pull_request_ready",
+  "pull_request_closed",
+  "pull_request_reopened",
+  "pull_request_merged",
+  "review_submitted",
+];
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+interface Told {
+  readonly event: string;
+  readonly payload: string;
+}
+
+/** Lets a person live a pull request's life on a card's branch, and gives what the forge said of it. */
+async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
+  const heard: Told[] = [];
+  const { context, control } = world.forge;
+  control.webhooks.add({ fault: { kind: "hold" } });
+  const path = `/repos/${board.owner}/web`;
+  for (let count = 0; count < 3; count++) await push(board, branchName, `first-${count}.txt`);
+  const opened = await board.person("grace", "POST", `${path}/pulls`, {
+    title: "Mine",
+    head: branchName,
+    base: "main",
+  });
+  const pull = Number(opened.body["number"]);
+  await push(board, branchName, "second.txt");
+  await board.person("ada", "POST", `${path}/pulls/${pull}/reviews`, { event: "APPROVE", body: "Good" });
+  await edit(board, pull, "closed");
+  await edit(board, pull, "open");
+  await push(board, branchName, "third.txt");
+  expect((await merge(board, pull)).status).toBe(200);
+  await world.forge.settle();
+  for (const { event, body } of control.webhooks.held()) heard.push({ event, payload: body });
+  control.webhooks.clear();
+  control.webhooks.abandon();
+  expect(context.webhooks.url).not.toBeNull();
+  return heard;
+}
+
+it(`${ORDERS} orders`, async () => {
+  const board = await world.board();
+  const { db } = world.service.deps;
+  const { number, id: cardId } = await board.api.card();
+  // The branch is cut and the card stands where nothing more is done for it.
+  await board.api.move(number, board.stages["In progress"]);
+  await board.api.move(number, board.stages["To do"]);
+  const [link] = await db("card_repositories").where({ card_id: cardId });
+  const branchName = String(link?.branch_name);
+  await allWorked(world);
+  const life = await aLife(board, branchName);
+  const seen = await db("timeline_items").where({ card_id: cardId }).max("seq as last").first();
+  const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
+
+  const reset = async (): Promise<void> => {
+    await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
+    await db("pull_requests").where({ card_id: cardId }).delete();
+    await db("deliveries").delete();
+    await db("card_repositories").where({ card_id: cardId }).update({ head_sha: link?.head_sha });
+  };
+  const outcomeOf = async (told: readonly Told[]) => {
+    await reset();
+    for (const { event, payload } of told) {
+      const row = { guid: randomUUID(), event, lane, payload, source: "webhook" };
+      await db("deliveries").insert(row);
+    }
+    await workLane(world.service.deps, lane);
+    expect(await db("deliveries").whereNot({ state: "done" }).select("event", "error")).toEqual([]);
+    const { repositories } = await board.api.readCard(number);
+    const [now] = await db("card_repositories").where({ card_id: cardId }).select("head_sha");
+    const events = (await board.api.timeline(number)).filter(({ kind }) => TOLD.includes(kind));
+    const items = events.map(({ kind, at, data, actor }) =>
+      JSON.stringify({ kind, at, data, by: actor.login }),
+    );
+    return { repositories, head: now?.head_sha as string, told: items.toSorted() };
+  };
+
+  const inOrder = await outcomeOf(life);
+  expect(inOrder.repositories[0]?.prState).toBe("merged");
+  expect(inOrder.told.length).toBeGreaterThan(9);
+  const places = life.map((_, at) => at);
+  const anyOrder = fc
+    .tuple(
+      fc.shuffledSubarray(places, { minLength: places.length }),
+      fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 4 }),
+    )
+    .map(([order, twice]) =>
+      twice.reduce((told, [what, at]) => told.toSpliced(at % told.length, 0, what % places.length), order),
+    );
+  await fc.assert(
+    fc.asyncProperty(anyOrder, async (order) => {
+      expect(await outcomeOf(order.flatMap((at) => life[at] ?? []))).toEqual(inOrder);
+    }),
+    { numRuns: ORDERS, endOnFailure: true },
+  );
+}, 900_000);
+
+it("a delivery that two processes work at the same time is told once", async () => {
+  const board = await world.board();
+  const { db } = world.service.deps;
+  const { number, id: cardId } = await board.api.card();
+  await board.api.move(number, board.stages["In progress"]);
+  await board.api.move(number, board.stages["To do"]);
+  const [link] = await db("card_repositories").where({ card_id: cardId });
+  await allWorked(world);
+  const life = await aLife(board, String(link?.branch_name));
+  await Promise.all(
+    life.flatMap(({ event, payload }) => {
+      const guid = randomUUID();
+      return Array.from({ length: 5 }, () => deliver(world, event, payload, { guid }));
+    }),
+  );
+  const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
+  await Promise.all([workLane(world.service.deps, lane), workLane(world.service.deps, lane)]);
+  await allWorked(world);
+  const told = (await board.api.timeline(number))
+    .filter(({ kind }) => TOLD.includes(kind))
+    .map(({ kind, at, data }) => JSON.stringify([kind, at, data]));
+  expect(new Set(told).size).toBe(told.length);
+  expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("merged");
+});

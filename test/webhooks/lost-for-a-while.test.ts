@@ -1,0 +1,84 @@
+/** Whatever happens to webhooks for a while, boards are right again once it has ended, and nobody has to help. */
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
+import { allWorked } from "../support/deliveries.ts";
+import { openCard } from "../support/open-card.ts";
+import { compared, edit, merge, pullOf, push } from "../support/repairing.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+/** What the forge shows of a card, in the words of the API. */
+async function onForge(board: TestBoard, branchName: string, pull: number) {
+  const path = `/repos/${board.owner}/web`;
+  const { body } = await board.person("ada", "GET", `${path}/pulls/${pull}`);
+  const branch = await board.person("ada", "GET", `${path}/git/ref/heads/${branchName}`);
+  const sha = (branch.body["object"] as { sha: string }).sha;
+  const status = await board.person("ada", "GET", `${path}/commits/${sha}/status`);
+  const checks = { success: "passing", failure: "failing", pending: "pending" };
+  const none = status.body["total_count"] === 0;
+  return {
+    prState: body["merged"] === true ? "merged" : body["draft"] === true ? "draft" : String(body["state"]),
+    checksState: none ? null : checks[status.body["state"] as keyof typeof checks],
+  };
+}
+
+it.each([
+  ["all of them are dropped, which the forge's log knows", { kind: "drop" }],
+  ["all of them are lost without a trace", { kind: "drop", unlogged: true }],
+  ["a third is lost without a trace", { kind: "drop", unlogged: true, percent: 33 }],
+] as const)("%s, and those after that come in another order", async (_, fault) => {
+  const board = await world.board();
+  const cards = [];
+  for (let count = 0; count < 3; count++) {
+    const { number, branchName } = await openCard(world, board, ["web"]);
+    cards.push({ number, branchName, pull: await pullOf(board, number) });
+    await push(board, branchName, `start-${number}.txt`);
+    await allWorked(world);
+  }
+  const [one, two, three] = cards;
+  if (!one || !two || !three) throw new Error("three cards were made");
+  const report = async (sha: string, state: string): Promise<void> => {
+    await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, { state, context: "ci" });
+  };
+
+  world.forge.control.webhooks.add({ fault });
+  await report(await push(board, one.branchName, "one.txt"), "failure");
+  await merge(board, two.pull);
+  await edit(board, three.pull, "closed");
+  await push(board, three.branchName, "three.txt");
+  await world.forge.settle();
+  world.forge.control.webhooks.clear();
+
+  world.forge.control.webhooks.add({ fault: { kind: "reorder", batch: 5 } });
+  await report(await push(board, one.branchName, "more.txt"), "success");
+  await edit(board, three.pull, "open");
+  await world.forge.settle();
+  world.forge.control.webhooks.clear();
+  await world.forge.control.webhooks.release("shuffled");
+
+  await takeInMissed(world.service.deps);
+  await allWorked(world);
+  await compared(world);
+  for (const { number, branchName, pull } of cards) {
+    const [link] = (await board.api.readCard(number)).repositories;
+    const { prState, checksState } = await onForge(board, branchName, pull);
+    expect({ number, prState: link?.prState, checksState: link?.checksState }).toEqual({
+      number,
+      prState,
+      checksState,
+    });
+    const keys = await world.service.deps
+      .db("timeline_items as t")
+      .join("cards as c", "c.id", "t.card_id")
+      .where({ "c.workspace_id": board.workspaceId, "c.number": number, kind: "pull_request_merged" });
+    expect(keys.length).toBe(prState === "merged" ? 1 : 0);
+  }
+  const before = await Promise.all(cards.map(({ number }) => board.api.timeline(number)));
+  await compared(world);
+  expect(await Promise.all(cards.map(({ number }) => board.api.timeline(number)))).toEqual(before);
+});
