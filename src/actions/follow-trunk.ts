@@ -1,5 +1,6 @@
 import { landingsOf } from "../flow/landings.ts";
 import type { Pushed } from "../forge/events.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
 import type { LandedCommit } from "../forge/releasing.ts";
 import type { Db } from "../store/connect.ts";
 import { addJob } from "../store/jobs.ts";
@@ -55,24 +56,40 @@ export async function followTrunk(deps: Deps, repositoryId: string, branchName: 
 
 /**
  * Looks whether trunk branches stand where they were last heard to be, several in one call, and reads on where they do not. What landed
- * lately is read once more.
+ * lately is read once more. An account or a branch that cannot be asked about does not keep the others waiting.
  */
 export async function followTrunks(deps: Deps): Promise<void> {
   const trunks = await listTrunks(deps.db);
-  for (let start = 0; start < trunks.length; start += AT_ONCE) {
-    const some = trunks.slice(start, start + AT_ONCE);
-    const questions = some.map(({ ref, branchName }) => ({
-      repository: ref,
-      branchName: null,
-      targetBranch: branchName,
-    }));
-    const answers = await deps.forge.inspect(questions);
-    for (const [index, trunk] of some.entries()) {
-      const answer = answers[index];
-      const tip = answer && !answer.refusal ? answer.target.sha : null;
-      if (tip === null || (tip === trunk.headSha && tip === trunk.settledSha)) continue;
-      await readOn(deps, trunk, "settled");
+  for (const installationId of new Set(trunks.map(({ ref }) => ref.installationId))) {
+    const group = trunks.filter(({ ref }) => ref.installationId === installationId);
+    for (let start = 0; start < group.length; start += AT_ONCE) {
+      await unlessAway(deps, { installationId }, () => followSome(deps, group.slice(start, start + AT_ONCE)));
     }
+  }
+}
+
+async function followSome(deps: Deps, trunks: Awaited<ReturnType<typeof listTrunks>>): Promise<void> {
+  const questions = trunks.map(({ ref, branchName }) => ({
+    repository: ref,
+    branchName: null,
+    targetBranch: branchName,
+  }));
+  const answers = await deps.forge.inspect(questions);
+  for (const [index, trunk] of trunks.entries()) {
+    const answer = answers[index];
+    const tip = answer && !answer.refusal ? answer.target.sha : null;
+    if (tip === null || (tip === trunk.headSha && tip === trunk.settledSha)) continue;
+    const { repositoryId, branchName } = trunk;
+    await unlessAway(deps, { repositoryId, branchName }, () => readOn(deps, trunk, "settled"));
+  }
+}
+
+async function unlessAway(deps: Deps, about: object, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    deps.log.warn({ err: error, ...about }, "the history of a trunk could not be read");
   }
 }
 

@@ -21,6 +21,7 @@ import {
 import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
 import { resumeAction } from "../actions/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/suggest-branch.ts";
+import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-leftovers.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
@@ -64,6 +65,7 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
     return followTrunk(deps, repositoryId, branchName);
   },
   [FOLLOW_TRUNKS]: () => followTrunks(deps),
+  [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
   "work-forgotten-lanes": async () => {
     for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
   },
@@ -88,6 +90,7 @@ export const TIMETABLE = `
 29 * * * * reconcile ?max=1
 17 * * * * sync-installations ?max=3
 43 * * * * follow-trunks ?max=3
+53 * * * * sweep-pick-leftovers ?max=1
 41 * * * * drop-what-is-old ?max=3
 11 * * * * drop-old-board-changes ?max=3
 `;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { openCard } from "../support/open-card.ts";
-import { makeRelease } from "../support/releases.ts";
+import { complete, makeRelease } from "../support/releases.ts";
 import { readTrunk, trunkWhenLanded } from "../support/trunk.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -100,6 +100,30 @@ describe("the trunk report", () => {
     ]);
     expect(numbers.owed).toBe(1);
     expect(releases).toEqual([]);
+  });
+
+  it("tells of the releases completed in the window with what they carried", async () => {
+    const { number } = await openCard(world, board);
+    const owed = await board.api.card({ title: "Later" });
+    await board.api.move(number, board.stages.Done);
+    const releaseId = await makeRelease(board.api, "Spring", [number, owed.number]);
+    const versions = [{ repositoryId: board.repositories["web"], tagName: "v1.0" }];
+    expect((await complete(board.api, releaseId, versions)).status).toBe(200);
+    const { releases, promised } = await readTrunk(board.api);
+    expect(releases).toMatchObject([
+      {
+        id: releaseId,
+        name: "Spring",
+        tags: [{ fullName: fullName(), tagName: "v1.0" }],
+        cards: [
+          { number, title: "Say hello" },
+          { number: owed.number, title: "Later" },
+        ],
+      },
+    ]);
+    expect(promised).toMatchObject([{ number: owed.number, releaseName: "Spring" }]);
+    const past = await readTrunk(board.api, "?from=2020-01-01&to=2020-01-31");
+    expect(past).toMatchObject({ releases: [], promised: [], landings: [], delivered: [] });
   });
 
   it("asks nothing of the forge", async () => {
