@@ -68,6 +68,20 @@ describe("the members of a board", () => {
     expect(created).toMatchObject({ status: 201, body: { assignee: user } });
   });
 
+  it("can be neither added nor given another role through the API", async () => {
+    const board = await world.board();
+    const [member] = (await board.api.get<Member[]>("/v1/members")).body;
+    const path = `/v1/members/${member?.id}`;
+    const tries = [
+      await board.api.post("/v1/members", { login: "ada", role: "maintainer" }),
+      await board.api.patch(path, { role: "viewer" }),
+      await board.api.put(path, { role: "viewer" }),
+      await board.api.delete(path),
+    ];
+    expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect((await board.api.get<Member[]>("/v1/members")).body).toEqual([member]);
+  });
+
   it("are this board's only, and not everybody the forge has shown", async () => {
     const [board, other] = [await world.board(), await world.board()];
     const ids = async (api = board.api) => (await api.get<Member[]>("/v1/members")).body.map(({ id }) => id);

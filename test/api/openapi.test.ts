@@ -73,6 +73,36 @@ describe("the document", () => {
     }
   });
 
+  it("names fields in camelCase and values in lower case", () => {
+    const names = new Set<string>();
+    const values = new Set<string>();
+    const walk = (node: unknown): void => {
+      if (typeof node !== "object" || node === null) return;
+      const { properties, enum: options } = node as { properties?: object; enum?: unknown[] };
+      for (const name of Object.keys(properties ?? {})) names.add(name);
+      for (const value of options ?? []) values.add(String(value));
+      for (const inner of Object.values(node)) walk(inner);
+    };
+    walk(generated);
+    expect(names.size).toBeGreaterThan(50);
+    expect([...names].filter((name) => !/^[a-z][a-zA-Z]*$/.test(name))).toEqual([]);
+    expect([...values].filter((value) => !/^([a-z]+(_[a-z]+)*|\d)$/.test(value))).toEqual([]);
+  });
+
+  it("says of every timestamp that it has milliseconds", () => {
+    const schemas = JSON.stringify(generated).match(/"format":"date-time","pattern":"[^"]*"/g) ?? [];
+    expect(schemas.length).toBeGreaterThan(5);
+    for (const schema of schemas) {
+      const { pattern } = JSON.parse(`{${schema}}`) as { pattern: string };
+      expect("2026-01-31T09:30:00.000Z").toMatch(new RegExp(pattern));
+      expect("2026-01-31T09:30:00Z").not.toMatch(new RegExp(pattern));
+    }
+  });
+
+  it("tells clients to skip kinds of events they do not know", () => {
+    expect(JSON.stringify(generated)).toContain("Skip a kind you do not know");
+  });
+
   it("gives every operation a name of its own", () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);

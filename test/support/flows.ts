@@ -30,7 +30,7 @@ export const without = (flow: Flow, name: string): Flow => ({
   ...flow,
   stages: flow.stages.filter((stage) => stage.name !== name),
 });
-export const readColumns = async (board: TestBoard) =>
+export const readColumns = async (board: Pick<TestBoard, "api">) =>
   (
     await board.api.get<{ columns: { statusId: string; name: string; tasks: { number: number }[] }[] }>(
       "/v1/board",

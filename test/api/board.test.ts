@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { readColumns, readFlow } from "../support/flows.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+describe("the board", () => {
+  it("has the columns of the flow in their order, each with its cards in theirs", async () => {
+    const { stages } = board;
+    const first = await board.api.card({ statusId: stages["To do"], repositoryIds: [] });
+    const above = await board.api.card({ repositoryIds: [] });
+    await board.api.move(above.number, stages["To do"], 0);
+    const flow = await readFlow(board);
+    const columns = await readColumns(board);
+    expect(columns.map(({ tasks: _tasks, ...column }) => column)).toEqual(
+      flow.stages.slice(1).map(({ id, name, kind, minRole }) => ({ statusId: id, name, kind, minRole })),
+    );
+    const todo = columns.find(({ statusId }) => statusId === stages["To do"]);
+    expect(todo?.tasks.map(({ number }) => number)).toEqual([above.number, first.number]);
+  });
+
+  it("shows of a card what a board needs, and no more", async () => {
+    const { id, number } = await board.api.card({
+      title: "Shown",
+      statusId: board.stages.Done,
+      repositoryIds: [],
+      priority: "high",
+    });
+    const done = (await readColumns(board)).at(-1);
+    expect(done?.tasks.find((task) => task.number === number)).toEqual({
+      id,
+      number,
+      title: "Shown",
+      projectId: board.projectId,
+      statusId: board.stages.Done,
+      priority: "high",
+      assignee: null,
+      labels: [],
+    });
+  });
+});
+
+describe("the backlog", () => {
+  it("tells a draft in the backlog as it is told by itself", async () => {
+    const { number } = await board.api.card({ title: "A draft" });
+    const backlog = await board.api.get<{ number: number }[]>("/v1/backlog");
+    expect(backlog.body.find((card) => card.number === number)).toEqual(await board.api.readCard(number));
+  });
+});
