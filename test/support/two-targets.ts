@@ -7,7 +7,10 @@ export interface TwoTargets {
   readonly staging: string;
 }
 
-export async function twoTargets(world: TestWorld, options: BoardOptions = {}): Promise<TwoTargets> {
+export async function twoTargets(
+  world: Pick<TestWorld, "forge" | "board">,
+  options: BoardOptions = {},
+): Promise<TwoTargets> {
   const board = await world.board(options);
   for (const name of options.repositories ?? ["web"]) {
     await world.forge.commit(`${board.owner}/${name}`, "develop", { "develop.txt": "develop\n" });

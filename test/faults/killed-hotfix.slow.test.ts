@@ -1,0 +1,54 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import { eventually } from "../support/api.ts";
+import { itemWhen } from "../support/inbox.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { kindsOf, work } from "../support/repositories.ts";
+import { branchesOf, twoTargets } from "../support/two-targets.ts";
+import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+
+let world: KillableWorld;
+beforeAll(async () => {
+  world = await startKillableWorld();
+});
+afterEach(() => world.forge.control.reset());
+afterAll(() => world.stop());
+
+const WRITES: readonly (readonly [string, CallMatch])[] = [
+  ["cutting the branch", { method: "POST", path: "/repositories/*/git/refs" }],
+  ["opening the pull request", { method: "POST", path: "/repositories/*/pulls" }],
+];
+
+describe.each(WRITES)("killed while a landed hotfix is brought back, %s", (_, match) => {
+  it.each(["before", "after"] as const)(
+    "%s the forge did it: there is one branch and one pull request in the end, told once",
+    async (effect) => {
+      const { board } = await twoTargets(world);
+      const { number } = await board.api.card({ title: "Stop the leak", hotfix: true });
+      await board.api.move(number, board.stages["In progress"]);
+      await work(board, number);
+      const { faults } = world.forge.control;
+      faults.add({ match, fault: { kind: "hang", effect }, times: 1 });
+      expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+      await eventually(
+        () => Promise.resolve(faults.list()),
+        ([fault]) => fault?.hits === 1,
+      );
+      await world.kill();
+      faults.clear();
+      await world.restart();
+      const item = await eventually(
+        () => itemWhen(board.api, "backmerge_open"),
+        ({ data }) => data["prNumber"] !== null,
+        40_000,
+      );
+      expect(item.data).toMatchObject({ prNumber: 2, targetBranch: "develop" });
+      await world.forge.settle();
+      const told = (await kindsOf(board, number)).filter((kind) => kind === "backmerge_opened");
+      expect(told).toHaveLength(1);
+      expect((await branchesOf(board)).filter((name) => name.startsWith("backmerge/"))).toHaveLength(1);
+      await expectConsistent(world, board);
+    },
+    120_000,
+  );
+});
