@@ -11,9 +11,11 @@ import { member } from "./member.ts";
 import { migrate } from "./migrate.ts";
 import { monitor } from "./monitor.ts";
 import { openapi } from "./openapi.ts";
+import { setup } from "./setup.ts";
 import { workspace } from "./workspace.ts";
 
 const COMMANDS: readonly Command[] = [
+  setup,
   doctor,
   credential,
   workspace,

@@ -1,0 +1,35 @@
+import { expect, it } from "@jest/globals";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+
+async function setup(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const lines: string[] = [];
+  const code = await runCommandLine(["setup", ...args], {
+    env,
+    cwd: "/nowhere",
+    pid: 1,
+    print: (line) => void lines.push(line),
+    complain: () => undefined,
+    readInput: () => Promise.resolve(""),
+    untilSignal: () => Promise.resolve(),
+  });
+  return { code, said: lines.join("\n") };
+}
+
+it("trunkline setup gives the address where an App with all that is needed is made", async () => {
+  const { said } = await setup(["--url", "https://t.example.com/", "--org", "acme", "--json"]);
+  const url = new URL((JSON.parse(said) as { url: string }).url);
+  expect(url.origin + url.pathname).toBe("https://github.com/organizations/acme/settings/apps/new");
+  expect(url.searchParams.get("webhook_url")).toBe("https://t.example.com/api/github/webhooks");
+  expect(url.searchParams.get("public")).toBe("false");
+  expect(url.searchParams.getAll("events[]")).toContain("push");
+  for (const [name, level] of Object.entries(NEEDED_PERMISSIONS))
+    expect(url.searchParams.get(name)).toBe(level);
+});
+
+it("trunkline setup follows GHE_HOST, and wants an address", async () => {
+  const { said } = await setup(["--url", "https://t.example.com"], { GHE_HOST: "github.example.com" });
+  expect(said).toMatch(/^https:\/\/github\.example\.com\/settings\/apps\/new\?/);
+  expect((await setup([])).code).toBe(2);
+  expect((await setup(["--url", "t.example.com"])).code).toBe(2);
+});
