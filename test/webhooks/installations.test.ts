@@ -1,6 +1,6 @@
 /** Where the App may work: installed, suspended, renamed, handed on. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { syncInstallation } from "../../src/actions/sync-installation.ts";
+import { follow, syncInstallation } from "../../src/actions/sync-installation.ts";
 import { syncInstallations } from "../../src/actions/sync-installations.ts";
 import {
   acceptPermissions,
@@ -8,6 +8,7 @@ import {
   setSuspended,
   uninstall,
 } from "../../src/sandbox/forge/acts/change-installation.ts";
+import { clockOf } from "../../src/store/installations.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/installations.ts";
@@ -151,6 +152,22 @@ it("events that come by another account's installation, or by one nobody knows, 
     installation: { id: onForge(world, board).installation.id },
   });
   await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
+});
+
+it("an answer to an older question changes nothing", async () => {
+  const board = await world.board();
+  const { context, account, by, installation } = onForge(world, board);
+  const askedAt = await clockOf(world.service.deps.db);
+  setSuspended(context, installation, by, true);
+  await brokenWhen(board, 1);
+  const before = {
+    installationId: installation.id,
+    account: { forgeId: account.id, login: account.login },
+    suspended: false,
+    missingPermissions: [],
+  };
+  await follow(world.service.deps, before, askedAt);
+  expect(await brokenIn(board)).toHaveLength(1);
 });
 
 describe("accounts", () => {
