@@ -158,8 +158,10 @@ it("an answer to an older question changes nothing", async () => {
   const board = await world.board();
   const { context, account, by, installation } = onForge(world, board);
   const askedAt = await clockOf(world.service.deps.db);
-  setSuspended(context, installation, by, true);
+  const suspended = setSuspended(context, installation, by, true);
   await brokenWhen(board, 1);
+  world.forge.control.webhooks.add({ fault: { kind: "drop" } });
+  setSuspended(context, suspended, by, false);
   const before = {
     installationId: installation.id,
     account: { forgeId: account.id, login: account.login },
