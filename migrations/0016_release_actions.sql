@@ -44,6 +44,7 @@ create index on release_actions (workspace_id);
 create index on release_actions (card_id) where card_id is not null;
 create index on release_actions (request_id);
 create index on release_actions (updated_at) where state = 'running';
+create index on release_actions (updated_at) where state <> 'running';
 
 -- What a promotion came to, card by card.
 create table release_promotions (

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TEMPORARY_BRANCHES, type PickOrder } from "../forge/releasing.ts";
+import type { PickOrder } from "../forge/releasing.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { findCardById } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
@@ -12,6 +12,7 @@ import { recordEvents } from "../store/timeline.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
+import { sweepPicksSoon, temporaryBranchOf } from "./sweep-picks.ts";
 import { requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
 
 /** How often a branch that was pushed to meanwhile is begun with anew. */
@@ -70,7 +71,7 @@ const orderOf = (work: Work, pick: RepositoryPick): PickOrder => ({
   branchName: branchOf(work, pick).branchName,
   expectedTip: pick.expectedTip ?? "",
   commits: pick.commits,
-  tempBranch: `${TEMPORARY_BRANCHES}pick-${work.context.action.id}`,
+  tempBranch: temporaryBranchOf(work.context.action.id),
 });
 
 async function prepareAll(work: Work): Promise<PickRefused | null> {
@@ -176,7 +177,12 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
     kept.length > 0
       ? ` The commits stay on the release's branch in ${kept.join(", ")}: others build on them already.`
       : "";
-  return { state: "refused", message: `${refused.message}${left}`, body: refused.body };
+  return {
+    state: "refused",
+    message: `${refused.message}${left}`,
+    body: refused.body,
+    record: (trx) => sweepPicksSoon(trx, context.release.id),
+  };
 }
 
 async function record(

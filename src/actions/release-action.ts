@@ -1,7 +1,7 @@
 import { Problem } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import type { Trx } from "../store/connect.ts";
-import { findProject, type Project } from "../store/projects.ts";
+import { findProject, lockProject, type Project } from "../store/projects.ts";
 import { isActionOurs, letGoOfAction, settleAction } from "../store/release-actions.ts";
 import { readRelease, type ReleaseHead } from "../store/releases.ts";
 import {
@@ -55,6 +55,8 @@ export async function actOnRelease(
   },
 ): Promise<Answered> {
   const begun = await deps.db.transaction(async (trx) => {
+    // The project, then cards, then releases: the order of everybody who needs several of them.
+    await lockProject(trx, release.projectId, "share");
     await begin.first?.(trx);
     return beginReleaseAction(deps, trx, release, request, (current) => begin.isNeeded(trx, current));
   });

@@ -1,5 +1,6 @@
 import type { Deps } from "../actions/deps.ts";
 import { dropOldReports } from "../store/monitors.ts";
+import { dropOldActions } from "../store/release-actions.ts";
 import {
   dropDeadInstances,
   dropFailedJobs,
@@ -21,5 +22,6 @@ export async function dropOld({ db, log }: Deps, { deliveryDays, historyDays }: 
   };
   await dropOldReports(db);
   await dropOldOperations(db, historyDays);
+  await dropOldActions(db, historyDays);
   log.info(dropped, "dropped what is old");
 }

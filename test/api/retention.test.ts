@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { dropOld } from "../../src/jobs/drop-old.ts";
 import { dropOldDeliveries } from "../../src/store/retention.ts";
 import { deliver, keptWhen } from "../support/deliveries.ts";
+import { makeRelease, promote } from "../support/releases.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -109,4 +110,26 @@ it("keys that still run, young processes and young failures stay", async () => {
   expect(
     await db.withSchema("graphile_worker").from("jobs").whereIn("key", ["g1", "g2"]).pluck("key"),
   ).toEqual(["g2"]);
+});
+
+it("promotions of long ago are forgotten, those under way never", async () => {
+  const { db } = world.service.deps;
+  const board = await world.board();
+  const { number } = await board.api.card({ repositoryIds: [] });
+  const id = await makeRelease(board.api, "1.4", [number]);
+  await promote(board.api, id, { statusId: board.stages["To do"] });
+  const [action] = (await db("release_actions").where({ release_id: id }).pluck("id")) as string[];
+  const read = async (): Promise<number> => (await board.api.get(`/v1/operations/${action}`)).status;
+  await drop();
+  expect(await read()).toBe(200);
+  await db("release_actions").update({
+    updated_at: ago(91),
+    state: "running",
+    holder: world.service.deps.instanceId,
+  });
+  await drop();
+  expect(await read()).toBe(200);
+  await db("release_actions").update({ state: "done" });
+  await drop();
+  expect(await read()).toBe(404);
 });

@@ -6,6 +6,8 @@ import type { WebhookSender } from "./webhooks/sender.ts";
 export interface ForgeSettings {
   /** Calls an hour for each token, REST and GraphQL apart. */
   rateLimit: number;
+  /** Writing calls a minute for each installation; GitHub's own limit is about 80, and only for what creates content. */
+  writesPerMinute: number;
   /** How many reads of a pull request answer `mergeable: null` before its mergeability is known. */
   mergeabilityDelay: number;
   /** How long an asynchronous merge stays pending. */

@@ -173,6 +173,7 @@ function openContext(options: ForgeOptions, root: string) {
 
 const SETTINGS: ForgeSettings = {
   rateLimit: 5_000,
+  writesPerMinute: Infinity,
   mergeabilityDelay: 0,
   asyncMergeDelayMs: 0,
   hasAsyncMerge: true,

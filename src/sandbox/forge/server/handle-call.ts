@@ -8,6 +8,7 @@ import { selectVersion } from "./api-version.ts";
 import { authenticate } from "./authenticate.ts";
 import { isFields, parseFields } from "./body-fields.ts";
 import type { Caller } from "./caller.ts";
+import { graphqlRequest } from "../control/match.ts";
 import { rateLimitHeaders, type RateLimits, type Resource } from "./rate-limits.ts";
 import type { RepositoryCall, Route } from "./route.ts";
 import type { Matched } from "./route-table.ts";
@@ -46,6 +47,7 @@ export async function handleCall(
     const transform = selectVersion(textHeader(call, "x-github-api-version"));
     if (!FREE.has(call.path)) limits.take(caller, resource);
     counted = !FREE.has(call.path);
+    if (isGraphql ? graphqlRequest(call).isMutation : call.method !== "GET") limits.takeWrite(caller);
     answer = isGraphql
       ? await answerGraphql(handlers, caller, call)
       : withEtag(call, transform(await answerRest(handlers, caller, call, url, matched)));

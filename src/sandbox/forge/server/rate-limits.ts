@@ -19,13 +19,17 @@ export interface RateLimits {
   take(caller: Caller, resource: Resource): void;
   /** Takes a call back that did not count after all. */
   giveBack(caller: Caller, resource: Resource): void;
+  /** Counts a writing call, or refuses it when there were too many in the last minute. */
+  takeWrite(caller: Caller): void;
 }
 
 const HOUR = 3_600;
+const MINUTE_MS = 60_000;
 /** GitHub's limit for callers without credentials. */
 const ANONYMOUS_LIMIT = 60;
 
 export function makeRateLimits(forge: ForgeContext): RateLimits {
+  const writes = new Map<string, number[]>();
   const windows = new Map<string, { used: number; reset: number }>();
   const windowOf = (caller: Caller, resource: Resource) => {
     const key = `${resource}:${keyOf(caller)}`;
@@ -50,6 +54,14 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
     giveBack(caller, resource) {
       windowOf(caller, resource).used -= 1;
     },
+    takeWrite(caller) {
+      if (caller.kind !== "installation") return;
+      const now = Date.parse(forge.now());
+      const lately = (writes.get(keyOf(caller)) ?? []).filter((at) => at > now - MINUTE_MS);
+      writes.set(keyOf(caller), lately);
+      if (lately.length >= forge.settings.writesPerMinute) throw tooMany();
+      lately.push(now);
+    },
   };
 }
 
@@ -60,6 +72,13 @@ export const rateLimitHeaders = (budget: Budget, resource: Resource): Record<str
   "x-ratelimit-reset": String(budget.reset),
   "x-ratelimit-resource": resource,
 });
+
+const tooMany = (): ApiError =>
+  new ApiError(
+    403,
+    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+    { headers: { "retry-after": "60" } },
+  );
 
 function exceeded(caller: Caller): ApiError {
   if (caller.kind === "installation")
