@@ -73,10 +73,14 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
   };
 }
 
-/** `post /v1/cards/{number}/move` is `postCardsMove`. */
+/** `post /v1/cards/{number}/move` is `postCardMove`, `get /v1/cards/{number}/move-plan` is `getCardMovePlan`, `post /v1/cards` is `postCard`. */
 function operationIdOf({ method, path }: RouteDefinition): string {
-  const words = path.split("/").filter((word) => word !== "" && word !== "v1" && !word.startsWith("{"));
-  const isOne = path.endsWith("}");
-  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
-  return `${method}${isOne ? name.replace(/s$/, "") : name}`;
+  const steps = path.split("/").slice(2);
+  const names = steps.map((step, at) => {
+    if (step.startsWith("{")) return "";
+    const name = step.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const isOne = steps[at + 1]?.startsWith("{") || (method === "post" && at === steps.length - 1);
+    return isOne ? name.replace(/s$/, "") : name;
+  });
+  return `${method}${names.join("")}`;
 }

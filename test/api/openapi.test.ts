@@ -106,6 +106,7 @@ describe("the document", () => {
   it("gives every operation a name of its own", () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^[a-z][A-Za-z]*$/.test(name))).toEqual([]);
   });
 
   it("knows what is in an answer and what is not", () => {
