@@ -80,6 +80,24 @@ describe("a pick", () => {
     expect(branches()).not.toContain(TEMP);
   });
 
+  test("onto a branch that is set back meanwhile does not bring back what was taken away", async () => {
+    const sha = await shop.commit("main", { "a.txt": "a\n" });
+    await shop.commit(RELEASE, { "wrong.txt": "wrong\n" });
+    const wanted = await order(sha);
+    const slow = adapter.connect({
+      async fetch(url, init) {
+        if (typeof init.body === "string" && init.body.includes("mutation UpdateRefs"))
+          shop.git("update-ref", `refs/heads/${RELEASE}`, shop.base);
+        return await fetch(url, init);
+      },
+    });
+    expect(await cherryPick(slow, repository, wanted)).toEqual({
+      ok: true,
+      value: { state: "moved", sha: shop.base },
+    });
+    expect(await forge.branchHead(repository, RELEASE)).toBe(shop.base);
+  });
+
   test("the forge does not allow is refused in its words, and leaves no branch behind", async () => {
     const sha = await shop.commit("main", { "a.txt": "a\n" });
     await adapter.world.api(

@@ -46,6 +46,21 @@ describe("deleting a branch", () => {
     });
   });
 
+  test("leaves a branch that is pushed to just then", async () => {
+    await forge.createBranch(repository, BRANCH, shop.base);
+    let pushed = "";
+    const slow = adapter.connect({
+      async fetch(url, init) {
+        if (typeof init.body === "string" && init.body.includes("mutation UpdateRefs") && pushed === "")
+          pushed = await shop.commit(BRANCH, { a: "a" });
+        return await fetch(url, init);
+      },
+    });
+    const deleted = await slow.deleteBranch(repository, BRANCH, shop.base);
+    expect(deleted).toEqual({ ok: true, value: { moved: pushed } });
+    expect(await forge.branchHead(repository, BRANCH)).toBe(pushed);
+  });
+
   test("is known when its answer is lost", async () => {
     await forge.createBranch(repository, BRANCH, shop.base);
     loseAnswer({ operation: "UpdateRefs" });
