@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { PickOrder } from "../forge/releasing.ts";
+import { TEMPORARY_BRANCHES, type PickOrder } from "../forge/releasing.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { findCardById } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
@@ -12,7 +12,6 @@ import { recordEvents } from "../store/timeline.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
-import { sweepPicksSoon, temporaryBranchOf } from "./sweep-picks.ts";
 import { requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
 
 /** How often a branch that was pushed to meanwhile is begun with anew. */
@@ -71,7 +70,7 @@ const orderOf = (work: Work, pick: RepositoryPick): PickOrder => ({
   branchName: branchOf(work, pick).branchName,
   expectedTip: pick.expectedTip ?? "",
   commits: pick.commits,
-  tempBranch: temporaryBranchOf(work.context.action.id),
+  tempBranch: `${TEMPORARY_BRANCHES}pick-${work.context.action.id}`,
 });
 
 async function prepareAll(work: Work): Promise<PickRefused | null> {
@@ -181,7 +180,6 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
     state: "refused",
     message: `${refused.message}${left}`,
     body: refused.body,
-    record: (trx) => sweepPicksSoon(trx, context.release.id),
   };
 }
 

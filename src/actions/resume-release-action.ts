@@ -13,7 +13,6 @@ import type { Deps } from "./deps.ts";
 import { carryOutFreeze } from "./freeze-release.ts";
 import { goOnPromoting } from "./promote-release.ts";
 import { carryOutAndSettle, type CarryOutRelease } from "./release-action.ts";
-import { sweepPicksSoon } from "./sweep-picks.ts";
 import { carryOutUnfreeze } from "./unfreeze-release.ts";
 
 /** How often in a row an action may fail for a reason of our own before it is given up. */
@@ -58,10 +57,7 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
     }
     // What cannot be gone on with must not keep the others waiting, nor be tried for ever.
     const isHopeless = action.failures >= MAX_FAILURES;
-    if (isHopeless) {
-      await settleAction(deps.db, held, "abandoned");
-      if (action.kind === "pick") await sweepPicksSoon(deps.db, release.id);
-    }
+    if (isHopeless) await settleAction(deps.db, held, "abandoned");
     log.error({ err: error, attempt, isHopeless }, "going on with a release failed");
   }
 }

@@ -22,7 +22,6 @@ import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
 import { resumeAction } from "../actions/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/suggest-branch.ts";
 import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-leftovers.ts";
-import { SWEEP_PICKS, sweepPicks } from "../actions/sweep-picks.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
@@ -38,7 +37,6 @@ const cardPayload = z.object({ cardId: z.uuid() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
 const trunkPayload = z.object({ repositoryId: z.uuid(), branchName: z.string() });
-const releasePayload = z.object({ releaseId: z.uuid() });
 const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullable() });
 const branchPayload = z.object({
   repositoryId: z.uuid(),
@@ -68,7 +66,6 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   },
   [FOLLOW_TRUNKS]: () => followTrunks(deps),
   [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
-  [SWEEP_PICKS]: (payload) => sweepPicks(deps, releasePayload.parse(payload).releaseId),
   "work-forgotten-lanes": async () => {
     for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
   },

@@ -178,16 +178,6 @@ export async function findFreeAction(db: Db, actionId: string): Promise<ReleaseA
   );
 }
 
-/** Whether an action has not ended. */
-export async function isActionRunning(db: Db, actionId: string): Promise<boolean> {
-  const found = await firstRow<{ id: string }>(
-    db,
-    "select id from release_actions where id = :actionId and state = 'running'",
-    { actionId },
-  );
-  return found !== null;
-}
-
 /** Drops actions that ended so long ago, with what their promotions came to. */
 export const dropOldActions = (db: Db, days: number): Promise<number> =>
   db("release_actions")

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { sweepPicks } from "../../src/actions/sweep-picks.ts";
 import { eventually } from "../support/api.ts";
 import { aheadOfMain, cardInReview, fileOn, headOf, mergedCard } from "../support/merged-card.ts";
 import { freeze, makeRelease, pick, readRelease, setCards, unfreeze } from "../support/releases.ts";
@@ -124,23 +123,6 @@ describe("picking a card into a frozen release", () => {
     await world.forge.commit(`${own.owner}/web`, "release/2-0", { "app.txt": "one\n" });
     expect((await pick(own.api, id, number)).status).toBe(200);
     expect(await fileOn(own, "web", "release/2-0", "app.txt")).toBe("uno\n");
-  });
-
-  it("leaves nothing temporary for good where that could not be removed at once", async () => {
-    const own = await world.board({ repositories: ["web", "api"] });
-    const id = await frozen(own, "2.1");
-    await world.forge.commit(`${own.owner}/web`, "release/2-1", { "app.txt": "eins\n" });
-    const number = await mergedCard(world, own, { web: { "app.txt": "uno\n" } });
-    const fault = { kind: "answer", status: 502 } as const;
-    world.forge.control.faults.add({ match: { operation: "UpdateRefs" }, fault, times: 1 });
-    expect((await pick(own.api, id, number)).status).toBe(409);
-    expect(await temporary(own)).toBe(1);
-    const other = `/repos/${own.owner}/web/git/refs`;
-    const sha = await headOf(own, "web", "main");
-    await own.person("ada", "POST", other, { ref: "refs/heads/trunkline/tmp/else", sha });
-    await sweepPicks(world.service.deps, id);
-    expect(await temporary(own)).toBe(1);
-    expect(await headOf(own, "web", "trunkline/tmp/else")).toBe(sha);
   });
 
   it("takes back what has landed where a later repository refuses", async () => {
