@@ -142,13 +142,13 @@ describe("GET /docs", () => {
   });
 
   it("says what a field takes: lengths, ranges, values, whether it must be there", () => {
-    const create = articleOf("postCards");
+    const create = articleOf("postCard");
     expect(create).toMatch(/ title required string 1 to 500 characters /);
     expect(create).toMatch(/ priority string one of none , low , medium , high , urgent /);
     expect(create).toMatch(/ docIds array of string \(uuid\) at most 100 items /);
     expect(create).toMatch(/ assigneeId string \(uuid\) or null /);
     expect(articleOf("getDocs")).toMatch(/ limit integer 1 to 200 /);
-    expect(articleOf("postCardsMove")).toMatch(/ index required integer at least 0 /);
+    expect(articleOf("postCardMove")).toMatch(/ index required integer at least 0 /);
     expect(articleOf("schema-Blocked")).toMatch(/ reasons\[\]\.message string /);
     expect(articleOf("schema-Problem")).toMatch(/ issues optional array of object /);
   });
