@@ -39,15 +39,17 @@ export const suggestedBranchItem = (
   repositoryId,
   kind: "branch_suggestion",
   naturalKey: branchKey(repositoryId, branchName),
-  detail: `${login} pushed ${branchName}, which is named like a branch of card ${card.number}.`,
+  detail: login
+    ? `${login} pushed ${branchName}, which is named like a branch of card ${card.number}.`
+    : `${branchName} is named like a branch of card ${card.number}.`,
   data: { branchName, login },
   at,
 });
 
-/** A branch that belongs to no card, and who was seen to push to it. */
+/** A branch that belongs to no card, and who was seen to push to it, if anybody. */
 export interface StrayBranch {
   readonly repositoryId: string;
   readonly branchName: string;
-  readonly login: string;
+  readonly login: string | null;
   readonly at: string | null;
 }

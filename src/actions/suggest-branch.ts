@@ -4,7 +4,7 @@ import { findCard, type CardHead } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import { addJob } from "../store/jobs.ts";
 import { findBranchOwner, ownsBranchIn } from "../store/links.ts";
-import { forgetInboxItems, hasInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
+import { forgetInboxItems, hasInboxItem, putInboxItem } from "../store/inbox/stored-items.ts";
 import { findBranchNaming } from "../store/projects.ts";
 import { findRepository, type Repository } from "../store/repositories.ts";
 import { branchKey, suggestedBranchItem, type StrayBranch } from "./branch-items.ts";
@@ -22,9 +22,15 @@ const LOOK_AGAIN_MS = 60_000;
 export async function hearOfStrayBranch(deps: Deps, repository: Repository, event: Pushed): Promise<void> {
   const { branchName, sender, at } = event;
   if (sender?.forgeId === (await deps.forge.identity()).botId) return;
-  const branch = { repositoryId: repository.id, branchName, login: sender?.login ?? "ghost", at };
+  const isPush = event.after !== null;
+  // What was put away is put away for this branch, not for one that has taken its place since.
+  if (!isPush && at !== null) {
+    await forgetInboxItems(deps.db, "branch_suggestion", branchKey(repository.id, branchName), at);
+  }
+  const pushed = isPush ? { login: sender?.login ?? "ghost", at } : { login: null, at: null };
+  const branch = { repositoryId: repository.id, branchName, ...pushed };
   const isThere = await settleSuggestion(deps, repository, branch);
-  if (isThere !== null && isThere !== (event.after !== null)) await suggestLater(deps.db, branch);
+  if (isThere !== null && isThere !== isPush) await suggestLater(deps.db, branch);
 }
 
 const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
@@ -55,7 +61,7 @@ async function settleSuggestion(
   if (projectId === null || !ref || branchName === defaultBranch) return null;
   const key = branchKey(repositoryId, branchName);
   const card = await namedCard(deps.db, repositoryId, projectId, branchName);
-  const isKnown = await hasInboxItems(deps.db, "branch_suggestion", key);
+  const isKnown = await hasInboxItem(deps.db, projectId, "branch_suggestion", key);
   if (!card && !isKnown) return null;
   const isThere = (await deps.forge.branchHead(ref, branchName)) !== null;
   if (!isThere) await forgetInboxItems(deps.db, "branch_suggestion", key);

@@ -41,7 +41,7 @@ const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullabl
 const branchPayload = z.object({
   repositoryId: z.uuid(),
   branchName: z.string(),
-  login: z.string(),
+  login: z.string().nullable(),
   at: z.string().nullable(),
 });
 

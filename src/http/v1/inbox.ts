@@ -33,7 +33,7 @@ const inboxItem = z
     at: timestamp,
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        "More of the item, by its kind. `promotion_blocked`: the card's `blocked`. `branch_suggestion`: `{ branchName, login }`. `branch_deleted`: `{ branchName, sha, login }`. `pr_merged_outside`: `{ prNumber, targetBranch, sha, login, statusId }`, the last being that merge's stage. `pr_closed_outside`: `{ prNumber, targetBranch, login }`. `checks_broken`: `{ prNumber, branchName, sha, failing }`, the last being names. `waiting_stale`: `{ since, staleAfterDays, statusId }`. `error_reported`: `{ monitorId, monitorName, fingerprint, title, url }`. `proposal_waiting`: `{ prNumber, title, headBranch, targetBranch, isDraft, login }`. `agent_gave_up`: `{ prNumber, reason, login, name }`; said through the API it has no `prNumber` and no `login`. `agent_stopped_reacting`: `{ prNumber, login, reason, since, agentSilenceHours }`, the reason being `changes_requested`, `checks_failing` or `question`",
+        "More of the item, by its kind. `promotion_blocked`: the card's `blocked`. `branch_suggestion`: `{ branchName, login }`. `branch_deleted`: `{ branchName, sha, login }`. `pr_merged_outside`: `{ prNumber, targetBranch, sha, login, statusId }`, the last being that merge's stage. `pr_closed_outside`: `{ prNumber, targetBranch, login }`. `checks_broken`: `{ prNumber, branchName, sha, failing }`, the last being names. `waiting_stale`: `{ since, staleAfterDays, statusId }`. `error_reported`: `{ monitorId, monitorName, fingerprint, title, url }`. `connection_broken`: `{ broken }`, which is uninstalled, suspended, refused or not_granted. `backmerge_open`: `{ targetBranch, prNumber, branchName, sha }`. `proposal_waiting`: `{ prNumber, title, headBranch, targetBranch, isDraft, login }`. `agent_gave_up`: `{ prNumber, reason, login, name }`; said through the API it has no `prNumber` and no `login`. `agent_stopped_reacting`: `{ prNumber, login, reason, since, agentSilenceHours }`, the reason being `changes_requested`, `checks_failing` or `question`",
     }),
   })
   .meta({ id: "InboxItem" });
@@ -99,7 +99,7 @@ const adoptRoute = writeRoute({
     204: { description: "Adopted", schema: null },
     409: {
       description:
-        "The item suggests no branch, the branch is gone or another card's, or the card has a branch there already",
+        "The item suggests no branch, the branch is gone or another card's, the card has a branch there already, or it is being moved (then with Retry-After)",
       schema: problem,
     },
     503: { description: "The forge could not be reached; make the same call again", schema: problem },

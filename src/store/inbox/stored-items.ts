@@ -36,9 +36,16 @@ export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
     .merge(["card_id", "repository_id", "detail", "data", "at"]);
 }
 
-/** Whether an item with this natural key is in an inbox, or was put away. */
-export async function hasInboxItems(db: Db, kind: StoredInboxKind, naturalKey: string): Promise<boolean> {
-  const row = await db("inbox_items").where({ kind, natural_key: naturalKey }).first("id");
+/** Whether an item with this natural key is in a project's inbox, or was put away there. */
+export async function hasInboxItem(
+  db: Db,
+  projectId: string,
+  kind: StoredInboxKind,
+  naturalKey: string,
+): Promise<boolean> {
+  const row = await db("inbox_items")
+    .where({ project_id: projectId, kind, natural_key: naturalKey })
+    .first("id");
   return row !== undefined;
 }
 
@@ -71,9 +78,18 @@ export async function holdInboxItem(trx: Trx, itemId: string): Promise<boolean> 
   );
 }
 
-/** Takes what the items with this natural key were about as dealt with: when it happens again it is told again, also where it was put away. */
-export async function forgetInboxItems(db: Db, kind: StoredInboxKind, naturalKey: string): Promise<void> {
-  await db("inbox_items").where({ kind, natural_key: naturalKey }).delete();
+/**
+ * Takes what the items with this natural key were about as dealt with, or those of until then (ISO 8601): when it happens again it is told
+ * again, also where it was put away.
+ */
+export async function forgetInboxItems(
+  db: Db,
+  kind: StoredInboxKind,
+  naturalKey: string,
+  until?: string,
+): Promise<void> {
+  const items = db("inbox_items").where({ kind, natural_key: naturalKey });
+  await (until === undefined ? items : items.where("at", "<=", until)).delete();
 }
 
 /** Puts an item away unacted; false when somebody did so before. */
