@@ -19,5 +19,7 @@ export default {
   testPathIgnorePatterns: ["/node_modules/", "\\.slow\\.test\\.ts$"],
   // Most of a test's time is another process's, such as git's; jest's own choice on two cores would be one.
   maxWorkers: 2,
+  // A worker keeps what each file loaded, and starting git from a process of a gigabyte takes ten times as long.
+  workerIdleMemoryLimit: "256MB",
   testTimeout: 30_000,
 };

@@ -1,4 +1,11 @@
 import config from "./jest.config.js";
 
-/** What takes its time, such as killing processes and waiting for others to notice. CI runs it, too. */
-export default { ...config, testMatch: ["<rootDir>/test/**/*.slow.test.ts"], testPathIgnorePatterns: [] };
+/**
+ * Whole stories, killed processes, and whatever waits for others to notice. Most of that is waiting, so more of it goes on at once. CI runs it, too.
+ */
+export default {
+  ...config,
+  testMatch: ["<rootDir>/test/**/*.slow.test.ts"],
+  testPathIgnorePatterns: [],
+  maxWorkers: 3,
+};

@@ -20,18 +20,19 @@ export async function askRepository<Q extends Question, A extends RepositoryPart
   throw "failure" in found ? found.failure : new Error("an answer that is neither good nor bad");
 }
 
-/** A document about one repository, under the alias that `askRepositories` looks for. */
+/** A document about one repository, under the alias that `askRepositories` looks for. `operation` names it to whoever counts calls. */
 export function repositoryDocument(
   { repository }: Question,
   fields: string,
   variables: Readonly<Record<string, readonly [type: string, value: unknown]>>,
   fragments = "",
+  operation = "Repository",
 ) {
   const [owner = "", name = ""] = repository.fullName.split("/");
   const all = { owner: ["String!", owner], name: ["String!", name], ...variables } as const;
   const types = Object.entries(all).map(([key, [type]]) => `$${key}: ${type}`);
   return {
-    document: `query Repository(${types.join(", ")}) {
+    document: `query ${operation}(${types.join(", ")}) {
       r0: repository(owner: $owner, name: $name) { id databaseId ${fields} }
     }
     ${fragments}`,

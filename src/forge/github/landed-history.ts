@@ -91,12 +91,14 @@ export const LANDED: QuestionKind<PageQuestion, z.infer<typeof answerShape>> = {
           "branch: ref(qualifiedName: $branch) { target { ...Line } }",
           { ...window, branch: ["String!", `refs/heads/${branchName}`] },
           HISTORY,
+          "LandedHistory",
         )
       : repositoryDocument(
           question,
           "start: object(oid: $from) { ...Line }",
           { ...window, from: ["GitObjectID!", from] },
           HISTORY,
+          "LandedHistory",
         );
   },
   shape: answerShape,

@@ -8,6 +8,7 @@ import { ApiError } from "./api-error.ts";
 import { serveAvatar } from "./serve-avatar.ts";
 import { handleCall } from "./handle-call.ts";
 import { makeRateLimits } from "./rate-limits.ts";
+import { graphqlRequest } from "../control/match.ts";
 import type { LoggedRequest, RequestLog } from "./request-log.ts";
 import { makeRouteTable } from "./route-table.ts";
 
@@ -71,7 +72,8 @@ function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) 
       return answer;
     });
     const status = typeof outcome === "string" ? 0 : outcome.status;
-    requests.add({ method: call.method, route: call.route, path: call.path, status, ...logged });
+    const [operation = null] = graphqlRequest(call).names;
+    requests.add({ method: call.method, route: call.route, path: call.path, operation, status, ...logged });
     if (outcome === "reset") request.socket.resetAndDestroy();
     else if (outcome !== "hang") write(response, call, outcome);
   };

@@ -4,6 +4,8 @@ export interface LoggedRequest {
   /** `GET /repos/{owner}/{repo}/pulls/{pull_number}`, or null for an unknown address. */
   readonly route: string | null;
   readonly path: string;
+  /** The name of a GraphQL operation, where it has one. */
+  readonly operation: string | null;
   /** 0 where it was not answered. */
   readonly status: number;
   /** The caller's login, `app`, or null without credentials. */

