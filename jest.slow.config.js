@@ -7,5 +7,6 @@ export default {
   ...config,
   testMatch: ["<rootDir>/test/**/*.slow.test.ts"],
   testPathIgnorePatterns: [],
+  testSequencer: "<rootDir>/test/support/longest-first.js",
   maxWorkers: 3,
 };
