@@ -19,6 +19,21 @@ const keyHeader = z.object({
     .meta({ description: "New for each request, the same for its retries" }),
 });
 
+const replayHeader = z.object({
+  "Idempotent-Replay": z
+    .literal("true")
+    .optional()
+    .meta({ description: "Set where this is the answer to an earlier request with the same key" }),
+});
+
+const retryHeader = z.object({
+  "Retry-After": z
+    .string()
+    .regex(/^[0-9]+$/)
+    .optional()
+    .meta({ description: "Make the same call again after so many seconds" }),
+});
+
 /** The OpenAPI 3.1 document of these routes, made from the schemas that validate. */
 export function openApiDocument(routes: readonly Route[]): object {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -60,17 +75,23 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
           status,
           {
             description,
-            ...(headers && { headers }),
+            ...headersOf(isWrite && status.startsWith("2"), headers),
             ...(schema && { content: { "application/json": { schema } } }),
           },
         ]),
       ),
       default: {
         description: "The call failed; `message` says why and what to do",
+        headers: retryHeader,
         content: { "application/json": { schema: problem } },
       },
     },
   };
+}
+
+function headersOf(isReplayable: boolean, own: z.ZodObject | undefined): { headers?: z.ZodObject } {
+  if (!isReplayable) return own ? { headers: own } : {};
+  return { headers: own ? own.extend(replayHeader.shape) : replayHeader };
 }
 
 /** `post /v1/cards/{number}/move` is `postCardMove`, `get /v1/cards/{number}/move-plan` is `getCardMovePlan`, `post /v1/cards` is `postCard`. */
