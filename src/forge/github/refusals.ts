@@ -58,11 +58,6 @@ export function refusalOf(status: number, body: unknown): Refusal {
   return details === null ? { reason, message } : { reason, message, details };
 }
 
-/** The same where GitHub gives only a sentence. */
-export function refusalOfWords(message: string): Refusal {
-  return refusalOf(200, { message });
-}
-
 function reasonOf(words: string): RefusalReason | undefined {
   // A check may be named after anything, so its name says nothing about why.
   const plain = words.replaceAll(/["“][^"”\n]*["”]/g, '""');
