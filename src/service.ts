@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { Deps } from "./actions/deps.ts";
+import { heedRefusal } from "./actions/heed-refusal.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
@@ -73,6 +74,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       baseUrl: github.apiUrl,
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
+      onRefused: (installationId, words) => heedRefusal(deps, installationId, words),
       observe: observeForge(metrics),
       log,
     });

@@ -9,6 +9,7 @@ import {
 } from "../actions/bring-back-hotfix.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
+import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
 import { RECONCILE, reconcile } from "../actions/reconcile.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
@@ -37,6 +38,7 @@ const cardPayload = z.object({ cardId: z.uuid() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
 const trunkPayload = z.object({ repositoryId: z.uuid(), branchName: z.string() });
+const refusedPayload = z.object({ installationId: z.int(), waitedMs: z.number() });
 const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullable() });
 const branchPayload = z.object({
   repositoryId: z.uuid(),
@@ -75,6 +77,10 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
     if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: RECONCILE, delayMs: 60_000 });
   },
   [RECONCILE]: () => reconcile(deps),
+  [LOOK_AT_REFUSED]: (payload) => {
+    const { installationId, waitedMs } = refusedPayload.parse(payload);
+    return lookAtRefused(deps, installationId, waitedMs);
+  },
   "sync-installations": () => syncInstallations(deps),
   [DROP_OLD]: () => dropOld(deps, retention),
   "drop-old-board-changes": async () => {

@@ -64,6 +64,26 @@ export async function saveInstallation(
   return { id: saved.id, isBetter };
 }
 
+/** Keeps the words the forge refuses an installation in; false where it is known already that nothing can be done there. */
+export async function markInstallationRefused(
+  db: Db,
+  installationId: number,
+  words: string,
+): Promise<boolean> {
+  const marked = await db("organizations")
+    .where({ installation_id: installationId, broken_at: null })
+    .update({ refused: words, broken_at: db.fn.now() });
+  return marked > 0;
+}
+
+export async function isInstallationRefused(db: Db, installationId: number): Promise<boolean> {
+  const refused = await db("organizations")
+    .where({ installation_id: installationId })
+    .whereNotNull("refused")
+    .first("id");
+  return refused !== undefined;
+}
+
 /** Lets go of an installation that was removed on the forge. */
 export async function forgetInstallation(db: Db, installationId: number, askedAt: string): Promise<void> {
   await forgotten(db, askedAt).where({ installation_id: installationId });

@@ -117,6 +117,46 @@ it("an App that is installed brings organization, board, project, flow and repos
   expect(rows).toEqual([{ full_name: "newcomers/only", link_by_default: true }]);
 });
 
+describe("an account the forge refuses us", () => {
+  it.each([
+    [401, 503, "does not accept our credentials"],
+    [403, 409, "Go away"],
+    [404, 409, "Go away"],
+  ])(
+    "a token (%i) is in the inbox as soon as anybody meets it, until it does not",
+    async (status, answered, words) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      await allWorked(world);
+      const { installation } = onForge(world, board);
+      const { faults } = world.forge.control;
+      faults.add({
+        match: { path: `/app/installations/${installation.id}/access_tokens` },
+        fault: { kind: "answer", status, body: { message: "Go away" } },
+      });
+      faults.add({ match: { installationId: installation.id }, fault: { kind: "answer", status: 401 } });
+      expect((await board.api.move(number, board.stages["Done"])).status).toBe(answered);
+      const [item] = await brokenIn(board);
+      expect(item?.detail).toContain(words);
+      expect(await healthOf(board)).toMatchObject({ broken: "refused" });
+      const { db } = world.service.deps;
+      const looks = () =>
+        db("graphile_worker.jobs").where({ task_identifier: "look-at-refused-installation" });
+      const [waiting] = await eventually(looks, ([job]) => job?.run_at > Date.now() + 30_000);
+      expect((await brokenIn(board)).map(({ id }) => id)).toEqual([item?.id]);
+      const again = await board.api.move(number, board.stages["Done"]);
+      expect(again.body.blocked).toMatchObject({ reason: "not_permitted" });
+
+      faults.clear();
+      await db.raw("select graphile_worker.reschedule_jobs(array[?::bigint], run_at := now())", [waiting.id]);
+      await brokenWhen(board, 0);
+      await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+      expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
+      expect(await eventually(looks, ({ length }) => length === 0)).toEqual([]);
+    },
+  );
+});
+
 it("what an installation does not grant of what is needed is told, until it is accepted", async () => {
   const board = await world.board();
   expect(await healthOf(board)).toMatchObject({ missingPermissions: [] });

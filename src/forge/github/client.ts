@@ -2,7 +2,13 @@ import type { Logger } from "pino";
 import type { z } from "zod";
 import { ForgeUnavailable } from "../forge.ts";
 import { answerOfError, isGraphqlLimit, type RawAnswer, transportFailureIn } from "./answers.ts";
-import { type CallFacts, CallFailure, InstallationRefused, UnknownOutcome } from "./failures.ts";
+import {
+  type CallFacts,
+  CallFailure,
+  CredentialsRefused,
+  InstallationRefused,
+  UnknownOutcome,
+} from "./failures.ts";
 import { allWordsOf } from "./forge-words.ts";
 import { isContentWrite } from "./content-writes.ts";
 import { limited, type Limits } from "./limits.ts";
@@ -47,8 +53,12 @@ interface Deps extends Wire {
   readonly limits: Limits;
   /** Null where nobody asks for patience. */
   readonly turns: Turns | null;
+  readonly onRefused: OnRefused;
   readonly log: Logger;
 }
+
+/** Told of every call that is refused for no other reason than who makes it, before its caller hears of that. */
+export type OnRefused = (installationId: number, words: string) => Promise<void>;
 
 export function createClient(deps: Deps): GitHubClient {
   return {
@@ -84,6 +94,15 @@ export function unexpected(answer: Answer, at = ""): UnknownOutcome {
 }
 
 async function perform(deps: Deps, call: Call): Promise<Answer> {
+  try {
+    return await attempt(deps, call);
+  } catch (error) {
+    await tellOfRefusal(deps, call, error);
+    throw error;
+  }
+}
+
+async function attempt(deps: Deps, call: Call): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
   await awaitTurn(deps, call);
   const progress = { isSent: false, isAbandoned: false };
@@ -95,6 +114,11 @@ async function perform(deps: Deps, call: Call): Promise<Answer> {
     if (answer !== null && answer.status < 500) return await judged(deps, call, answer);
     throw unavailable(deps, call, progress.isSent, error, answer);
   }
+}
+
+async function tellOfRefusal({ onRefused }: Deps, { account }: Call, error: unknown): Promise<void> {
+  const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
+  if (isRefused && typeof account === "number") await onRefused(account, error.message);
 }
 
 /** Of what is left of a call's time, what the call itself is given once its turn has come. */
@@ -168,8 +192,8 @@ function nameOf(error: unknown): string {
   return "request" in error ? error.name : `${error.name}: ${error.message.slice(0, 200)}`;
 }
 
-function noAccess(cause: CallFailure): ForgeUnavailable {
-  return new ForgeUnavailable("GitHub does not accept our credentials", {
+function noAccess(cause: CallFailure): CredentialsRefused {
+  return new CredentialsRefused("GitHub does not accept our credentials", {
     retryAfter: LOST_ACCESS_RETRY_S,
     cause,
   });

@@ -5,7 +5,7 @@ import { askPullRequests } from "./ask-pull-requests.ts";
 import { createBranch, readBranchHead } from "./branches.ts";
 import { createCarryOut } from "./carry-out.ts";
 import { CHECKS, toCheckDetails } from "./check-details.ts";
-import { createClient } from "./client.ts";
+import { createClient, type OnRefused } from "./client.ts";
 import { comment, editComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
 import { withConditionalReads } from "./conditional-reads.ts";
@@ -40,6 +40,7 @@ export interface GitHubForgeOptions extends AppOptions {
   readonly fetch?: Fetch;
   /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
   readonly requestTimeoutMs?: number;
+  readonly onRefused?: OnRefused;
   /** Told of every HTTP request that has ended. */
   readonly observe?: (request: ForgeRequest) => void;
 }
@@ -64,7 +65,8 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   const transport = withConditionalReads(plain);
   const octokits = createOctokits(options, transport, clock);
   const limits = createLimits(clock);
-  const client = createClient({ octokits, transport, limits, turns: options.turns ?? null, clock, log });
+  const { turns = null, onRefused = async () => {} } = options;
+  const client = createClient({ octokits, transport, limits, turns, onRefused, clock, log });
   const carryOut = createCarryOut(clock);
   const lacksDrafts = createRemembered(clock);
   const lacksAsync = createRemembered(clock);

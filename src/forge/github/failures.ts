@@ -27,6 +27,9 @@ export class CallFailure extends Error {
 /** An order left, but what became of it is not known: it must be looked for before it is repeated. */
 export class UnknownOutcome extends ForgeUnavailable {}
 
+/** GitHub takes neither our key nor the token it gave for it. */
+export class CredentialsRefused extends ForgeUnavailable {}
+
 /** The installation itself may not be used: suspended, or gone. */
 export class InstallationRefused extends Error {
   override readonly name = "InstallationRefused";

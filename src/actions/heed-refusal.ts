@@ -1,0 +1,42 @@
+import { ForgeUnavailable } from "../forge/forge.ts";
+import { isInstallationRefused, markInstallationRefused } from "../store/installations.ts";
+import { addJob } from "../store/jobs.ts";
+import type { Deps } from "./deps.ts";
+import { syncInstallation } from "./sync-installation.ts";
+
+export const LOOK_AT_REFUSED = "look-at-refused-installation";
+
+const FIRST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 600_000;
+
+/**
+ * Notes that the forge refuses us an account, in its words, whoever met it: from then on nothing is asked there, and the inbox says so. What is
+ * the matter is looked at right away, and then until it is over. Never throws: what met the refusal has its own answer to give.
+ */
+export async function heedRefusal(deps: Deps, installationId: number, words: string): Promise<void> {
+  try {
+    if (await markInstallationRefused(deps.db, installationId, words)) await lookIn(deps, installationId, 0);
+  } catch (error) {
+    deps.log.error({ err: error, installationId }, "a refusal could not be noted");
+  }
+}
+
+/** Looks at an account that was refused, and while it still is, again after a growing pause: `waitedMs` was the last one. */
+export async function lookAtRefused(deps: Deps, installationId: number, waitedMs: number): Promise<void> {
+  try {
+    await syncInstallation(deps, installationId);
+  } catch (error) {
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    deps.log.warn({ err: error, installationId }, "an installation that was refused could not be looked at");
+  }
+  if (!(await isInstallationRefused(deps.db, installationId))) return;
+  await lookIn(deps, installationId, Math.min(waitedMs * 2 || FIRST_WAIT_MS, LONGEST_WAIT_MS));
+}
+
+const lookIn = ({ db }: Deps, installationId: number, delayMs: number): Promise<void> =>
+  addJob(
+    db,
+    LOOK_AT_REFUSED,
+    { installationId, waitedMs: delayMs },
+    { key: `${LOOK_AT_REFUSED}:${installationId}`, delayMs },
+  );
