@@ -8,6 +8,7 @@ import { listPromotions, type Promotion } from "../store/operations.ts";
 import type { HeldMove } from "./begin-move.ts";
 import type { Deps } from "./deps.ts";
 import { lookUntilDecided, type Crossing, type Look } from "./look-at-card.ts";
+import { nameConflicts } from "./name-conflicts.ts";
 import { recordEarlierDeeds } from "./record-earlier-deeds.ts";
 import { recordMerged } from "./record-deeds.ts";
 import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
@@ -162,7 +163,7 @@ async function refusedBy(
   const headSha = step?.headSha ?? (facts && !("reason" in facts) ? facts.headSha : null);
   return {
     state: "refused",
-    reasons,
+    reasons: await nameConflicts(deps, look, reasons),
     headSha,
     promoted: await listPromotions(deps.db, context.operation.id),
   };

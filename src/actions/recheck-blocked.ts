@@ -7,6 +7,7 @@ import { addJob } from "../store/jobs.ts";
 import { findProject } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
 import { lookUntilDecided } from "./look-at-card.ts";
+import { nameConflicts } from "./name-conflicts.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
@@ -35,13 +36,15 @@ export async function recheckBlocked(deps: Deps, cardId: string): Promise<void> 
   const stage = stageOf(project.flow, blocked.statusId);
   // Nothing stands in the way of a stage that is not there any more.
   if (!stage) return changeBlocked(deps, cardId, blocked, null);
-  const { plan, repositories } = await lookUntilDecided(deps, { card, project, stage });
+  const look = await lookUntilDecided(deps, { card, project, stage });
+  const { plan, repositories } = look;
   if (plan.isUndecided) return;
   const [first] = plan.reasons;
   if (first) {
     const isTheSame = SEEN.has(blocked.reason) && reasonsIn(plan.reasons) === reasonsIn(blocked.reasons);
-    if (!isTheSame) await changeBlocked(deps, cardId, blocked, told(blocked, first, plan.reasons));
-    return;
+    if (isTheSame) return;
+    const reasons = await nameConflicts(deps, look, plan.reasons);
+    return changeBlocked(deps, cardId, blocked, told(blocked, first, reasons));
   }
   const facts = repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
   const headSha = facts && !("reason" in facts) ? facts.headSha : null;

@@ -254,6 +254,11 @@ export interface Forge extends Releasing {
   /** The reviews of several pull requests, each list in the order of time; otherwise as `checks`. */
   reviews(questions: readonly PullRequestQuestion[]): Promise<Asked<readonly Review[]>[]>;
 
+  /**
+   * The files that both a commit and a branch changed since they parted: those that conflict are among them. Empty where the forge does not
+   * tell within 5 seconds; never throws `ForgeUnavailable`.
+   */
+  changedOnBothSides(repository: RepositoryRef, branchName: string, sha: string): Promise<readonly string[]>;
   /** The commit a branch points at, or null when there is no such branch. */
   branchHead(repository: RepositoryRef, branchName: string): Promise<string | null>;
   /**

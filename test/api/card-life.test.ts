@@ -148,7 +148,10 @@ describe("a move the forge refuses", () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board, "app.txt", "mine\n");
     await board.api.move(number, board.stages["In review"]);
-    const trunk = await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
+    const trunk = await world.forge.commit(`${board.owner}/web`, "main", {
+      "app.txt": "theirs\n",
+      "README.md": "# Theirs\n",
+    });
     const refused = await board.api.move(number, board.stages.Done);
     expect(refused.status).toBe(409);
     expect(refused.body).toMatchObject({
@@ -158,11 +161,27 @@ describe("a move the forge refuses", () => {
       blocked: { reason: "conflicts", repository: `${board.owner}/web`, statusId: board.stages.Done },
     });
     expect(refused.body.message).toBe(refused.body.blocked?.message);
+    expect(refused.body.blocked?.reasons).toMatchObject([{ details: { prNumber: 1, files: ["app.txt"] } }]);
     const card = await board.api.readCard(number);
     expect(card.statusId).toBe(board.stages["In review"]);
     expect(card.blocked).toEqual(refused.body.blocked);
     await clone.checkout("main");
     expect(await clone.git("rev-parse", "HEAD")).toBe(trunk);
+    await clone.remove();
+  });
+
+  it("for conflicts in files that the forge does not name: the same, without them", async () => {
+    const board = await world.board();
+    const { number, clone } = await cardWithWork(board, "app.txt", "mine\n");
+    await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
+    world.forge.control.faults.add({
+      match: { path: "/repositories/*/compare/*" },
+      fault: { kind: "answer", status: 503 },
+    });
+    const refused = await board.api.move(number, board.stages.Done);
+    world.forge.control.reset();
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "conflicts" } } });
+    expect(refused.body.blocked?.reasons[0]?.details).toEqual({ prNumber: 1 });
     await clone.remove();
   });
 

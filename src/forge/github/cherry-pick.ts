@@ -4,8 +4,9 @@ import { ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts"
 import type { PickOrder, PickResult, PreparedPick } from "../releasing.ts";
 import { askRepository } from "./ask-repository.ts";
 import type { CarryOut } from "./carry-out.ts";
+import { changedOnBothSides } from "./changed-files.ts";
 import { type Caller, shaped } from "./client.ts";
-import { changedOnBothSides, mergeChain } from "./pick-merges.ts";
+import { mergeChain } from "./pick-merges.ts";
 import {
   commitsIn,
   missingFrom,
@@ -138,8 +139,9 @@ async function treesOf(
   if ("trees" in merged) return merged.trees;
   const { refusal, at: commit } = merged;
   if (refusal.reason !== "conflicts") throw refused(refusal);
-  const sides = [sibling, commit.oid] as const;
-  const files = await changedOnBothSides(caller, repository.forgeId, parents[0]!, sides);
+  const parent = parents[0]!;
+  const sides = [`${parent}...${sibling}`, `${parent}...${commit.oid}`] as const;
+  const files = await changedOnBothSides(caller, repository.forgeId, sides);
   throw new PickEnded({ ok: true, value: { state: "conflict", files, message: refusal.message } });
 }
 

@@ -4,6 +4,7 @@ import { readApp, readWebhook } from "./app-state.ts";
 import { askPullRequests } from "./ask-pull-requests.ts";
 import { createBranch, readBranchHead } from "./branches.ts";
 import { createCarryOut } from "./carry-out.ts";
+import { changedOnBothSides } from "./changed-files.ts";
 import { CHECKS, toCheckDetails } from "./check-details.ts";
 import { createClient, type OnRefused } from "./client.ts";
 import { comment, editComment } from "./comments.ts";
@@ -16,7 +17,7 @@ import { markReady } from "./mark-ready.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
 import { type AppOptions, createOctokits } from "./octokits.ts";
 import { openPullRequest } from "./open-pull-request.ts";
-import { permitted, reachable } from "./permitted.ts";
+import { nothingTold, permitted, reachable } from "./permitted.ts";
 import { createReleasing } from "./releasing.ts";
 import { createRemembered } from "./remembered.ts";
 import { readAccount } from "./read-account.ts";
@@ -47,6 +48,8 @@ export interface GitHubForgeOptions extends AppOptions {
 
 const REQUEST_TIMEOUT_MS = 12_000;
 const LOOK_WITHIN_MS = 25_000;
+/** A refusal is answered without the files rather than late. */
+const NAME_FILES_WITHIN_MS = 5_000;
 /** Beyond what a merge may wait for: the last look at it. */
 const MERGE_MARGIN_MS = 3_000;
 
@@ -92,6 +95,11 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
       (await askPullRequests(client, REVIEWS, questions)).map((asked) =>
         mapped(asked, (reviews) => reviews.map(toReview)),
       ),
+    changedOnBothSides: async (repository, branchName, sha) => {
+      const caller = client.as(repository.installationId, NAME_FILES_WITHIN_MS);
+      const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
+      return await changedOnBothSides(caller, repository.forgeId, sides).catch(nothingTold);
+    },
     branchHead: (repository, branchName) =>
       reachable(() => readBranchHead(as(repository), repository, branchName)),
     createBranch: (repository, branchName, sha) =>

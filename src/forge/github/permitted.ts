@@ -20,3 +20,9 @@ export async function reachable<T>(question: () => Promise<T>): Promise<T> {
     throw new ForgeUnavailable(error.message, { retryAfter: 60, cause: error });
   }
 }
+
+/** For what only adds to an answer: a forge that does not tell is no reason to give none. */
+export function nothingTold(error: unknown): readonly [] {
+  if (error instanceof InstallationRefused || error instanceof ForgeUnavailable) return [];
+  throw error;
+}

@@ -3,7 +3,6 @@ import type { Refusal } from "../../flow/refusal.ts";
 import { type Caller, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
 import type { PickedCommit } from "./pick-state.ts";
-import { REPOSITORY } from "./repositories.ts";
 
 /** Merges in one call: GitHub gives a GraphQL call 10 seconds. */
 const PER_CALL = 10;
@@ -89,48 +88,4 @@ async function mergeSome(
   if (found.length === commits.length) return { trees: found };
   const message = "GitHub found nothing to merge where a commit was to be picked";
   return { refusal: { reason: "unknown", message }, at: commits[0]! };
-}
-
-const filesShape = z.looseObject({
-  files: z
-    .array(
-      z.looseObject({
-        filename: z.string(),
-        sha: z.string().nullish(),
-        previous_filename: z.string().nullish(),
-      }),
-    )
-    .nullish(),
-});
-
-/**
- * The files that both a commit and the target changed since the commit's parent, and not to the same content. GitHub does not say which of
- * them conflict, but those that do are among them (300 changed files are told at most).
- */
-export async function changedOnBothSides(
-  caller: Caller,
-  repositoryId: number,
-  parent: string,
-  sides: readonly [string, string],
-): Promise<string[]> {
-  const [ours, theirs] = await Promise.all(
-    sides.map(async (head) => {
-      const answer = await caller.read(`GET ${REPOSITORY}/compare/{basehead}`, {
-        repository_id: repositoryId,
-        basehead: `${parent}...${head}`,
-      });
-      if (answer.status >= 300) return new Map<string, string | null>();
-      const files = shaped(filesShape, answer).files ?? [];
-      return new Map(
-        files.flatMap(({ filename, sha, previous_filename: before }) => [
-          [filename, sha ?? null] as const,
-          ...(before ? [[before, null] as const] : []),
-        ]),
-      );
-    }),
-  );
-  const names = [...(ours?.keys() ?? [])];
-  return names.filter(
-    (name) => theirs?.has(name) && (ours?.get(name) === null || ours?.get(name) !== theirs.get(name)),
-  );
 }
