@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import type { Api, ApiAnswer, CallOptions } from "../support/api.ts";
+import { statementsOf } from "../support/statements.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+/** A card without repositories, in a column. */
+let number: number;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+  ({ number } = await board.api.card({ repositoryIds: [], statusId: board.stages["To do"] }));
+});
+afterAll(() => world.stop());
+
+type Call = (api: Api, options: CallOptions) => Promise<ApiAnswer>;
+
+/** Calls that are made often, and what each asks of PostgreSQL, authentication included. A statement is a round trip, so its number is held. */
+const calls: readonly [string, number, Call][] = [
+  ["a comment", 7, (api, options) => api.post(`/v1/cards/${number}/comments`, { body: "Hello" }, options)],
+  ["an update", 10, (api, options) => api.patch(`/v1/cards/${number}`, { title: randomUUID() }, options)],
+  ["a new card", 17, (api, options) => api.post("/v1/cards", { title: "New" }, options)],
+  ["a move without Git", 14, (api, options) => api.move(number, board.stages["In review"], 0, options)],
+  ["a move within a column", 12, (api, options) => api.move(number, board.stages["In review"], 0, options)],
+];
+
+it.each(calls)("%s takes %d statements", async (_, count, call) => {
+  const key = `statements-${randomUUID()}`;
+  const answers: ApiAnswer[] = [];
+  const made = await statementsOf(async () => answers.push(await call(board.api, { key })));
+  expect(answers.map(({ status }) => [200, 201].includes(status))).toEqual([true]);
+  expect([made.length, made]).toEqual([count, made]);
+});
