@@ -144,8 +144,14 @@ describe("an agent's own pull request", () => {
     await copilot.call(board, "PATCH", `/pulls/${mine}`, { state: "closed" });
     expect(await itemWhen(board.api, KIND)).toMatchObject({ card: { number }, data: { prNumber: mine } });
     expect(await itemsOf(board.api, "proposal_waiting")).toEqual([]);
+    // One thing to decide, and so one item; what is left to decide once somebody has taken over is another.
+    expect(await itemsOf(board.api, "pr_closed_outside")).toEqual([]);
+    const [member] = (await board.api.get<{ id: string }[]>("/v1/members")).body;
+    await board.api.patch(`/v1/cards/${number}`, { assigneeId: member?.id });
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+    expect(await itemsOf(board.api, "pr_closed_outside")).toMatchObject([{ data: { prNumber: mine } }]);
     await copilot.call(board, "PATCH", `/pulls/${mine}`, { state: "open" });
-    await clearedWhen(board.api, KIND);
+    await clearedWhen(board.api, "pr_closed_outside");
   });
 });
 

@@ -1,5 +1,15 @@
 import type { DerivedKind } from "./kinds.ts";
 
+/** Whether the giving up of the timeline's item `t` has not been gone on from since, in SQL. */
+export const stillGivenUp = (t: string): string => `
+       not exists (select 1 from timeline_items later
+                        where later.card_id = ${t}.card_id and later.seq > ${t}.seq
+                          and (later.kind in ('pushed', 'status_changed', 'pull_request_reopened')
+                               or (later.kind = 'updated' and later.data->'fields' @> '["assigneeId"]')))
+       and not exists (select 1 from proposals p
+                        where p.repository_id = ${t}.repository_id and p.number = cast(${t}.data->>'prNumber' as integer)
+                          and p.revived_after >= ${t}.seq)`;
+
 /** An agent gave up on a card, and since then nobody has pushed, moved the card, assigned it or opened the pull request again. */
 export const agentGaveUp: DerivedKind = {
   kind: "agent_gave_up",
@@ -12,15 +22,10 @@ export const agentGaveUp: DerivedKind = {
                               'name', u.name) as data
       from stages s
       join cards c on c.stage_id = s.id and c.deleted_at is null
-      join lateral (select t.id, t.seq, t.at, t.data, t.login, t.actor_id, t.repository_id from timeline_items t
+      join lateral (select t.id, t.card_id, t.seq, t.at, t.data, t.login, t.actor_id, t.repository_id
+                      from timeline_items t
                      where t.card_id = c.id and t.kind = 'agent_gave_up' order by t.seq desc limit 1) t on true
       join users u on u.id = t.actor_id
      where s.project_id = any(:projectIds) and s.kind <> 'done'
-       and not exists (select 1 from timeline_items later
-                        where later.card_id = c.id and later.seq > t.seq
-                          and (later.kind in ('pushed', 'status_changed', 'pull_request_reopened')
-                               or (later.kind = 'updated' and later.data->'fields' @> '["assigneeId"]')))
-       and not exists (select 1 from proposals p
-                        where p.repository_id = t.repository_id and p.number = cast(t.data->>'prNumber' as integer)
-                          and p.revived_after >= t.seq)`,
+       and ${stillGivenUp("t")}`,
 };

@@ -1,8 +1,9 @@
+import { stillGivenUp } from "./agent-gave-up.ts";
 import type { DerivedKind } from "./kinds.ts";
 
 /**
  * Somebody else closed a card's pull request unmerged, and neither reopened nor replaced it. A card in the backlog is parked and one at the end
- * is done with: there is nothing to decide. Where the branch is gone the forge closed the pull request with it, which is told as that.
+ * is done with: there is nothing to decide. Where the branch is gone the forge closed the pull request with it, and where an agent gave up by closing it, that is what is told.
  */
 export const prClosedOutside: DerivedKind = {
   kind: "pr_closed_outside",
@@ -22,5 +23,9 @@ export const prClosedOutside: DerivedKind = {
      where s.project_id = any(:projectIds) and s.kind = 'stage'
        and not exists (select 1 from pull_requests newer
                         where newer.card_id = p.card_id and newer.repository_id = p.repository_id
-                          and newer.target_branch = p.target_branch and newer.number > p.number)`,
+                          and newer.target_branch = p.target_branch and newer.number > p.number)
+       and not exists (select 1 from timeline_items g
+                        where g.card_id = c.id and g.kind = 'agent_gave_up' and g.at = t.at
+                          and g.repository_id = p.repository_id and g.data->>'prNumber' = cast(p.number as text)
+                          and ${stillGivenUp("g")})`,
 };
