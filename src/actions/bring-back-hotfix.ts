@@ -15,7 +15,7 @@ import { findCardById, type CardHead } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import { findIntent, fulfilIntent, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
 import { addJob } from "../store/jobs.ts";
-import { listLinks, type Link } from "../store/links.ts";
+import { listLinks, type Link, type LinkedPullRequest } from "../store/links.ts";
 import { lastMoverOf } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
 import { recordEvents } from "../store/timeline.ts";
@@ -29,7 +29,7 @@ const MAX_NAMES = 20;
 /** How many cards one round of looking after takes. */
 const BATCH = 50;
 
-/** Asks for what a card's hotfix still owes to earlier branches to be looked at, soon. */
+/** Asks for what a card still owes to other branches to be looked at, soon. */
 export const bringBackSoon = (db: Db, cardId: string): Promise<void> =>
   addJob(db, BRING_BACK_HOTFIX, { cardId }, { key: `${BRING_BACK_HOTFIX}:${cardId}`, delayMs: 200 });
 
@@ -40,18 +40,19 @@ export async function lookAfterHotfixes(deps: Deps): Promise<void> {
 
 /**
  * Opens a pull request into every branch that comes before the far end of the flow and lacks what a hotfix has landed there, and forgets
- * those that have it by now. Every round begins with a look at the forge, so that a killed one is gone on with.
+ * those that have it by now. Every round begins with a look at the forge, so that a killed one is gone on with. Of a card that was picked
+ * from elsewhere it only looks: how it gets to the trunk is a person's decision.
  */
 export async function bringBackHotfix(deps: Deps, cardId: string): Promise<void> {
   const card = await findCardById(deps.db, cardId);
   const project = card && (await findProject(deps.db, card.workspaceId, card.projectId));
-  if (!card?.hotfix || !project) return;
+  if (!card || !project) return;
   const links = await listLinks(deps.db, cardId);
   const actorId = (await lastMoverOf(deps.db, cardId)) ?? card.createdBy;
-  for (const link of links) await noteWhatLanded(deps, card, project.flow, link, actorId);
+  if (card.hotfix) for (const link of links) await noteWhatLanded(deps, card, project.flow, link, actorId);
   for (const backmerge of await listOpenBackmerges(deps.db, cardId)) {
     const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
-    if (link?.repository.ref) await bringTo(deps, card, link.repository.ref, backmerge);
+    if (link?.repository.ref) await bringTo(deps, card, link, link.repository.ref, backmerge);
   }
 }
 
@@ -78,15 +79,19 @@ async function noteWhatLanded(
 async function bringTo(
   deps: Deps,
   card: CardHead,
+  { pullRequests }: Link,
   repository: RepositoryRef,
   backmerge: Backmerge,
 ): Promise<void> {
   const key = { ...backmerge, cardId: card.id };
+  const isMerged = ({ state, targetBranch }: LinkedPullRequest): boolean =>
+    state === "merged" && targetBranch === backmerge.targetBranch;
+  if (!card.hotfix && pullRequests.some(isMerged)) return clearBackmerge(deps.db, key);
   const contained = await deps.forge.contains(repository, backmerge.targetBranch, backmerge.sha);
   const isThere = contained ?? (await deps.forge.branchHead(repository, backmerge.targetBranch)) === null;
   // A branch that does not exist lacks nothing.
   if (isThere) return clearBackmerge(deps.db, key);
-  if (backmerge.prNumber !== null) return saveBackmergeLook(deps.db, key, null);
+  if (backmerge.prNumber !== null || !card.hotfix) return saveBackmergeLook(deps.db, key, null);
   const cut = await cutBranch(deps, card, repository, backmerge);
   const refusal = "reason" in cut ? cut : await openPullRequest(deps, card, repository, backmerge, cut.name);
   if (!refusal) return;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { TEMPORARY_BRANCHES, type PickOrder } from "../forge/releasing.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
-import { findCardById } from "../store/cards.ts";
+import { noteBackmerge } from "../store/backmerges.ts";
+import { findCardById, type CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { listLinks } from "../store/links.ts";
 import { saveProgress } from "../store/release-actions.ts";
@@ -9,7 +10,8 @@ import { listReleaseBranches, setReleaseBranchHead, type ReleaseBranch } from ".
 import { isInRelease, pickReleaseCard } from "../store/release-cards.ts";
 import type { ReleaseHead } from "../store/releases.ts";
 import { recordEvents } from "../store/timeline.ts";
-import { underWay } from "./begin-release-action.ts";
+import { underWay, type RunningAction } from "./begin-release-action.ts";
+import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import { requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
@@ -49,7 +51,7 @@ export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise
   const work: Work = { deps, context, branches: known, picks: [...planned] };
   const refused = progress.refused ?? (await prepareAll(work)) ?? (await landAll(work));
   if (refused) return undo(work, refused);
-  return { state: "done", record: (trx, release) => record(trx, context, release, cardId, work.picks) };
+  return { state: "done", record: (trx, release) => record(trx, context, release, card, work.picks) };
 }
 
 async function save({ deps, context, picks }: Work, refused?: PickRefused): Promise<void> {
@@ -187,9 +189,10 @@ async function record(
   trx: Trx,
   { action }: ReleaseContext,
   release: ReleaseHead,
-  cardId: string,
+  card: CardHead,
   picks: readonly RepositoryPick[],
 ): Promise<void> {
+  const { id: cardId } = card;
   const written = picks.filter(
     ({ prepared, landed, expectedTip }) => prepared !== null || landed !== expectedTip,
   );
@@ -198,6 +201,7 @@ async function record(
   }
   if (written.length === 0 && (await isInRelease(trx, release.id, cardId))) return;
   await pickReleaseCard(trx, release.id, cardId);
+  if (!card.hotfix) await noteMissing(trx, action, release.id, cardId, written);
   await recordEvents(trx, [
     {
       cardId,
@@ -210,4 +214,20 @@ async function record(
       },
     },
   ]);
+}
+
+/** What was picked from elsewhere should come to the branch releases are cut from, too. A hotfix is seen to when it lands. */
+async function noteMissing(
+  trx: Trx,
+  { actorId }: RunningAction,
+  releaseId: string,
+  cardId: string,
+  picks: readonly RepositoryPick[],
+): Promise<void> {
+  for (const { repositoryId, commits, missingFrom } of picks) {
+    const sha = commits.at(-1);
+    if (missingFrom === null || sha === undefined) continue;
+    await noteBackmerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
+    await bringBackSoon(trx, cardId);
+  }
 }

@@ -11,6 +11,8 @@ const preparedOf = z.object({ state: z.literal("prepared"), sha: z.string(), han
 export const repositoryPick = z.object({
   repositoryId: z.string(),
   commits: z.array(z.string()),
+  /** The branch releases are cut from, where the commits are from another one; else null. */
+  missingFrom: z.string().nullable().default(null),
   /** Where the branch stood when the pick was worked out; null before. */
   expectedTip: z.string().nullable().default(null),
   prepared: preparedOf.nullable().default(null),
@@ -37,7 +39,8 @@ export async function planPick(
   const picks: RepositoryPick[] = [];
   for (const { repository, pullRequests } of links) {
     const { id: repositoryId, fullName, ref, defaultBranch } = repository;
-    const merges = pickedMerges(pullRequests, targetOf(project.flow, false) ?? defaultBranch);
+    const trunk = targetOf(project.flow, false) ?? defaultBranch;
+    const merges = pickedMerges(pullRequests, trunk);
     if ("waitsFor" in merges) {
       if (merges.waitsFor === null) continue;
       const message = `Pull request #${merges.waitsFor} of card ${number} is not merged yet in ${fullName}.`;
@@ -53,7 +56,8 @@ export async function planPick(
       if (!found.ok) return { message: found.refusal.message, body: { repository: fullName } };
       commits.push(...found.value.shas);
     }
-    picks.push(repositoryPick.parse({ repositoryId, commits }));
+    const missingFrom = merges.into === trunk ? null : trunk;
+    picks.push(repositoryPick.parse({ repositoryId, commits, missingFrom }));
   }
   if (links.length > 0 && picks.length === 0) {
     return { message: `Card ${number} has nothing merged yet.`, body: {} };

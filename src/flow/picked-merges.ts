@@ -6,8 +6,8 @@ export interface MergedOrNot {
 }
 
 export type PickedMerges =
-  /** The pull requests whose commits are picked, in the order they were merged. */
-  | { readonly merged: readonly number[] }
+  /** The pull requests whose commits are picked, in the order they were merged, and the branch they were merged into. */
+  | { readonly merged: readonly number[]; readonly into: string }
   /** The one that should be merged first; null where the card has none. */
   | { readonly waitsFor: number | null };
 
@@ -20,7 +20,6 @@ export function pickedMerges(pulls: readonly MergedOrNot[], target: string): Pic
   const [first] = merged;
   if (!first) return { waitsFor: Math.max(0, ...pulls.map(({ number }) => number)) || null };
   const reached = merged.some(({ targetBranch }) => targetBranch === target) ? target : first.targetBranch;
-  return {
-    merged: merged.filter(({ targetBranch }) => targetBranch === reached).map(({ number }) => number),
-  };
+  const there = merged.filter(({ targetBranch }) => targetBranch === reached);
+  return { merged: there.map(({ number }) => number), into: reached };
 }

@@ -1,6 +1,6 @@
 import { rows, type Db } from "./connect.ts";
 
-/** A branch that still lacks a landed hotfix. */
+/** A branch that still lacks a landed hotfix, or what was picked into a release from elsewhere. */
 export interface Backmerge {
   readonly repositoryId: string;
   readonly targetBranch: string;
@@ -12,18 +12,20 @@ export interface Backmerge {
 
 export interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
   readonly cardId: string;
+  /** The release it was picked into; left out of a hotfix. */
+  readonly releaseId?: string;
 }
 
-/** Notes that a branch has to get a hotfix. One noted before stays as it is, unless something newer has landed since. */
+/** Notes that a branch has to get something. One noted before stays as it is, unless something newer has landed since. */
 export async function noteBackmerge(db: Db, backmerge: NewBackmerge): Promise<void> {
   await db.raw(
-    `insert into backmerges as b (card_id, repository_id, target_branch, sha, actor_id)
-     values (:cardId, :repositoryId, :targetBranch, :sha, :actorId)
+    `insert into backmerges as b (card_id, repository_id, target_branch, sha, actor_id, release_id)
+     values (:cardId, :repositoryId, :targetBranch, :sha, :actorId, :releaseId)
      on conflict (card_id, repository_id, target_branch) do update
-       set sha = excluded.sha, actor_id = excluded.actor_id, branch_name = null, pr_number = null, refusal = null,
-           landed_at = now(), cleared_at = null
+       set sha = excluded.sha, actor_id = excluded.actor_id, release_id = excluded.release_id, branch_name = null,
+           pr_number = null, refusal = null, landed_at = now(), cleared_at = null
      where b.sha <> excluded.sha`,
-    { ...backmerge },
+    { releaseId: null, ...backmerge },
   );
 }
 

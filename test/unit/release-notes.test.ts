@@ -50,10 +50,10 @@ describe("what is picked of a card", () => {
   it.each([
     [[], { waitsFor: null }],
     [[pull(3, "main", "open"), pull(2, "main", "closed")], { waitsFor: 3 }],
-    [[pull(5, "main", "merged"), pull(3, "main", "merged")], { merged: [3, 5] }],
-    [[pull(3, "main", "merged"), pull(4, "production", "merged")], { merged: [3] }],
-    [[pull(3, "production", "merged"), pull(4, "main", "merged")], { merged: [4] }],
-    [[pull(3, "production", "merged"), pull(4, "main", "open")], { merged: [3] }],
+    [[pull(5, "main", "merged"), pull(3, "main", "merged")], { merged: [3, 5], into: "main" }],
+    [[pull(3, "main", "merged"), pull(4, "production", "merged")], { merged: [3], into: "main" }],
+    [[pull(3, "production", "merged"), pull(4, "main", "merged")], { merged: [4], into: "main" }],
+    [[pull(3, "production", "merged"), pull(4, "main", "open")], { merged: [3], into: "production" }],
   ])("of %j is %j", (pulls, expected) => {
     expect(pickedMerges(pulls, "main")).toEqual(expected);
   });
