@@ -2,6 +2,7 @@ import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
 import { Problem } from "../errors.ts";
 import type { Db } from "../store/connect.ts";
 import { findCredential, type Credential } from "../store/credentials.ts";
+import { Presumption } from "../store/presumption.ts";
 
 const refuse = (): Problem =>
   new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`.");
@@ -9,15 +10,45 @@ const refuse = (): Problem =>
 /** Compared against when no credential is found, so that an unknown client id takes as long as a wrong secret. */
 const NOBODY = [Buffer.alloc(32)];
 
-/**
- * The credential a request carries. A key that is missing, malformed, unknown, wrong, revoked or expired is refused alike.
- */
-export async function authenticate(db: Db, authorization: string | undefined): Promise<Credential> {
-  const [, apiKey] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
-  const key = apiKey === undefined ? null : parseCredentialKey(apiKey);
-  if (!key) throw refuse();
-  const credential = await findCredential(db, key.clientId);
-  const isRight = isSecret(key.secret, credential?.secretHashes ?? NOBODY);
-  if (!credential || !isRight || !credential.isLive) throw refuse();
-  return credential;
+/** As many credentials as a process remembers; the one unused for longest makes room. */
+const MOST = 1_000;
+
+/** Tells callers by their keys, and remembers the credentials it has read. */
+export class Authentication {
+  readonly #known = new Map<string, Credential>();
+
+  /**
+   * The credential a request carries, as it was last read; `isAnew` reads it now. A key that is missing, malformed, unknown, wrong, revoked or expired is
+   * refused alike (`unauthenticated`): what is not right by memory is looked at in the database before it is refused.
+   */
+  async authenticate(
+    db: Db,
+    authorization: string | undefined,
+    { isAnew = false }: { readonly isAnew?: boolean } = {},
+  ): Promise<Presumption> {
+    const [, apiKey] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
+    const key = apiKey === undefined ? null : parseCredentialKey(apiKey);
+    if (!key) throw refuse();
+    const { clientId, secret } = key;
+    const known = this.#known.get(clientId);
+    const isRight = isSecret(secret, known?.secretHashes ?? NOBODY);
+    if (known && isRight && !isAnew) {
+      this.#remember(known);
+      return new Presumption(known, false);
+    }
+    const credential = await findCredential(db, clientId);
+    const isReallyRight = isSecret(secret, credential?.secretHashes ?? NOBODY);
+    if (!credential || credential.stamp === null) this.#known.delete(clientId);
+    if (!credential || !isReallyRight || credential.stamp === null) throw refuse();
+    this.#remember(credential);
+    return new Presumption(credential, true);
+  }
+
+  /** Puts it at the end, so that the first is always the one unused for longest. */
+  #remember(credential: Credential): void {
+    this.#known.delete(credential.clientId);
+    this.#known.set(credential.clientId, credential);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MOST && oldest !== undefined) this.#known.delete(oldest);
+  }
 }

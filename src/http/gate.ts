@@ -1,8 +1,9 @@
 import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem, tooMany } from "../errors.ts";
-import type { Credential } from "../store/credentials.ts";
-import { authenticate } from "./authenticate.ts";
+import type { Db } from "../store/connect.ts";
+import { Outdated, type Presumption } from "../store/presumption.ts";
+import { Authentication } from "./authenticate.ts";
 import { FailedKeys } from "./failed-keys.ts";
 import { TokenBuckets } from "./token-buckets.ts";
 
@@ -26,6 +27,7 @@ export const DEFAULT_LIMITS: CallLimits = {
 /** Who may call, and how often. */
 export class Gate {
   readonly #limits: CallLimits;
+  readonly #authentication = new Authentication();
   readonly #calls: TokenBuckets;
   readonly #failures: FailedKeys;
   readonly #underWay = new Map<string, number>();
@@ -38,15 +40,35 @@ export class Gate {
   }
 
   /**
-   * The credential a call is made with. Throws `unauthenticated`, or `too_many` for one wrong key too many and for a credential that is at
-   * its limit. A valid key is never refused for the wrong ones others sent.
+   * Does a call's work as the credential it is made with, and gives what came of it. Where the credential turns out to be another than was remembered the work is done again, so
+   * it must send nothing, and write nothing before it has asked. Throws `unauthenticated`, or `too_many` for one wrong key too many and for a credential
+   * that is at its limit. A valid key is never refused for the wrong ones others sent.
    */
-  async admit(deps: Deps, request: Request, response: Response): Promise<Credential> {
+  async admit<T>(
+    { db }: Pick<Deps, "db">,
+    request: Request,
+    response: Response,
+    work: (presumed: Presumption) => Promise<T>,
+  ): Promise<T> {
+    const attempt = async (isAnew: boolean): Promise<T> => {
+      const presumed = await this.#authenticate(db, request, isAnew);
+      return presumed.during(db, async () => {
+        this.#enter(presumed.credential.id, response);
+        return work(presumed);
+      });
+    };
+    try {
+      return await attempt(false);
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error;
+    }
+    return attempt(true);
+  }
+
+  async #authenticate(db: Db, request: Request, isAnew: boolean): Promise<Presumption> {
     const authorization = request.get("authorization");
     try {
-      const credential = await authenticate(deps.db, authorization);
-      this.#enter(credential.id, response);
-      return credential;
+      return await this.#authentication.authenticate(db, authorization, { isAnew });
     } catch (error) {
       const isWrong = error instanceof Problem && error.kind === "unauthenticated";
       if (isWrong && authorization !== undefined)
@@ -55,7 +77,9 @@ export class Gate {
     }
   }
 
+  /** Counts a call once, however often its work is begun. */
   #enter(credentialId: string, response: Response): void {
+    if (this.#admitted.has(response)) return;
     const { callsAtOnce, callsPerSecond } = this.#limits;
     const underWay = this.#underWay.get(credentialId) ?? 0;
     if (underWay >= callsAtOnce) {

@@ -2,21 +2,13 @@ import type { Request, Response } from "express";
 import type { z } from "zod";
 import type { Answered, Caller } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
-import { busy } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential } from "../store/credentials.ts";
-import { claimKey, storeAnswer } from "../store/idempotency.ts";
+import type { Presumption } from "../store/presumption.ts";
 import { ReadyAnswer } from "../store/ready-boards.ts";
+import { answerOnce, sendStored } from "./answer-once.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
-import { giveBackKey } from "./give-back.ts";
-import {
-  fingerprintOf,
-  idempotencyKeyOf,
-  KEY_HEADER,
-  keyReused,
-  keyRunning,
-  requestIdOf,
-} from "./idempotency.ts";
+import { fingerprintOf, idempotencyKeyOf, KEY_HEADER } from "./idempotency.ts";
 import { readBody, requireNoBody, requireNoBodySent } from "./read-body.ts";
 import { validate } from "./validate.ts";
 
@@ -52,6 +44,8 @@ export interface Route {
 /** A call about the credential itself. */
 export interface AccountCall<Query = unknown> {
   readonly credential: Credential;
+  /** To be settled by a route that says it `asks`; for any other it is. */
+  readonly presumed: Presumption;
   readonly query: Query;
 }
 
@@ -96,10 +90,13 @@ export function accountRoute<Query extends MaybeObject = undefined>(
   return {
     definition: { ...defined(rest, "get", "viewer"), about: "account" },
     serve: async (deps, request, response) => {
-      const credential = await response.locals.gate.admit(deps, request, response);
-      requireNoBodySent(request);
-      const query = checked(rest.query, request.query, "query") as Output<Query>;
-      response.json(await handle(deps, { credential, query }, { request, response }));
+      const answer = await response.locals.gate.admit(deps, request, response, async (presumed) => {
+        requireNoBodySent(request);
+        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        await presumed.ask(deps.db);
+        return handle(deps, { credential: presumed.credential, presumed, query }, { request, response });
+      });
+      response.json(answer);
     },
   };
 }
@@ -107,6 +104,8 @@ export function accountRoute<Query extends MaybeObject = undefined>(
 /** A read of a board. */
 export function readRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
   route: Definition<Params, Query, undefined> & {
+    /** Whether `handle` settles the credential by its own first statement, which spares one. */
+    readonly asks?: boolean;
     readonly handle: (
       deps: Deps,
       call: ReadCall<Output<Params>, Output<Query>>,
@@ -114,16 +113,20 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
     ) => Promise<unknown>;
   },
 ): Route {
-  const { handle, ...rest } = route;
+  const { handle, asks = false, ...rest } = route;
   return {
     definition: defined(rest, "get", "viewer"),
     serve: async (deps, request, response) => {
-      const credential = await response.locals.gate.admit(deps, request, response);
-      const board = boardOf(credential, request.get(WORKSPACE_HEADER));
-      requireNoBodySent(request);
-      const params = checked(rest.params, request.params, "path") as Output<Params>;
-      const query = checked(rest.query, request.query, "query") as Output<Query>;
-      sendRead(response, await handle(deps, { credential, board, params, query }, { request, response }));
+      const answer = await response.locals.gate.admit(deps, request, response, async (presumed) => {
+        const { credential } = presumed;
+        const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+        requireNoBodySent(request);
+        const params = checked(rest.params, request.params, "path") as Output<Params>;
+        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        if (!asks) await presumed.ask(deps.db);
+        return handle(deps, { credential, presumed, board, params, query }, { request, response });
+      });
+      sendRead(response, answer);
     },
   };
 }
@@ -162,31 +165,36 @@ export function writeRoute<
   return {
     definition,
     serve: async (deps, request, response) => {
-      const credential = await response.locals.gate.admit(deps, request, response);
-      const board = boardOf(credential, request.get(WORKSPACE_HEADER));
-      requireWriteScope(credential);
-      const key = idempotencyKeyOf(request.get(KEY_HEADER));
-      requireRole(board.role, role);
-      const params = checked(rest.params, request.params, "path") as Output<Params>;
-      const query = checked(rest.query, request.query, "query") as Output<Query>;
-      const sent = await readBody(request, response);
-      const fingerprint = fingerprintOf({
-        method,
-        route: rest.path,
-        params: request.params,
-        query: request.query,
-        workspaceId: board.workspaceId,
-        body: sent,
+      let sent: Promise<unknown> | undefined;
+      const answer = await response.locals.gate.admit(deps, request, response, async (presumed) => {
+        const { credential } = presumed;
+        const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+        requireWriteScope(credential);
+        const key = idempotencyKeyOf(request.get(KEY_HEADER));
+        requireRole(board.role, role);
+        const params = checked(rest.params, request.params, "path") as Output<Params>;
+        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        // Once, however often the work is begun: one that is too large cannot be read to its end again.
+        const input = await (sent ??= readBody(request, response));
+        const fingerprint = fingerprintOf({
+          method,
+          route: rest.path,
+          params: request.params,
+          query: request.query,
+          workspaceId: board.workspaceId,
+          body: input,
+        });
+        const work = async (caller: Caller): Promise<Answered> => {
+          const subject = (await find?.(deps, board, params)) as Subject;
+          if (!rest.body) requireNoBody(input);
+          const body = (
+            rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
+          ) as Output<Body>;
+          return handle(deps, { caller, params, query, body, subject });
+        };
+        return answerOnce(deps, response, { presumed, board, key, fingerprint }, work);
       });
-      const work = async (caller: Caller): Promise<Answered> => {
-        const subject = (await find?.(deps, board, params)) as Subject;
-        if (!rest.body) requireNoBody(sent);
-        const body = (
-          rest.body ? validate(rest.body, sent === undefined ? {} : sent, "body") : undefined
-        ) as Output<Body>;
-        return handle(deps, { caller, params, query, body, subject });
-      };
-      await answerOnce(deps, response, { credential, board, key, fingerprint }, work);
+      sendStored(response, answer);
     },
   };
 }
@@ -210,64 +218,3 @@ const defined = (
 
 const checked = (schema: MaybeObject, input: unknown, where: "path" | "query"): unknown =>
   schema && validate(schema, input, where);
-
-interface WriteRequest {
-  readonly credential: Credential;
-  readonly board: BoardRole;
-  readonly key: string;
-  readonly fingerprint: Buffer;
-}
-
-/** Does the work once per key: later requests with the key get the stored answer, and a failed one gives the key back. */
-async function answerOnce(
-  deps: Deps,
-  response: Response,
-  { credential, board, key, fingerprint }: WriteRequest,
-  work: (caller: Caller) => Promise<Answered>,
-): Promise<void> {
-  const claim = await claimKey(deps.db, {
-    credentialId: credential.id,
-    key,
-    fingerprint,
-    holder: deps.instanceId,
-  });
-  if (claim.state === "other_request") throw keyReused();
-  if (claim.state === "running") throw keyRunning();
-  if (claim.state === "replay") {
-    response.set("Idempotent-Replay", "true");
-    sendStored(response, claim.status, claim.body);
-    return;
-  }
-  const answers: { status: number; body: string | null }[] = [];
-  const caller: Caller = {
-    userId: credential.userId,
-    credentialId: credential.id,
-    workspaceId: board.workspaceId,
-    role: board.role,
-    requestId: requestIdOf(credential.id, key, fingerprint),
-    answer: async (trx, body, status = 200) => {
-      const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
-      if (!(await storeAnswer(trx, claim.held, answer))) {
-        throw busy("This request was taken over by its own retry. Ask again.", 1);
-      }
-      answers.push(answer);
-      // The one place that makes the proof: the answer is in the caller's transaction.
-      return {} as Answered;
-    },
-  };
-  try {
-    await work(caller);
-  } catch (error) {
-    await giveBackKey(deps.db, response.locals.log, claim.held);
-    throw error;
-  }
-  const answer = answers.at(-1);
-  if (!answer) throw new Error("a write that stored no answer");
-  sendStored(response, answer.status, answer.body);
-}
-
-function sendStored(response: Response, status: number, body: string | null): void {
-  response.status(status);
-  if (body === null) response.end();
-  else response.type("application/json").send(body);
-}

@@ -48,7 +48,8 @@ async function keptKey(db: Db, dataDir: string, workspaceId: string): Promise<st
   const credential = key && (await findCredential(db, key.clientId));
   const isGood =
     key !== null &&
-    credential?.isLive === true &&
+    credential !== null &&
+    credential.stamp !== null &&
     isSecret(key.secret, credential.secretHashes) &&
     credential.boards.some((board) => board.workspaceId === workspaceId);
   return isGood ? kept.apiKey : null;

@@ -1,7 +1,9 @@
 import type { Blocked } from "../flow/blocked.ts";
 import { checksState, type CheckOutcome, type ChecksState } from "../flow/checks.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
+import { STAMP } from "./credentials.ts";
 import { cardLabelsJson, type CardLabel } from "./labels.ts";
+import type { Presumption } from "./presumption.ts";
 import { userJson, type User } from "./users.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
 import { whileItStands } from "./violations.ts";
@@ -59,18 +61,22 @@ const REPOSITORIES = `
                           order by p.state in ('draft', 'open') desc, p.number desc limit 1) pr on true
      where cr.card_id = c.id), '[]')`;
 
-const CARD = `
-  select c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId", c.rank,
+const CARD_COLUMNS = `
+  c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId", c.rank,
          (select count(*) from cards above
            where above.stage_id = c.stage_id and above.deleted_at is null and above.rank < c.rank) as position,
          c.priority, case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee,
          ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
          ${REPOSITORIES} as repositories,
          (select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null) as "parentNumber",
-         c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix, c.created_at as "createdAt", c.updated_at as "updatedAt"
+         c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix, c.created_at as "createdAt", c.updated_at as "updatedAt"`;
+
+const CARD_TABLES = `
     from cards c
     join users b on b.id = c.created_by
     left join users a on a.id = c.assignee_id`;
+
+const CARD = `select ${CARD_COLUMNS} ${CARD_TABLES}`;
 
 type CardRow = Omit<Card, "repositories"> & {
   readonly rank: string;
@@ -93,6 +99,26 @@ export async function readCard(db: Db, workspaceId: string, number: number): Pro
     { workspaceId, number },
   );
   return row && toCard(row);
+}
+
+/** The same for a call, whose credential the statement settles where there is such a card. */
+export async function readCardAs(
+  db: Db,
+  presumed: Presumption,
+  workspaceId: string,
+  number: number,
+): Promise<Card | null> {
+  if (!isCardNumber(number)) return null;
+  const row = await firstRow<CardRow & { readonly stamp: string | null }>(
+    db,
+    `select ${STAMP} as stamp, ${CARD_COLUMNS} ${CARD_TABLES}
+      where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
+    { workspaceId, number, clientId: presumed.credential.clientId },
+  );
+  if (!row) return null;
+  const { stamp, ...card } = row;
+  presumed.settle(stamp);
+  return toCard(card);
 }
 
 /** The drafts of a project, in their order, keyed by rank. */
@@ -135,9 +161,11 @@ const HEAD = `
 /** What the column can hold: asking PostgreSQL for a larger number is an error, not an empty answer. */
 const MAX_CARD_NUMBER = 2_147_483_647;
 
+const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
+
 /** The card with this number on this board, or null. */
 export async function findCard(db: Db, workspaceId: string, number: number): Promise<CardHead | null> {
-  if (number < 1 || number > MAX_CARD_NUMBER) return null;
+  if (!isCardNumber(number)) return null;
   return firstRow<CardHead>(
     db,
     `${HEAD} where workspace_id = :workspaceId and number = :number and deleted_at is null`,

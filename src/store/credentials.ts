@@ -18,9 +18,27 @@ export interface Credential {
   readonly scopes: readonly Scope[];
   /** Of its secret, and while that is being exchanged of the one before it. */
   readonly secretHashes: readonly Buffer[];
-  /** Whether it may be used now, by the database's clock. */
-  readonly isLive: boolean;
+  /** Another with every change of all this; null while it may not be used. */
+  readonly stamp: string | null;
   readonly boards: readonly BoardRole[];
+}
+
+/**
+ * A credential's stamp in SQL: by the database's clock null once it is revoked or expired, and another once its secret before has ended. `credential` is an alias,
+ * never input.
+ */
+const stampOf = (credential: string): string =>
+  `case when ${credential}.revoked_at is null
+         and (${credential}.expires_at is null or ${credential}.expires_at > now())
+        then ${credential}.stamp::text || case when ${credential}.previous_until > now() then '+' else '' end end`;
+
+/** For any statement: the stamp of the credential with the binding `:clientId`, in the statement's own snapshot. */
+export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_id = :clientId)`;
+
+/** The stamp by itself; null where the credential may not be used, or is none. */
+export async function readStamp(db: Db, clientId: string): Promise<string | null> {
+  const found = await firstRow<{ stamp: string | null }>(db, `select ${STAMP} as stamp`, { clientId });
+  return found?.stamp ?? null;
 }
 
 /** The credential with this public half and the boards it reaches, or null. */
@@ -30,7 +48,7 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
     `select c.id, c.client_id as "clientId", c.user_id as "userId", c.name, c.scopes,
             case when c.previous_until > now() then array[c.secret_hash, c.previous_secret_hash]
                  else array[c.secret_hash] end as "secretHashes",
-            c.revoked_at is null and (c.expires_at is null or c.expires_at > now()) as "isLive",
+            ${stampOf("c")} as stamp,
             coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
                                                         'organizationId', w.organization_id,
                                                         'role', m.role) order by w.created_at, w.id)

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { rows, type Db } from "./connect.ts";
+import { STAMP } from "./credentials.ts";
+import type { Presumption } from "./presumption.ts";
 
 /** The bytes of an answer and their strong ETag. */
 export class ReadyAnswer {
@@ -21,9 +23,14 @@ export interface BoardQuestion {
 export interface ReadyBoards {
   /**
    * The board's bytes: those at hand when no transaction has changed what they show, else what `build` reads now. `build` throws where there is
-   * no such board.
+   * no such board. The same statement settles who asks.
    */
-  read(db: Db, question: BoardQuestion, build: () => Promise<unknown>): Promise<ReadyAnswer>;
+  read(
+    db: Db,
+    presumed: Presumption,
+    question: BoardQuestion,
+    build: () => Promise<unknown>,
+  ): Promise<ReadyAnswer>;
 }
 
 /** One board as a process keeps it: good while no transaction outside the snapshot has changed it. */
@@ -97,11 +104,11 @@ export function createReadyBoards(clock: () => number = () => performance.now())
   }
 
   return {
-    async read(db, question, build) {
+    async read(db, presumed, question, build) {
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
       const at = kept.get(key);
       const known = at && clock() - at.since < KEPT_MS ? at : null;
-      const state = await readState(db, question, known?.snapshot ?? null);
+      const state = await readState(db, presumed, question, known?.snapshot ?? null);
       if (!state) return new ReadyAnswer(await build());
       if (!known || state.isChanged || !isSame(known, state)) return begin(key, state, build);
       if (kept.get(key) === known) {
@@ -117,18 +124,24 @@ const isSame = (known: Kept, state: BoardState): boolean =>
   known.projectId === state.projectId && known.server === state.server;
 
 /** Which project is meant, the snapshot of now, and whether anything has changed its board outside the known one; null unless it is one project. */
-async function readState(db: Db, question: BoardQuestion, known: string | null): Promise<BoardState | null> {
+async function readState(
+  db: Db,
+  presumed: Presumption,
+  question: BoardQuestion,
+  known: string | null,
+): Promise<BoardState | null> {
   const { workspaceId, projectId } = question;
-  const found = await rows<BoardState>(
+  const found = await rows<BoardState & { readonly stamp: string | null }>(
     db,
-    `select p.id as "projectId", pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
+    `select ${STAMP} as stamp, p.id as "projectId", pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
             exists (select 1 from board_changes b
                      where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:known::pg_snapshot)
                        and not pg_visible_in_snapshot(b.xid, :known::pg_snapshot)) as "isChanged"
        from projects p
       where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`,
-    { workspaceId, projectId, known },
+    { workspaceId, projectId, known, clientId: presumed.credential.clientId },
   );
+  if (found[0]) presumed.settle(found[0].stamp);
   return found.length === 1 ? (found[0] ?? null) : null;
 }
 

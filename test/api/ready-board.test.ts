@@ -1,27 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { startService, type RunningService } from "../../src/service.ts";
+import type { RunningService } from "../../src/service.ts";
 import { makeApi, type Api } from "../support/api.ts";
+import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 let second: RunningService;
 beforeAll(async () => {
   world = await startWorld();
-  const { app, apiUrl } = world.forge;
-  second = await startService({
-    databaseUrl: world.databaseUrl,
-    host: "127.0.0.1",
-    port: 0,
-    github: {
-      apiUrl,
-      appId: app.id,
-      privateKey: app.privateKey,
-      webhookSecrets: [app.webhookSecret],
-      paceWrites: false,
-    },
-    log: world.service.deps.log,
-  });
+  second = await startSecondService(world);
 });
 afterAll(async () => {
   await second.stop();

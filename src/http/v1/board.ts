@@ -44,8 +44,9 @@ const readBoardRoute = readRoute({
   tag: "Board",
   query: projectQuery,
   responses: { 200: { description: "The board", schema: board } },
-  handle: (deps, { board: { workspaceId }, query: { projectId } }) =>
-    deps.boards.read(deps.db, { workspaceId, projectId: projectId ?? null }, async () => {
+  asks: true,
+  handle: (deps, { presumed, board: { workspaceId }, query: { projectId } }) =>
+    deps.boards.read(deps.db, presumed, { workspaceId, projectId: projectId ?? null }, async () => {
       const project = await projectOf(deps.db, workspaceId, projectId);
       return { columns: await readBoard(deps.db, project) };
     }),

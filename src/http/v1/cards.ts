@@ -3,7 +3,7 @@ import { createCard } from "../../actions/create-card.ts";
 import { deleteCard } from "../../actions/delete-card.ts";
 import { moveCard } from "../../actions/move-card.ts";
 import { patchCard } from "../../actions/update-card.ts";
-import { readCard } from "../../store/cards.ts";
+import { readCardAs } from "../../store/cards.ts";
 import { EVENT_KINDS, listTimeline } from "../../store/timeline.ts";
 import { cardOf, cardParams, noCard } from "../card-of.ts";
 import { keyedListRoute } from "../list-route.ts";
@@ -71,9 +71,9 @@ const readCardRoute = readRoute({
   tag: "Cards",
   params: cardParams,
   responses: { 200: { description: "The card", schema: card } },
-  handle: async (deps, { board, params }) => {
-    const { number } = await cardOf(deps, board, params);
-    const found = await readCard(deps.db, board.workspaceId, number);
+  asks: true,
+  handle: async (deps, { presumed, board, params: { number } }) => {
+    const found = await readCardAs(deps.db, presumed, board.workspaceId, number);
     if (!found) throw noCard(number);
     return found;
   },

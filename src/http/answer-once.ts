@@ -1,0 +1,78 @@
+import type { Response } from "express";
+import type { Answered, Caller } from "../actions/caller.ts";
+import type { Deps } from "../actions/deps.ts";
+import { busy } from "../errors.ts";
+import type { BoardRole } from "../store/credentials.ts";
+import { claimKey, storeAnswer } from "../store/idempotency.ts";
+import type { Presumption } from "../store/presumption.ts";
+import { giveBackKey } from "./give-back.ts";
+import { keyReused, keyRunning, requestIdOf } from "./idempotency.ts";
+
+interface WriteRequest {
+  readonly presumed: Presumption;
+  readonly board: BoardRole;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+}
+
+interface StoredAnswer {
+  readonly status: number;
+  /** Null for an answer without a body. */
+  readonly body: string | null;
+}
+
+/** Does the work once per key: later requests with the key get the stored answer, and a failed one gives the key back. */
+export async function answerOnce(
+  deps: Deps,
+  response: Response,
+  { presumed, board, key, fingerprint }: WriteRequest,
+  work: (caller: Caller) => Promise<Answered>,
+): Promise<StoredAnswer> {
+  const { credential } = presumed;
+  await presumed.ask(deps.db);
+  const claim = await claimKey(deps.db, {
+    credentialId: credential.id,
+    key,
+    fingerprint,
+    holder: deps.instanceId,
+  });
+  if (claim.state === "other_request") throw keyReused();
+  if (claim.state === "running") throw keyRunning();
+  if (claim.state === "replay") {
+    response.set("Idempotent-Replay", "true");
+    return claim;
+  }
+  const answers: StoredAnswer[] = [];
+  const caller: Caller = {
+    userId: credential.userId,
+    credentialId: credential.id,
+    workspaceId: board.workspaceId,
+    role: board.role,
+    requestId: requestIdOf(credential.id, key, fingerprint),
+    answer: async (trx, body, status = 200) => {
+      const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
+      if (!(await storeAnswer(trx, claim.held, answer))) {
+        throw busy("This request was taken over by its own retry. Ask again.", 1);
+      }
+      answers.push(answer);
+      // The one place that makes the proof: the answer is in the caller's transaction.
+      return {} as Answered;
+    },
+  };
+  try {
+    await work(caller);
+  } catch (error) {
+    await giveBackKey(deps.db, response.locals.log, claim.held);
+    throw error;
+  }
+  const answer = answers.at(-1);
+  if (!answer) throw new Error("a write that stored no answer");
+  return answer;
+}
+
+/** Sends what a write has answered, now or when it was first made. */
+export function sendStored(response: Response, { status, body }: StoredAnswer): void {
+  response.status(status);
+  if (body === null) response.end();
+  else response.type("application/json").send(body);
+}
