@@ -30,6 +30,11 @@ export interface AppOptions {
   readonly isDraining: () => boolean;
 }
 
+let documented: object | undefined;
+
+/** Made when it is first asked for: most starts are for other things, and it takes a twentieth of a second. */
+const documentOfRoutes = (): object => (documented ??= openApiDocument(routes));
+
 /** The HTTP service: the webhook door, `/v1`, health and metrics. It does not listen yet. */
 export function createApp(deps: Deps, options: AppOptions): Express {
   const app = express();
@@ -54,9 +59,8 @@ export function createApp(deps: Deps, options: AppOptions): Express {
       serve(deps, request, response).finally(() => gate.leave(response)),
     );
   }
-  const document = openApiDocument(routes);
   app.get("/v1/openapi.json", (_request, response) => {
-    response.json(document);
+    response.json(documentOfRoutes());
   });
   app.get("/", (_request, response) => {
     response.json({
@@ -65,7 +69,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
       openapi: "/v1/openapi.json",
     });
   });
-  app.get("/docs", serveReference(document));
+  app.get("/docs", serveReference(documentOfRoutes));
   app.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });

@@ -24,6 +24,8 @@ import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
 const MAX_HEADER_BYTES = 16 * 1024;
 /** How often connections that fell idle are looked for while the last calls are answered, in milliseconds. */
 const SWEEP_MS = 100;
+/** What is to be done at once is told by a notification; only what was put off waits for the next look, in milliseconds. */
+const LOOK_FOR_JOBS_MS = 2_000;
 
 export interface ServiceOptions {
   readonly databaseUrl: string;
@@ -45,6 +47,8 @@ export interface ServiceOptions {
   readonly isAlone?: boolean;
   /** False leaves out what runs by the clock and at the start: for tests, which run it themselves. */
   readonly followsTimetable?: boolean;
+  /** How often work that was put off is looked for, in milliseconds; two seconds where it is left out. */
+  readonly lookForJobsMs?: number;
   readonly log: Logger;
 }
 
@@ -96,6 +100,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     // Before the first call, so that what it holds is held by a process that is known to be alive.
     const worker = await startWorker(deps, databaseUrl, {
       followsTimetable: options.followsTimetable ?? true,
+      lookEveryMs: options.lookForJobsMs ?? LOOK_FOR_JOBS_MS,
       retention: options.retention ?? DEFAULT_RETENTION,
     });
     const baseUrl = await listen(server, options).catch(async (error: unknown) => {

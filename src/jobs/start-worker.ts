@@ -11,6 +11,13 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
+export interface WorkerOptions {
+  readonly followsTimetable: boolean;
+  readonly retention: Retention;
+  /** How often jobs whose time has come are looked for, in milliseconds. */
+  readonly lookEveryMs: number;
+}
+
 const CONCURRENCY = 4;
 const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);
 
@@ -18,7 +25,7 @@ const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);
 export async function startWorker(
   deps: Deps,
   connectionString: string,
-  { followsTimetable, retention }: { readonly followsTimetable: boolean; readonly retention: Retention },
+  { followsTimetable, retention, lookEveryMs }: WorkerOptions,
 ): Promise<RunningWorker> {
   const log = deps.log.child({ part: "jobs" });
   const workerIds = new Set<string>();
@@ -32,7 +39,7 @@ export async function startWorker(
   const runner = await run({
     pgPool: pool,
     concurrency: CONCURRENCY,
-    pollInterval: 2_000,
+    pollInterval: lookEveryMs,
     noHandleSignals: true,
     taskList: tasksOf(deps, retention),
     crontab: followsTimetable ? TIMETABLE : "",

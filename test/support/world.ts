@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueCredential } from "../../src/actions/issue-credential.ts";
-import { syncInstallations } from "../../src/actions/sync-installations.ts";
+import { syncInstallation } from "../../src/actions/sync-installation.ts";
 import type { CallLimits } from "../../src/http/gate.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { createLog } from "../../src/log.ts";
@@ -91,6 +91,7 @@ export async function startWorld({ paceWrites = false, limits }: WorldOptions = 
     },
     ...(limits && { limits }),
     followsTimetable: false,
+    lookForJobsMs: 200,
     metrics: { token: METRICS_TOKEN },
     log,
   });
@@ -127,7 +128,7 @@ export async function makeBoard(
   for (const name of repositories) {
     await forge.createRepository(owner, name, { files: { "README.md": `# ${name}\n`, "app.txt": "one\n" } });
   }
-  forge.installApp(owner, "all");
+  const installation = forge.installApp(owner, "all");
   const users = new Map(
     (["admin", "member"] as const).map((role, at) => {
       const name = at === 0 ? "ada" : "grace";
@@ -137,7 +138,8 @@ export async function makeBoard(
       ] as const;
     }),
   );
-  await syncInstallations(deps);
+  // Only this one: reading them all again for each board would grow with the square of the tests.
+  await syncInstallation(deps, installation.id);
   const workspace = (await listWorkspaces(deps.db)).find((entry) => entry.organizationSlug === owner);
   if (!workspace) throw new Error("the installation made no board");
   const [project] = await listProjectsWithFlow(deps.db, workspace.id);

@@ -13,10 +13,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Shows an OpenAPI document to people. The page is made once. */
-export function serveReference(document: object): RequestHandler {
-  const page = referencePage(document as ApiDocument);
+/** Shows an OpenAPI document to people. The page is made once, when somebody first asks for it. */
+export function serveReference(document: () => object): RequestHandler {
+  let page: string | undefined;
   return (_request, response) => {
+    page ??= referencePage(document() as ApiDocument);
     response.set({
       "Content-Security-Policy": POLICY,
       "X-Content-Type-Options": "nosniff",

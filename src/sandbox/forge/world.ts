@@ -165,12 +165,8 @@ export async function createRepository(
   const files = options.files === undefined ? { "README.md": `# ${name}\n` } : options.files;
   const commits = options.commits ?? (files === null ? [] : [{ message: "Initial commit", files }]);
   const by = signatureOf(owner, now);
-  const shas = await commitFiles(
-    repo,
-    commits.map((commit) => ({ ...commit, parent: null, author: by, committer: by })),
-  );
-  const tip = shas.at(-1);
-  if (tip !== undefined) await updateRef(repo, `refs/heads/${row.defaultBranch}`, tip, null);
+  const first = commits.map((commit) => ({ ...commit, parent: null, author: by, committer: by }));
+  if (first.length > 0) await commitFiles(repo, first, row.defaultBranch);
   return state.repositories.save(row);
 }
 

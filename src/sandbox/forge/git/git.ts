@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openObjects, type Objects } from "./objects.ts";
 
@@ -85,16 +86,7 @@ export function openGit(options: { folder: string; hooksFolder: string; searchPa
     searchPath,
     repository,
     async create(id, defaultBranch) {
-      const path = join(options.folder, `${id}.git`);
-      await runGit(options.folder, env, [
-        "init",
-        "--quiet",
-        "--bare",
-        "--template=",
-        `--initial-branch=${defaultBranch}`,
-        "--",
-        path,
-      ]);
+      await writeEmptyRepository(join(options.folder, `${id}.git`), defaultBranch);
       return repository(id);
     },
     remove(id) {
@@ -108,7 +100,15 @@ export function openGit(options: { folder: string; hooksFolder: string; searchPa
   };
 }
 
-/** Opens a bare repository outside the forge's own folder. */
+/** What `git init --bare` with an empty template leaves, without starting it: tests make a thousand of these. */
+async function writeEmptyRepository(path: string, defaultBranch: string): Promise<void> {
+  for (const folder of ["objects/info", "objects/pack", "refs/heads", "refs/tags"])
+    await mkdir(join(path, folder), { recursive: true });
+  const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+  await writeFile(join(path, "config"), config);
+  await writeFile(join(path, "HEAD"), `ref: refs/heads/${defaultBranch}\n`);
+}
+
 /** A git that was killed leaves its locks; nothing else works on these repositories. */
 function removeLocks(path: string): void {
   const refs = readdirSync(join(path, "refs"), { recursive: true, encoding: "utf8" });
@@ -116,6 +116,7 @@ function removeLocks(path: string): void {
   for (const file of files) if (file.endsWith(".lock")) rmSync(join(path, file), { force: true });
 }
 
+/** Opens a bare repository outside the forge's own folder. */
 export function openRepository(path: string, env: Readonly<Record<string, string>>): GitRepository {
   const run = (args: readonly string[], options: GitRunOptions = {}) => runGit(path, env, args, options);
   return {

@@ -13,13 +13,19 @@ export interface FilesCommit {
 
 /**
  * Writes commits that change files, each upon the one before (or upon its own `parent`), with one `git fast-import`. They
- * are put on no branch. Answers their hashes.
+ * are put on no branch, or on `newBranch`, which nobody may have yet. Answers their hashes.
  */
-export async function commitFiles(repo: GitRepository, commits: readonly FilesCommit[]): Promise<string[]> {
+export async function commitFiles(
+  repo: GitRepository,
+  commits: readonly FilesCommit[],
+  newBranch?: string,
+): Promise<string[]> {
   const holder = `refs/forge/${randomUUID()}`;
   const parts: (string | Buffer)[] = [];
   for (const [index, commit] of commits.entries()) parts.push(...commitPart(holder, commit, index));
   for (const index of commits.keys()) parts.push(`get-mark :${index + 1}\n`);
+  if (newBranch !== undefined && commits.length > 0)
+    parts.push(`reset refs/heads/${newBranch}\nfrom :${commits.length}\n\n`);
   parts.push(`reset ${holder}\nfrom ${"0".repeat(40)}\n\n`);
   const stream = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
   const text = await repo.text(["fast-import", "--quiet", "--force", "--date-format=raw"], { input: stream });
