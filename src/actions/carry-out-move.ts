@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
 import type { MoveStep } from "../flow/move.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { findIntent, keepHandle, withdrawIntent } from "../store/intents.ts";
+import { findIntent, acceptMerge, withdrawIntent } from "../store/intents.ts";
 import type { Link } from "../store/links.ts";
 import { listPromotions, type Promotion } from "../store/operations.ts";
 import type { HeldMove } from "./begin-move.ts";
@@ -138,7 +138,7 @@ async function mergeAll(
     }
     if (merged.value.state === "merged") await recordMerged(deps, context, step, merged.value.sha);
     else {
-      await keepHandle(deps.db, intent, merged.value.handle);
+      await acceptMerge(deps.db, intent, merged.value.handle);
       queued.push(promotionOf(step));
     }
   }

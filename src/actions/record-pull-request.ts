@@ -90,7 +90,8 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
     }
     if (event.action === "merged" || event.action === "dequeued") {
       const thrownOut = event.action === "dequeued" ? (event.reason ?? "unknown") : null;
-      await resumeQueuedSoon(trx, card.id, thrownOut);
+      const where = { cardId: card.id, repositoryId: repository.id, prNumber: event.number };
+      await resumeQueuedSoon(trx, { ...where, thrownOut });
     }
     if (card.blocked) await recheckSoon(trx, card.id);
   });
@@ -211,7 +212,8 @@ async function ourMerge(
   event: PullRequestEvent,
   intent: FoundIntent | null,
 ): Promise<FoundIntent | null> {
-  if (!intent || intent.done || (await findOpenOperation(deps.db, intent.cardId))) return intent;
+  if (!intent || intent.done || intent.accepted || (await findOpenOperation(deps.db, intent.cardId)))
+    return intent;
   return event.mergedBy?.forgeId === (await deps.forge.identity()).botId ? intent : null;
 }
 

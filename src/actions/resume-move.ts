@@ -4,12 +4,13 @@ import { findCardById } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import {
   findOpenOperation,
+  listPromotions,
   listOrphanedOperations,
   settleOperation,
   takeOver,
   type Operation,
 } from "../store/operations.ts";
-import { withdrawMerges } from "../store/intents.ts";
+import { withdrawIntent } from "../store/intents.ts";
 import { listLinks } from "../store/links.ts";
 import { addJob } from "../store/jobs.ts";
 import { findProject } from "../store/projects.ts";
@@ -35,28 +36,33 @@ export async function resumeOrphanedMoves(deps: Deps): Promise<void> {
   for (const operation of await listOrphanedOperations(deps.db, BATCH)) await resumeMove(deps, operation);
 }
 
-/**
- * Ends the move of this card that waits in the forge's merge queue, because the forge has said something about it: it landed, or it
- * was thrown out for the reason given.
- */
-export async function resumeQueuedMove(deps: Deps, cardId: string, thrownOut: string | null): Promise<void> {
-  const operation = await findOpenOperation(deps.db, cardId);
-  // The queue was quicker than the call that asked for it: that one is about to say that it waits.
-  if (operation?.state === "running" && operation.isHeld) {
-    await resumeQueuedSoon(deps.db, cardId, thrownOut, RETRY_MS);
-  } else if (operation?.state === "queued") await resumeMove(deps, operation, thrownOut);
+/** What the forge's merge queue has said of a card's pull request: it landed, or it was thrown out for the reason given. */
+export interface QueueNews {
+  readonly cardId: string;
+  readonly repositoryId: string;
+  readonly prNumber: number;
+  readonly thrownOut: string | null;
 }
 
-/** Asks for the queued move of a card to be ended, soon. */
-export const resumeQueuedSoon = (
-  db: Db,
-  cardId: string,
-  thrownOut: string | null,
-  delayMs = 0,
-): Promise<void> =>
-  addJob(db, RESUME_QUEUED_MOVE, { cardId, thrownOut }, { key: `${RESUME_QUEUED_MOVE}:${cardId}`, delayMs });
+/** Goes on with the move of a card that waits in the forge's merge queue, as far as what the queue has said lets it. */
+export async function resumeQueuedMove(deps: Deps, news: QueueNews): Promise<void> {
+  const operation = await findOpenOperation(deps.db, news.cardId);
+  // The queue was quicker than the call that asked for it: that one is about to say that it waits.
+  if (operation?.state === "running" && operation.isHeld) {
+    await resumeQueuedSoon(deps.db, news, RETRY_MS);
+  } else if (operation?.state === "queued") await resumeMove(deps, operation, news);
+}
 
-async function resumeMove(deps: Deps, operation: Operation, thrownOut: string | null = null): Promise<void> {
+/** Asks for the queued move of a card to be gone on with, soon. */
+export const resumeQueuedSoon = (db: Db, news: QueueNews, delayMs = 0): Promise<void> =>
+  addJob(
+    db,
+    RESUME_QUEUED_MOVE,
+    { ...news },
+    { key: `${RESUME_QUEUED_MOVE}:${news.repositoryId}:${news.prNumber}`, delayMs },
+  );
+
+async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | null = null): Promise<void> {
   const log = deps.log.child({ operation: operation.id, cardId: operation.cardId });
   const crossing = await crossingOf(deps, operation);
   if (!crossing) {
@@ -67,8 +73,8 @@ async function resumeMove(deps: Deps, operation: Operation, thrownOut: string | 
   if (attempt === null) return;
   const move = { id: operation.id, attempt, actorId: operation.actorId, index: operation.index };
   try {
-    const outcome = thrownOut
-      ? await thrownOutOfQueue(deps, crossing, thrownOut)
+    const outcome = news?.thrownOut
+      ? await thrownOutOfQueue(deps, operation, news, news.thrownOut)
       : await carryOutOrLetGo(deps, crossing, move);
     await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
     log.info({ outcome: outcome.state }, "finished a move that was left unfinished");
@@ -88,17 +94,21 @@ async function resumeMove(deps: Deps, operation: Operation, thrownOut: string | 
  * The forge's queue gives a word for why, such as `CI_FAILURE`, and nothing more. It goes on calling what it was asked for enqueued for a
  * day, so the next try must not ask about that one.
  */
-async function thrownOutOfQueue(deps: Deps, { card }: Crossing, word: string): Promise<MoveOutcome> {
-  await withdrawMerges(deps.db, card.id);
-  const [link] = await listLinks(deps.db, card.id);
-  const repository = link?.repository.fullName ?? "";
+async function thrownOutOfQueue(
+  deps: Deps,
+  operation: Operation,
+  { cardId, repositoryId, prNumber }: QueueNews,
+  word: string,
+): Promise<MoveOutcome> {
+  await withdrawIntent(deps.db, { repositoryId, kind: "merge", subject: String(prNumber) });
+  const link = (await listLinks(deps.db, cardId)).find(({ repository }) => repository.id === repositoryId);
   const message = `The forge's merge queue threw the pull request out: ${word}`;
-  const details = { reason: word };
+  const repository = link?.repository.fullName ?? "";
   return {
     state: "refused",
-    reasons: [{ reason: "queue_rejected", message, repository, details }],
+    reasons: [{ reason: "queue_rejected", message, repository, details: { reason: word } }],
     headSha: link?.headSha ?? null,
-    promoted: [],
+    promoted: await listPromotions(deps.db, operation.id),
   };
 }
 

@@ -39,7 +39,12 @@ const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
 const trunkPayload = z.object({ repositoryId: z.uuid(), branchName: z.string() });
 const refusedPayload = z.object({ installationId: z.int(), waitedMs: z.number() });
-const queuedPayload = z.object({ cardId: z.uuid(), thrownOut: z.string().nullable() });
+const queuedPayload = z.object({
+  cardId: z.uuid(),
+  repositoryId: z.uuid(),
+  prNumber: z.int(),
+  thrownOut: z.string().nullable(),
+});
 const branchPayload = z.object({
   repositoryId: z.uuid(),
   branchName: z.string(),
@@ -56,8 +61,7 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   [RECHECK_BLOCKED]: (payload) => recheckBlocked(deps, cardPayload.parse(payload).cardId),
   [MIRROR_COMMENT]: (payload) => mirrorComment(deps, commentPayload.parse(payload).commentId, JOB_WAITS_MS),
   [RESUME_QUEUED_MOVE]: (payload) => {
-    const { cardId, thrownOut } = queuedPayload.parse(payload);
-    return resumeQueuedMove(deps, cardId, thrownOut);
+    return resumeQueuedMove(deps, queuedPayload.parse(payload));
   },
   [SUGGEST_BRANCH]: (payload) => suggestBranch(deps, branchPayload.parse(payload)),
   [RESUME_ORPHANED_MOVES]: () => resumeOrphanedMoves(deps),

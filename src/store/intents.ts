@@ -38,9 +38,12 @@ const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, str
   subject,
 });
 
-/** What a merge was told to ask the forge for, kept so that a later try asks about the same merge. */
-export async function keepHandle(db: Db, key: IntentKey, handle: string | null): Promise<void> {
-  await db("forge_intents").where(columns(key)).update({ handle });
+/**
+ * The forge has taken a merge upon itself, and whatever comes of that is ours. By the handle, where it gave one, a later try asks about the
+ * same merge.
+ */
+export async function acceptMerge(db: Db, key: IntentKey, handle: string | null): Promise<void> {
+  await db("forge_intents").where(columns(key)).update({ accepted: true, handle });
 }
 
 /** It is done: by us, for good. */
@@ -53,15 +56,11 @@ export async function withdrawIntent(db: Db, key: IntentKey): Promise<void> {
   await db("forge_intents").where(columns(key)).where({ done: false }).delete();
 }
 
-/** What was asked for is off: a later merge of the card's asks anew, whatever the forge still says of the earlier one. */
-export async function withdrawMerges(db: Db, cardId: string): Promise<void> {
-  await db("forge_intents").where({ card_id: cardId, kind: "merge", done: false }).delete();
-}
-
 export interface FoundIntent {
   readonly cardId: string;
   readonly actorId: string;
   readonly handle: string | null;
+  readonly accepted: boolean;
   readonly done: boolean;
   readonly round: number;
 }
@@ -70,7 +69,7 @@ export interface FoundIntent {
 export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | null> {
   return firstRow<FoundIntent>(
     db,
-    `select card_id as "cardId", actor_id as "actorId", handle, done, round from forge_intents
+    `select card_id as "cardId", actor_id as "actorId", handle, accepted, done, round from forge_intents
       where repository_id = :repositoryId and kind = :kind and subject = :subject`,
     { ...key },
   );

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
+import { webAndApi, work } from "../support/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -72,5 +73,39 @@ describe("a move into a branch with a merge queue", () => {
       (told) => told.some(({ kind }) => kind === "pull_request_merged"),
     );
     expect(merged.filter(({ kind }) => kind === "pull_request_merged")).toHaveLength(1);
+  });
+
+  it("keeps apart what the queues of two repositories say, and calls what lands its own", async () => {
+    const { board: both, web, api, relink } = await webAndApi(world);
+    board = both;
+    const names = [`${board.owner}/web`, `${board.owner}/api`] as const;
+    for (const name of names) world.forge.pages.setMergeQueue(name, "main", true);
+    ({ number } = await board.api.card({ title: "Say it twice" }));
+    await relink(number, [web, api]);
+    await board.api.move(number, board.stages["In progress"]);
+    await work(board, number, "web");
+    await work(board, number, "api");
+    const waiting = await board.api.move(number, board.stages.Done);
+    expect(waiting).toMatchObject({ status: 202, body: { queued: [{}, {}] } });
+    // The second repository is the one thrown out, so that naming the first would be seen.
+    const [lands = "", leaves = ""] = (waiting.body["queued"] as { fullName: string }[]).map(
+      ({ fullName }) => fullName,
+    );
+    await world.forge.pages.dequeue(leaves, 1, "CI_FAILURE");
+    const { blocked } = await board.api.cardWhen(number, (card) => card.blocked !== null);
+    expect(blocked).toMatchObject({ reason: "queue_rejected", repository: leaves });
+    await world.forge.pages.landQueued(lands, 1);
+    await eventually(
+      () => board.api.timeline(number),
+      (told) => told.some(({ kind }) => kind === "pull_request_merged"),
+    );
+    const merged = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
+    expect(merged).toMatchObject([{ repositoryFullName: lands, actor: { user: { kind: "machine" } } }]);
+    const inbox = await board.api.get<{ kind: string }[]>("/v1/inbox");
+    expect(JSON.stringify(inbox.body)).not.toContain("pr_merged_outside");
+    const again = await board.api.move(number, board.stages.Done);
+    expect(again).toMatchObject({ status: 202, body: { queued: [{ fullName: leaves }] } });
+    await world.forge.pages.landQueued(leaves, 1);
+    await board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
   });
 });

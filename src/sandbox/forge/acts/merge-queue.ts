@@ -1,3 +1,4 @@
+import { createAccount } from "../app-identity.ts";
 import type { ForgeContext } from "../context.ts";
 import type { AccountRow, MergeMethod, PullRequestRow } from "../rows.ts";
 import { ApiError } from "../server/api-error.ts";
@@ -49,14 +50,19 @@ export function dequeuePullRequest(
   });
 }
 
+const QUEUE_LOGIN = "github-merge-queue[bot]";
+
+/** GitHub merges what is in a queue as a bot of its own, whoever asked for it. */
+const queueBot = ({ state, now }: ForgeContext): AccountRow =>
+  state.accounts.in(QUEUE_LOGIN)[0] ?? createAccount(state, { login: QUEUE_LOGIN, type: "Bot", now: now() });
+
 /** The queue's turn has come: merges it, or throws it out where git cannot. */
 export async function landQueued(
   forge: ForgeContext,
   pullId: number,
   method: MergeMethod = "merge",
 ): Promise<PullRequestRow> {
-  const pull = forge.state.pullRequests.need(pullId);
-  const by = forge.state.accounts.need(pull.queuedById ?? pull.userId);
+  const by = queueBot(forge);
   try {
     await mergePullRequest(forge, pullId, {
       by,
