@@ -4,17 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { v7 as uuidv7 } from "uuid";
-import type { Deps } from "../../src/actions/deps.ts";
-import { createReadyBoards } from "../../src/store/ready-boards.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
-import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
-import { createMetrics } from "../../src/metrics/metrics.ts";
-import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../src/service.ts";
 import { connect, type Db } from "../../src/store/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { outsideDeps } from "../support/outside-deps.ts";
 import { makeBoard, type BoardOptions, type TestBoard } from "../support/world.ts";
 
 /** A world whose service is a process of its own. */
@@ -33,7 +28,6 @@ export async function startKillableWorld(): Promise<KillableWorld> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-faults-"));
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
-  const log = createLog("silent");
   const db = connect({ connectionString: database.connectionString, onError: () => undefined });
   const github: ServiceOptions["github"] = {
     apiUrl: forge.apiUrl,
@@ -42,20 +36,7 @@ export async function startKillableWorld(): Promise<KillableWorld> {
     webhookSecrets: [forge.app.webhookSecret],
     paceWrites: false,
   };
-  const deps: Deps = {
-    db,
-    log,
-    forge: createGitHubForge({
-      ...github,
-      baseUrl: github.apiUrl,
-      webhookSecret: forge.app.webhookSecret,
-      log,
-    }),
-    metrics: createMetrics(),
-    boards: createReadyBoards(),
-    instanceId: uuidv7(),
-    newId: uuidv7,
-  };
+  const deps = outsideDeps(db, forge);
   let running = await startChild(database.connectionString, github, 0);
   forge.setWebhookUrl(`${running.baseUrl}${WEBHOOK_PATH}`);
   const kill = async (): Promise<void> => {

@@ -47,26 +47,34 @@ interface Observed {
   readonly pulls: readonly PullRow[];
 }
 
-/** Everything on a board that does not agree, as sentences. */
-export async function inconsistencies(compared: Compared, board: TestBoard): Promise<string[]> {
+/** Something that does not agree, and which of the invariants of docs/reliability.md forbids it. */
+export interface Inconsistency {
+  readonly invariant: string;
+  readonly text: string;
+}
+
+/** Everything on a board that does not agree. */
+export async function inconsistencies(compared: Compared, board: TestBoard): Promise<Inconsistency[]> {
   const { body: flow } = await board.api.get<Flow>(flowPath(board));
   const inbox = await readInbox(board.api, board.projectId);
   const numbers = await compared.db("cards").where({ project_id: board.projectId }).whereNull("deleted_at");
-  const found: string[] = [];
+  const found: Inconsistency[] = [];
+  const tell = (invariant: string, faults: readonly string[], about = ""): void => {
+    found.push(...faults.map((fault) => ({ invariant, text: `${about}${fault}` })));
+  };
   for (const { number } of numbers as { number: number }[]) {
     const observed = await observe(compared.db, board, number);
-    const faults = [
-      ...stageFaults(flow, observed, inbox),
-      ...onceFaults(observed),
-      ...(await branchFaults(compared, observed)),
-      ...pullFaults(compared, observed),
-      ...(await mergeFaults(compared, flow, observed)),
-      ...outsideFaults(compared, observed, inbox),
-      ...(await operationFaults(compared, observed)),
-    ];
-    found.push(...faults.map((fault) => `card ${number}: ${fault}`));
+    const about = `card ${number}: `;
+    tell("I4", stageFaults(flow, observed, inbox), about);
+    tell("I5", onceFaults(observed), about);
+    tell("I2", await branchFaults(compared, observed), about);
+    tell("I12", pullFaults(compared, observed), about);
+    tell("I1", await mergeFaults(compared, flow, observed), about);
+    tell("I6", outsideFaults(compared, observed, inbox), about);
+    tell("I8", await operationFaults(compared, observed), about);
   }
-  return [...found, ...(await positionFaults(board))];
+  tell("I7", await positionFaults(board));
+  return found;
 }
 
 async function observe(db: Db, board: TestBoard, number: number): Promise<Observed> {
@@ -95,7 +103,7 @@ async function observe(db: Db, board: TestBoard, number: number): Promise<Observ
 const lastOf = (timeline: readonly TimelineEvent[], kind: string): TimelineEvent | undefined =>
   timeline.findLast((event) => event.kind === kind);
 
-/** The stage is where the last move that succeeded led, and what blocks a card is in the inbox: I1, I4. */
+/** The stage is where the last move that succeeded led, and what blocks a card is in the inbox: I4. */
 function stageFaults(flow: Flow, { card, timeline }: Observed, inbox: readonly InboxItem[]): string[] {
   const moved = lastOf(timeline, "status_changed")?.data["to"] ?? flow.stages[0]?.id;
   const told = inbox.filter((item) => item.kind === "promotion_blocked" && item.card?.number === card.number);
@@ -110,7 +118,7 @@ function stageFaults(flow: Flow, { card, timeline }: Observed, inbox: readonly I
   ];
 }
 
-/** What happens once is told once: I2. */
+/** What happens once is told once: I5. */
 function onceFaults({ timeline }: Observed): string[] {
   const once = ["branch_created", "pull_request_opened", "pull_request_merged", "backmerge_opened"];
   const names = timeline
@@ -158,7 +166,7 @@ const stateOf = (pull: PullRequestRow): string => {
   return pull.draft ? "draft" : "open";
 };
 
-/** The pull requests known are those of the forge, each as it is there, and one is open into each target: I1, I2. */
+/** The pull requests known are those of the forge, each as it is there, and one is open into each target: I12. */
 function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
   return links.flatMap(({ forgeId, repository, branchName }) => {
     const there = pullsFrom(forge, forgeId, branchName);
@@ -174,7 +182,7 @@ function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
   });
 }
 
-/** What is told as merged is in git, and a card in a merge stage has its work there. */
+/** What is told as merged is in git, and a card in a merge stage has its work there: I1. */
 async function mergeFaults(
   { forge }: Compared,
   flow: Flow,

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runAgent } from "./actors/agent.ts";
+import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
+import { makeCaller } from "./actors/caller.ts";
+import { check, type Violation } from "./checker/check.ts";
+import { makeDice, type Dice } from "./dice.ts";
+import { openHistory, type History } from "./history.ts";
+import { repair, untilIdle } from "./quiesce.ts";
+import { killProcesses } from "./troubles/processes.ts";
+import type { CrashingPostgres } from "./world/postgres.ts";
+import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
+
+export interface SeedOptions {
+  readonly seed: number;
+  readonly postgres: CrashingPostgres;
+  /** The folder that holds the compiled service. */
+  readonly root: string;
+  /** Where runs keep their records. */
+  readonly folder: string;
+  /** How long things go wrong. */
+  readonly seconds: number;
+}
+
+export interface Played {
+  readonly seed: number;
+  readonly folder: string;
+  readonly violations: readonly Violation[];
+  readonly calls: number;
+  readonly faults: number;
+  readonly seconds: number;
+}
+
+const BOARDS = 2;
+const AGENTS_A_BOARD = 3;
+
+/** Plays one seed: everything at once for some seconds, then quiet, repair, and the check. */
+export async function playSeed(options: SeedOptions): Promise<Played> {
+  const { seed, postgres, root } = options;
+  const began = Date.now();
+  const dice = makeDice(seed);
+  const folder = join(options.folder, `seed-${seed}`);
+  const history = openHistory(folder);
+  const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS });
+  try {
+    const known = world.boards.map(newKnowledge);
+    const end = Date.now() + options.seconds * 1_000;
+    const isOver = (): boolean => Date.now() > end;
+    const agents = await startAgents(world, known, dice, history, { isOver, giveUpAt: () => end + 60_000 });
+    const troubles = [killProcesses(world, dice.for("kills"), history, isOver)];
+    while (!isOver()) await sleep(100);
+    await Promise.all(troubles);
+    for (const process of world.processes) while (!process.isUp()) await process.start();
+    history.event("note", "the faults have stopped");
+    await agents.done;
+    await untilIdle(world, 90);
+    await repair(world);
+    await repair(world);
+    const violations = await check(world, history, known);
+    for (const violation of violations) history.event("note", "violation", violation);
+    return {
+      seed,
+      folder,
+      violations,
+      calls: history.calls.length,
+      faults: history.events.filter(({ type }) => type === "fault").length,
+      seconds: (Date.now() - began) / 1_000,
+    };
+  } finally {
+    await world.stop();
+  }
+}
+
+interface Hours {
+  readonly isOver: () => boolean;
+  readonly giveUpAt: () => number;
+}
+
+/** Agents with a credential each, at work on their boards until it is over. */
+async function startAgents(
+  world: FaultWorld,
+  known: readonly BoardKnowledge[],
+  dice: Dice,
+  history: History,
+  { isOver, giveUpAt }: Hours,
+): Promise<{ readonly done: Promise<unknown> }> {
+  const running: Promise<void>[] = [];
+  for (const [at, own] of known.entries()) {
+    for (let nth = 1; nth <= AGENTS_A_BOARD; nth++) {
+      const actor = `agent-${at + 1}-${nth}`;
+      const { apiKey } = await own.board.as({});
+      world.secrets.set(`the API key of ${actor}`, secretOf(apiKey));
+      const { processes } = world;
+      const { owner } = own.board;
+      const caller = makeCaller({
+        actor,
+        owner,
+        apiKey,
+        processes,
+        dice: dice.for(`${actor} calls`),
+        history,
+        giveUpAt,
+      });
+      const foreign = known[(at + 1) % known.length];
+      running.push(runAgent({ caller, dice: dice.for(actor), own, foreign }, isOver));
+    }
+  }
+  return { done: Promise.all(running) };
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { reconcile } from "../src/actions/reconcile.ts";
+import { followTrunks } from "../src/actions/follow-trunk.ts";
+import { syncInstallations } from "../src/actions/sync-installations.ts";
+import { rows, type Db } from "../src/store/connect.ts";
+import { takeInMissed } from "../src/webhooks/take-in-missed.ts";
+import type { FaultWorld } from "./world/world.ts";
+
+/** What is still to be done, as a sentence; null when nothing is. */
+export async function whatIsLeft(db: Db): Promise<string | null> {
+  const left = await rows<{ what: string; count: number }>(
+    db,
+    `select 'moves' as what, count(*) as count from operations where state = 'running'
+     union all select 'release actions', count(*) from release_actions where state = 'running'
+     union all select 'keys', count(*) from idempotency_keys where state = 'running' and holder in (select id from instances)
+     union all select 'deliveries', count(*) from deliveries where state = 'waiting'
+     union all select 'jobs', count(*) from graphile_worker.jobs where run_at <= now() + interval '5 seconds' and attempts < max_attempts`,
+  );
+  const found = left.filter(({ count }) => count > 0);
+  return found.length === 0 ? null : found.map(({ what, count }) => `${count} ${what}`).join(", ");
+}
+
+/** Waits until nothing is left to be done; gives what was left after that many seconds. */
+export async function untilIdle({ forge, deps }: FaultWorld, seconds: number): Promise<string | null> {
+  const until = Date.now() + seconds * 1_000;
+  for (let calm = 0; ;) {
+    await forge.settle();
+    const left = await whatIsLeft(deps.db).catch((error: unknown) => String(error));
+    calm = left === null ? calm + 1 : 0;
+    if (calm >= 3) return null;
+    if (Date.now() > until) return left;
+    await sleep(200);
+  }
+}
+
+/** One round of all repair there is: what the timetable does within the hour. */
+export async function repair(world: FaultWorld): Promise<void> {
+  const { deps } = world;
+  await syncInstallations(deps);
+  await takeInMissed(deps);
+  await untilIdle(world, 30);
+  await reconcile(deps, { quietMs: 0, pauseMs: 0 });
+  await followTrunks(deps);
+  await untilIdle(world, 60);
+}

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { chooseAccount } from "../../src/sandbox/postgres/account.ts";
+import { findBinaries } from "../../src/sandbox/postgres/binaries.ts";
+import { prepareCluster, readPassword, type ClusterPlace } from "../../src/sandbox/postgres/cluster.ts";
+import { launch } from "../../src/sandbox/postgres/launch.ts";
+import { connectionStringFor, type Listener } from "../../src/sandbox/postgres/listeners.ts";
+import type { TiedProcess } from "../../src/sandbox/postgres/tied-process.ts";
+import { connect } from "../../src/store/connect.ts";
+import { migrate } from "../../src/store/migrate.ts";
+
+/** A PostgreSQL that loses nothing it has answered, and can be made to crash at the same address. */
+export interface CrashingPostgres {
+  readonly password: string;
+  /** A migrated database of one's own. */
+  createDatabase(name: string): Promise<string>;
+  dropDatabase(name: string): Promise<void>;
+  /** What `pg_ctl restart -m immediate` does: every connection breaks, and it recovers from its log. */
+  crash(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const TEMPLATE = "faults_template";
+
+export async function startCrashingPostgres(): Promise<CrashingPostgres> {
+  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-faults-pg-"));
+  const clusterDir = join(dataDir, "postgres");
+  const account = await chooseAccount(clusterDir);
+  const place: ClusterPlace = { dataDir, clusterDir, account, binaries: await findBinaries(account) };
+  await prepareCluster(place, false);
+  const listener: Listener = { kind: "tcp", port: await freePort() };
+  const password = await readPassword(dataDir);
+  let server = await start(place, listener);
+  const urlOf = (database: string): string => {
+    const url = new URL(connectionStringFor(listener, password));
+    url.pathname = `/${database}`;
+    return url.href;
+  };
+  const run = (statement: string): Promise<void> => runOn(urlOf("postgres"), statement);
+  await run(`create database ${TEMPLATE}`);
+  const db = connect({ connectionString: urlOf(TEMPLATE), onError: () => undefined });
+  await migrate(db, urlOf(TEMPLATE));
+  await db.destroy();
+  return {
+    password,
+    async createDatabase(name) {
+      await run(`create database ${name} template ${TEMPLATE}`);
+      return urlOf(name);
+    },
+    dropDatabase: (name) => run(`drop database if exists ${name} with (force)`),
+    async crash() {
+      server.signal("SIGQUIT");
+      await server.ended;
+      server = await start(place, listener);
+    },
+    async stop() {
+      server.signal("SIGQUIT");
+      await server.ended;
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function start(place: ClusterPlace, listener: Listener): Promise<TiedProcess> {
+  let words = "";
+  for (let attempt = 0; attempt < 40; attempt++) {
+    const server = await launch(place, listener, { isThrowAway: false, onLine: () => undefined });
+    if (typeof server !== "string") return server;
+    words = server;
+    await sleep(250);
+  }
+  throw new Error(`PostgreSQL did not come back:\n${words}`);
+}
+
+async function runOn(connectionString: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,80 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface ServiceSettings {
+  readonly name: string;
+  /** The folder that holds `dist`, `migrations` and `node_modules`. */
+  readonly root: string;
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where its log goes, as `<name>.log`. */
+  readonly logFolder: string;
+  /** How far its clock is from everybody else's. */
+  readonly clockSkewMs: number;
+}
+
+/** `dist/main.js` as it is shipped, in a process that may be killed at any time. */
+export interface ServiceProcess {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly pid: () => number | undefined;
+  readonly isUp: () => boolean;
+  start(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  end(): Promise<number | null>;
+}
+
+const SKEWED_CLOCK = join(import.meta.dirname, "skewed-clock.mjs");
+
+export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
+  const { name, port, root, clockSkewMs } = settings;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const isRunning = (): boolean =>
+    child !== undefined && child.exitCode === null && child.signalCode === null;
+  const signal = async (which: "SIGKILL" | "SIGTERM"): Promise<number | null> => {
+    if (!child || !isRunning()) return null;
+    const exited = once(child, "exit") as Promise<[number | null]>;
+    child.kill(which);
+    return (await exited)[0];
+  };
+  return {
+    name,
+    baseUrl,
+    pid: () => child?.pid,
+    isUp: isRunning,
+    async start() {
+      if (isRunning()) return;
+      const skew = clockSkewMs === 0 ? {} : { CLOCK_SKEW_MS: String(clockSkewMs) };
+      const args = clockSkewMs === 0 ? ["dist/main.js"] : ["--import", SKEWED_CLOCK, "dist/main.js"];
+      child = spawn(process.execPath, args, {
+        cwd: root,
+        env: { PATH: process.env["PATH"], ...settings.env, ...skew, PORT: String(port) },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const file = createWriteStream(join(settings.logFolder, `${name}.log`), { flags: "a" });
+      child.stdout?.pipe(file, { end: false });
+      child.stderr?.pipe(file, { end: false });
+      await untilReady(baseUrl, isRunning);
+    },
+    kill: async () => void (await signal("SIGKILL")),
+    end: () => signal("SIGTERM"),
+  };
+}
+
+/** A process that ends before it listens (the database is away, say) is started again by whoever supervises: here that is the caller. */
+async function untilReady(baseUrl: string, isRunning: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 600 && isRunning(); tries++) {
+    const isHealthy = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isHealthy) return;
+    await sleep(50);
+  }
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Deps } from "../../src/actions/deps.ts";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { connect } from "../../src/store/connect.ts";
+import { outsideDeps } from "../../test/support/outside-deps.ts";
+import { makeBoard, type TestBoard } from "../../test/support/world.ts";
+import type { Dice } from "../dice.ts";
+import { freePort, type CrashingPostgres } from "./postgres.ts";
+import { makeServiceProcess, type ServiceProcess } from "./service-process.ts";
+
+/** Two processes of the service, the forge they work on, and some boards. */
+export interface FaultWorld {
+  readonly postgres: CrashingPostgres;
+  readonly forge: RunningForge;
+  /** The harness's own way into the database and to the forge. */
+  readonly deps: Deps;
+  readonly processes: readonly ServiceProcess[];
+  readonly boards: readonly TestBoard[];
+  /** What must never be read anywhere but where it belongs: name → text. */
+  readonly secrets: Map<string, string>;
+  readonly logFolder: string;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly dice: Dice;
+  readonly postgres: CrashingPostgres;
+  readonly folder: string;
+  /** Where the compiled service is. */
+  readonly root: string;
+  readonly boards: number;
+}
+
+const REPOSITORIES = ["web", "api"];
+
+/** How wrong the second process's clock may be. */
+const SKEWS_MS = [0, 0, 600_000, -600_000, 86_400_000, -86_400_000];
+
+export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld> {
+  const { dice, postgres, folder } = options;
+  mkdirSync(folder, { recursive: true });
+  const name = `faults_${options.seed}_${randomBytes(3).toString("hex")}`;
+  const databaseUrl = await postgres.createDatabase(name);
+  const forge = await startForge({
+    dataDir: join(folder, "forge"),
+    port: 0,
+    webhookUrl: "http://127.0.0.1:9/",
+    seed: false,
+    hooks: { aroundDelivery: (delivery, send) => send({ ...delivery, url: `${somebody()}${WEBHOOK_PATH}` }) },
+    webhookTimeoutMs: 3_000,
+  });
+  const db = connect({ connectionString: databaseUrl, max: 4, onError: () => undefined });
+  const metricsToken = `canary-metrics-${randomBytes(12).toString("hex")}`;
+  const env = serviceEnv(forge, databaseUrl, metricsToken);
+  const skew = dice.for("clock").pick(SKEWS_MS) ?? 0;
+  const processes = await Promise.all(
+    [0, skew].map(async (clockSkewMs, at) =>
+      makeServiceProcess({
+        name: `process-${at + 1}`,
+        root: options.root,
+        port: await freePort(),
+        env,
+        logFolder: folder,
+        clockSkewMs,
+      }),
+    ),
+  );
+  const deliveryDice = dice.for("deliveries");
+  const somebody = (): string => deliveryDice.pick(processes)?.baseUrl ?? "";
+  await Promise.all(processes.map((process) => process.start()));
+  const deps = outsideDeps(db, forge);
+  const boards: TestBoard[] = [];
+  const baseUrl = processes[0]?.baseUrl ?? "";
+  for (let made = 0; made < options.boards; made++) {
+    boards.push(await makeBoard(forge, { deps, baseUrl }, { repositories: REPOSITORIES }));
+  }
+  return {
+    postgres,
+    forge,
+    deps,
+    processes,
+    boards,
+    logFolder: folder,
+    secrets: new Map([
+      ["the webhook secret", forge.app.webhookSecret],
+      ["the App's key", forge.app.privateKey.split("\n")[3] ?? ""],
+      ["the database's password", postgres.password],
+      ["the metrics token", metricsToken],
+      ...boards.map(({ owner, api }) => [`an API key of ${owner}`, secretOf(api.apiKey)] as const),
+      ...forge.users.map(({ login, token }) => [`the token of ${login}`, token] as const),
+    ]),
+    stop: async () => {
+      await Promise.all(processes.map((process) => process.kill()));
+      await forge.stop();
+      await db.destroy();
+      await postgres.dropDatabase(name);
+      await rm(join(folder, "forge"), { recursive: true, force: true });
+    },
+  };
+}
+
+/** The half of an API key that is secret. */
+export const secretOf = (apiKey: string): string => apiKey.slice(apiKey.lastIndexOf("_") + 1);
+
+function serviceEnv(forge: RunningForge, databaseUrl: string, metricsToken: string): Record<string, string> {
+  return {
+    NODE_ENV: "production",
+    DATABASE_URL: databaseUrl,
+    APP_ID: String(forge.app.id),
+    PRIVATE_KEY: forge.app.privateKey,
+    WEBHOOK_SECRET: forge.app.webhookSecret,
+    GHE_HOST: new URL(forge.rootUrl).host,
+    GHE_PROTOCOL: "http",
+    LOG_LEVEL: "debug",
+    DRAIN_SECONDS: "0",
+    METRICS_TOKEN: metricsToken,
+  };
+}
