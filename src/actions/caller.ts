@@ -1,4 +1,5 @@
 import type { Role } from "../flow/roles.ts";
+import type { KeyedRequest } from "../store/at-once.ts";
 import type { Trx } from "../store/connect.ts";
 
 declare const answered: unique symbol;
@@ -8,14 +9,21 @@ export interface Answered {
   readonly [answered]: true;
 }
 
-/** Who asks for a write, on which board, and how the answer is kept. */
-export interface Caller {
+/** Who asks for a write, and on which board. */
+export interface Asker {
   readonly userId: string;
   readonly credentialId: string;
   readonly workspaceId: string;
   readonly role: Role;
   /** Names the request: the same for a retry with the same key and content, different for any other. */
   readonly requestId: string;
+}
+
+/** Who asks for a write that may be done in one statement, with the key that statement looks up and fills. */
+export type KeyedAsker = Asker & KeyedRequest;
+
+/** Who asks for a write, and how the answer is kept. */
+export interface Caller extends Asker {
   /**
    * Stores the answer under the request's idempotency key. Called inside the transaction that does the work, as the last thing
    * in it, so that a crash never leaves one without the other. Throws when the key was taken over meanwhile, which undoes the work.

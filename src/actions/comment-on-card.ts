@@ -1,7 +1,9 @@
 import { notFound } from "../errors.ts";
-import type { CardHead } from "../store/cards.ts";
-import { insertComment, readComment } from "../store/comments.ts";
-import type { Answered, Caller } from "./caller.ts";
+import { isCardNumber, type CardHead } from "../store/cards.ts";
+import type { AtOnce } from "../store/at-once.ts";
+import { commentAtOnce, insertComment, readComment } from "../store/comments.ts";
+import { giveUpReason } from "../flow/give-up.ts";
+import type { Answered, Caller, KeyedAsker } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { recordGiveUpHere } from "./record-give-up.ts";
 import { CALLER_WAITS_MS, mirrorComment, mirrorLater } from "./mirror-comment.ts";
@@ -34,4 +36,16 @@ export async function commentOnCard(
   if (stored.answered) return stored.answered;
   await mirrorComment(deps, stored.id, CALLER_WAITS_MS);
   return deps.db.transaction(async (trx) => caller.answer(trx, await readComment(trx, stored.id), 201));
+}
+
+/** The same in one statement, where the card has nothing to mirror to and the comment only says something. */
+export async function sayOnCard(
+  deps: Deps,
+  asker: KeyedAsker,
+  number: number,
+  body: string,
+): Promise<AtOnce> {
+  if (!isCardNumber(number) || giveUpReason(body) !== null) return null;
+  const { workspaceId, userId: authorId, requestId } = asker;
+  return commentAtOnce(deps.db, asker, { id: deps.newId(), workspaceId, number, authorId, body, requestId });
 }

@@ -1,9 +1,10 @@
 import type { Response } from "express";
-import type { Answered, Caller } from "../actions/caller.ts";
+import type { Answered, Asker, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
 import { busy } from "../errors.ts";
+import type { AtOnce } from "../store/at-once.ts";
 import type { BoardRole } from "../store/credentials.ts";
-import { claimKey, storeAnswer } from "../store/idempotency.ts";
+import { claimKey, storeAnswer, type Claim } from "../store/idempotency.ts";
 import type { Presumption } from "../store/presumption.ts";
 import { giveBackKey } from "./give-back.ts";
 import { keyReused, keyRunning, requestIdOf } from "./idempotency.ts";
@@ -21,14 +22,29 @@ interface StoredAnswer {
   readonly body: string | null;
 }
 
+/** How a write is done: by one statement, where that gives something, and else step by step. */
+interface Work {
+  readonly atOnce: (asker: KeyedAsker) => Promise<AtOnce>;
+  readonly inSteps: (caller: Caller) => Promise<Answered>;
+}
+
 /** Does the work once per key: later requests with the key get the stored answer, and a failed one gives the key back. */
 export async function answerOnce(
   deps: Deps,
   response: Response,
   { presumed, board, key, fingerprint }: WriteRequest,
-  work: (caller: Caller) => Promise<Answered>,
+  { atOnce, inSteps }: Work,
 ): Promise<StoredAnswer> {
   const { credential } = presumed;
+  const asker: Asker = {
+    userId: credential.userId,
+    credentialId: credential.id,
+    workspaceId: board.workspaceId,
+    role: board.role,
+    requestId: requestIdOf(credential.id, key, fingerprint),
+  };
+  const done = await atOnce({ ...asker, presumed, key, fingerprint });
+  if (done) return answerOf(response, done);
   await presumed.ask(deps.db);
   const claim = await claimKey(deps.db, {
     credentialId: credential.id,
@@ -36,19 +52,10 @@ export async function answerOnce(
     fingerprint,
     holder: deps.instanceId,
   });
-  if (claim.state === "other_request") throw keyReused();
-  if (claim.state === "running") throw keyRunning();
-  if (claim.state === "replay") {
-    response.set("Idempotent-Replay", "true");
-    return claim;
-  }
+  if (claim.state !== "claimed") return answerOf(response, claim);
   const answers: StoredAnswer[] = [];
   const caller: Caller = {
-    userId: credential.userId,
-    credentialId: credential.id,
-    workspaceId: board.workspaceId,
-    role: board.role,
-    requestId: requestIdOf(credential.id, key, fingerprint),
+    ...asker,
     answer: async (trx, body, status = 200) => {
       const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
       if (!(await storeAnswer(trx, claim.held, answer))) {
@@ -60,7 +67,7 @@ export async function answerOnce(
     },
   };
   try {
-    await work(caller);
+    await inSteps(caller);
   } catch (error) {
     await giveBackKey(deps.db, response.locals.log, claim.held);
     throw error;
@@ -68,6 +75,16 @@ export async function answerOnce(
   const answer = answers.at(-1);
   if (!answer) throw new Error("a write that stored no answer");
   return answer;
+}
+
+function answerOf(
+  response: Response,
+  found: Exclude<Claim, { state: "claimed" }> | NonNullable<AtOnce>,
+): StoredAnswer {
+  if (found.state === "other_request") throw keyReused();
+  if (found.state === "running") throw keyRunning();
+  if (found.state === "replay") response.set("Idempotent-Replay", "true");
+  return found;
 }
 
 /** Sends what a write has answered, now or when it was first made. */

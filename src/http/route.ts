@@ -1,8 +1,9 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
-import type { Answered, Caller } from "../actions/caller.ts";
+import type { Answered, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
 import type { Role } from "../flow/roles.ts";
+import type { AtOnce } from "../store/at-once.ts";
 import type { BoardRole, Credential } from "../store/credentials.ts";
 import type { Presumption } from "../store/presumption.ts";
 import { ReadyAnswer } from "../store/ready-boards.ts";
@@ -67,6 +68,13 @@ export interface WriteCall<Params, Query, Body, Subject> {
   readonly body: Body;
   /** What `find` found. */
   readonly subject: Subject;
+}
+
+/** A call whose work may be one statement. */
+export interface AtOnceCall<Params, Body> {
+  readonly asker: KeyedAsker;
+  readonly params: Params;
+  readonly body: Body;
 }
 
 type Definition<Params, Query, Body> = Omit<
@@ -152,6 +160,11 @@ export function writeRoute<
   route: Definition<Params, Query, Body> & {
     readonly method: Exclude<RouteDefinition["method"], "get">;
     readonly role: Role;
+    /**
+     * Does the work in one statement with all that surrounds it, or gives null and has done nothing: then it is done step by step, and what is wrong
+     * with the call is told in its order.
+     */
+    readonly atOnce?: (deps: Deps, call: AtOnceCall<Output<Params>, Output<Body>>) => Promise<AtOnce>;
     /** Finds what the call is about, or throws `not_found`. */
     readonly find?: (deps: Deps, board: BoardRole, params: Output<Params>) => Promise<Subject>;
     readonly handle: (
@@ -160,7 +173,7 @@ export function writeRoute<
     ) => Promise<Answered>;
   },
 ): Route {
-  const { handle, find, method, role, ...rest } = route;
+  const { handle, find, atOnce: doAtOnce, method, role, ...rest } = route;
   const definition = defined(rest, method, role);
   return {
     definition,
@@ -184,15 +197,19 @@ export function writeRoute<
           workspaceId: board.workspaceId,
           body: input,
         });
-        const work = async (caller: Caller): Promise<Answered> => {
+        const body = input === undefined ? {} : input;
+        const atOnce = async (asker: KeyedAsker): Promise<AtOnce> => {
+          const given = doAtOnce && rest.body?.safeParse(body);
+          if (!given?.success) return null;
+          return doAtOnce?.(deps, { asker, params, body: given.data as Output<Body> }) ?? null;
+        };
+        const inSteps = async (caller: Caller): Promise<Answered> => {
           const subject = (await find?.(deps, board, params)) as Subject;
           if (!rest.body) requireNoBody(input);
-          const body = (
-            rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
-          ) as Output<Body>;
-          return handle(deps, { caller, params, query, body, subject });
+          const given = (rest.body ? validate(rest.body, body, "body") : undefined) as Output<Body>;
+          return handle(deps, { caller, params, query, body: given, subject });
         };
-        return answerOnce(deps, response, { presumed, board, key, fingerprint }, work);
+        return answerOnce(deps, response, { presumed, board, key, fingerprint }, { atOnce, inSteps });
       });
       sendStored(response, answer);
     },

@@ -161,7 +161,7 @@ const HEAD = `
 /** What the column can hold: asking PostgreSQL for a larger number is an error, not an empty answer. */
 const MAX_CARD_NUMBER = 2_147_483_647;
 
-const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
+export const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
 
 /** The card with this number on this board, or null. */
 export async function findCard(db: Db, workspaceId: string, number: number): Promise<CardHead | null> {

@@ -1,3 +1,4 @@
+import { atOnce, doAtOnce, isoTime, type AtOnce, type KeyedRequest } from "./at-once.ts";
 import { firstRow, type Db } from "./connect.ts";
 import type { Actor, TimelineActor } from "./timeline.ts";
 
@@ -64,6 +65,8 @@ export interface NewComment {
   readonly requestId: string;
 }
 
+const naturalKeyOf = (requestId: string): string => `comment_request:${requestId}`;
+
 /**
  * Writes a comment, and what is to be mirrored: to each of the card's open pull requests. Gives it as its author sees it, or the one that an
  * earlier try of the same request wrote; null when the card was deleted meanwhile.
@@ -72,8 +75,7 @@ export async function insertComment(
   db: Db,
   comment: NewComment,
 ): Promise<{ readonly comment: Comment; readonly isToBeMirrored: boolean } | null> {
-  const naturalKey = `comment_request:${comment.requestId}`;
-  const bindings = { ...comment, naturalKey };
+  const bindings = { ...comment, naturalKey: naturalKeyOf(comment.requestId) };
   const added = await firstRow<Comment & { mirrors: number }>(db, INSERT, bindings);
   if (added) {
     const { mirrors, ...written } = added;
@@ -109,6 +111,34 @@ const INSERT = `
   select t.id, t.body, ${AUTHOR} as author, 0 as "mirroredTo", true as editable, t.at, t.edited_at as "editedAt",
          (select count(*) from mirrored) as mirrors
     from added t join users u on u.id = t.actor_id`;
+
+/** On a card that is there and has no pull request to mirror the comment to, and not when an earlier try of the request has written it. */
+const COMMENT_AT_ONCE = atOnce(
+  `card as (
+     select c.id from cards c, free
+      where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null
+        and not exists (select 1 from pull_requests p where p.card_id = c.id and p.state in ('draft', 'open'))
+        and not exists (select 1 from timeline_items t where t.card_id = c.id and t.natural_key = :naturalKey)),
+   added as (
+     insert into timeline_items (id, card_id, type, actor_id, body)
+     select :id, card.id, 'comment', :authorId, :body from card
+     returning *),
+   answer as (
+     select json_build_object('id', t.id, 'body', t.body, 'author', ${AUTHOR}, 'mirroredTo', 0, 'editable', true,
+                              'at', ${isoTime("t.at")}, 'editedAt', null)::text as body
+       from added t join users u on u.id = t.actor_id)`,
+  201,
+);
+
+/** Writes a comment that nothing else follows from, with its answer. */
+export async function commentAtOnce(
+  db: Db,
+  request: KeyedRequest,
+  comment: Omit<NewComment, "cardId"> & { readonly workspaceId: string; readonly number: number },
+): Promise<AtOnce> {
+  const { requestId, ...bindings } = comment;
+  return doAtOnce(db, COMMENT_AT_ONCE, 201, request, { ...bindings, naturalKey: naturalKeyOf(requestId) });
+}
 
 /** Changes what a comment says, and lets its mirrors follow; the same words again change nothing. */
 export async function changeComment(db: Db, commentId: string, body: string): Promise<void> {

@@ -9,6 +9,10 @@ const codeOf = (error: unknown): unknown =>
 const constraintOf = (error: unknown): unknown =>
   error instanceof Error && "constraint" in error ? error.constraint : undefined;
 
+/** Whether a statement was undone because a row stands in its way, or one that it refers to has gone. */
+export const isUndone = (error: unknown): boolean =>
+  codeOf(error) === UNIQUE || codeOf(error) === FOREIGN_KEY;
+
 /** True once `work` is done, false when a row with such a value is there already; its transaction can then only be undone. */
 export async function unlessTaken(work: PromiseLike<unknown>): Promise<boolean> {
   try {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/connect.ts";
 import { addJob } from "../../src/store/jobs.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
-import { whileHeld } from "../support/held.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+import { keyHeldBy } from "../support/keys.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,19 +19,6 @@ const newKey = (): string => `key-${randomUUID()}`;
 const isReplay = ({ headers }: ApiAnswer): boolean => headers.get("idempotent-replay") === "true";
 const db = () => world.service.deps.db;
 
-/** A key in the state a process leaves it in that dies in the middle of a request. */
-async function heldBy(holder: string): Promise<string> {
-  const key = newKey();
-  const clientId = board.api.apiKey.split("_")[1] ?? "";
-  await db()("idempotency_keys").insert({
-    credential_id: db()("credentials").where({ client_id: clientId }).select("id"),
-    key,
-    fingerprint: Buffer.alloc(32),
-    state: "running",
-    holder,
-  });
-  return key;
-}
 const instance = async (silentFor: string): Promise<string> => {
   const id = randomUUID();
   await db().raw("insert into instances (id, seen_at) values (?, now() - cast(? as interval))", [
@@ -46,9 +34,6 @@ const age = (key: string, by: string) =>
     key,
   ]);
 
-const waitingForLocks = () =>
-  db()("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()");
-
 /** Nobody can take a card number while the board's row is held. */
 const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 
@@ -57,7 +42,7 @@ async function whileItWaits(title: string, key: string, act: () => PromiseLike<u
   const answers: Promise<ApiAnswer>[] = [];
   await whileHeld(db(), boardRow, async () => {
     answers.push(board.api.post("/v1/cards", { title }, { key }));
-    await eventually(waitingForLocks, ({ length }) => length > 0);
+    await untilSomebodyWaits(db());
     await act();
   });
   const [answer] = await Promise.all(answers);
@@ -67,17 +52,17 @@ async function whileItWaits(title: string, key: string, act: () => PromiseLike<u
 
 describe("a key that is held", () => {
   it("by a process nobody knows is free", async () => {
-    const key = await heldBy(randomUUID());
+    const key = await keyHeldBy(board, randomUUID());
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
 
   it("by a process that fell silent is free", async () => {
-    const key = await heldBy(await instance("16 seconds"));
+    const key = await keyHeldBy(board, await instance("16 seconds"));
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
 
   it("by a process that is alive is not", async () => {
-    const key = await heldBy(await instance("8 seconds"));
+    const key = await keyHeldBy(board, await instance("8 seconds"));
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
   });
 

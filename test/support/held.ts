@@ -1,4 +1,5 @@
 import type { Db, Trx } from "../../src/store/connect.ts";
+import { eventually } from "./api.ts";
 
 /** Keeps locked what `hold` locks while `act` runs. It is let go when `act` fails, too, or the world could not stop. */
 export async function whileHeld(
@@ -10,4 +11,12 @@ export async function whileHeld(
     await hold(trx);
     await act();
   });
+}
+
+/** Resolves once somebody waits for what another transaction of this database holds. */
+export async function untilSomebodyWaits(db: Db): Promise<void> {
+  await eventually(
+    () => db("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()"),
+    ({ length }) => length > 0,
+  );
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commentOnCard } from "../../actions/comment-on-card.ts";
+import { commentOnCard, sayOnCard } from "../../actions/comment-on-card.ts";
 import type { Deps } from "../../actions/deps.ts";
 import { editComment } from "../../actions/edit-comment.ts";
 import { notFound } from "../../errors.ts";
@@ -39,6 +39,7 @@ const createRoute = writeRoute({
   params: cardParams,
   body: fields,
   responses: { 201: { description: "The comment", schema: comment } },
+  atOnce: (deps, { asker, params, body }) => sayOnCard(deps, asker, params.number, body.body),
   find: cardOf,
   handle: (deps, { caller, subject, body }) => commentOnCard(deps, caller, subject, body.body),
 });

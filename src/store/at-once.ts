@@ -1,0 +1,88 @@
+import { firstRow, type Db } from "./connect.ts";
+import { STAMP } from "./credentials.ts";
+import type { Presumption } from "./presumption.ts";
+import { isUndone } from "./violations.ts";
+
+/** A request as its idempotency key knows it. */
+export interface KeyedRequest {
+  readonly presumed: Presumption;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+}
+
+/** What became of a write that is one statement; null where it takes more than one, and then nothing was written. */
+export type AtOnce =
+  | { readonly state: "done" | "replay"; readonly status: number; readonly body: string }
+  | { readonly state: "other_request" }
+  | { readonly state: "running" }
+  | null;
+
+/**
+ * A write in one statement: it asks whether the credential is still what it was, looks the key up, does the work and keeps the answer, or none of it. `work` are common table expressions. They read
+ * `free`, which has a row when the work is to be done, and end with `answer (body)`, without a row where it takes more than one statement.
+ *
+ * Two requests with one key at the same moment: the second does not get the lock. Should the first have ended between the second's snapshot and its lock, the key is
+ * there already, and the whole statement is undone.
+ */
+export const atOnce = (work: string, status: number): string => `
+  with asker as materialized (select ${STAMP} as stamp),
+  known as materialized (
+    select k.fingerprint, k.status, k.body, k.state = 'done' and k.created_at >= now() - interval '24 hours' as is_answer
+      from idempotency_keys k where k.credential_id = :credentialId and k.key = :key),
+  free as materialized (
+    select 1 from asker
+     where asker.stamp = :stamp and not exists (select 1 from known)
+       and pg_try_advisory_xact_lock(hashtextextended(concat_ws(':', 'key', cast(:credentialId as text), cast(:key as text)), 0))),
+  ${work},
+  kept as (
+    insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
+    select :credentialId, :key, :fingerprint, 'done', ${status}, answer.body from answer)
+  select exists (select 1 from free) as "isFree", (select body from answer) as done,
+         asker.stamp, known.is_answer as "isAnswer", known.fingerprint, known.status, known.body
+    from asker left join known on true`;
+
+interface Row {
+  readonly stamp: string | null;
+  readonly isFree: boolean;
+  readonly done: string | null;
+  /** Null where the key is not known. */
+  readonly isAnswer: boolean | null;
+  readonly fingerprint: Buffer;
+  readonly status: number;
+  readonly body: string | null;
+}
+
+/** Runs a statement made by `atOnce`, `status` being the one it was made with. Throws `Outdated` where the credential is another by now. */
+export async function doAtOnce(
+  db: Db,
+  sql: string,
+  status: number,
+  { presumed, key, fingerprint }: KeyedRequest,
+  bindings: Readonly<Record<string, unknown>>,
+): Promise<AtOnce> {
+  const { id: credentialId, clientId, stamp } = presumed.credential;
+  const asked = { ...bindings, credentialId, clientId, stamp, key, fingerprint };
+  const row = await unlessUndone(firstRow<Row>(db, sql, asked));
+  if (!row) return null;
+  presumed.settle(row.stamp);
+  if (row.done !== null) return { state: "done", status, body: row.done };
+  // Held by a request that is not over yet, or takes more than one statement; or old enough to be used anew.
+  if (row.isAnswer === false) return null;
+  if (row.isAnswer === null) return row.isFree ? null : { state: "running" };
+  if (!row.fingerprint.equals(fingerprint)) return { state: "other_request" };
+  return row.body === null ? null : { state: "replay", status: row.status, body: row.body };
+}
+
+/** Null where somebody else's row stands in the way, or one that was relied on is gone. */
+async function unlessUndone<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isUndone(error)) return null;
+    throw error;
+  }
+}
+
+/** A time in SQL as JSON has it from JavaScript. */
+export const isoTime = (time: string): string =>
+  `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

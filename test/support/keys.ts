@@ -1,0 +1,16 @@
+import { randomUUID } from "node:crypto";
+import type { TestBoard } from "./world.ts";
+
+/** An idempotency key of the board's credential in the state a process leaves it in that dies in the middle of a request. Gives the key. */
+export async function keyHeldBy({ api, db }: TestBoard, holder: string): Promise<string> {
+  const key = `key-${randomUUID()}`;
+  const clientId = api.apiKey.split("_")[1] ?? "";
+  await db("idempotency_keys").insert({
+    credential_id: db("credentials").where({ client_id: clientId }).select("id"),
+    key,
+    fingerprint: Buffer.alloc(32),
+    state: "running",
+    holder,
+  });
+  return key;
+}
