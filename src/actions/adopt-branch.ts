@@ -22,6 +22,7 @@ import { branchKey } from "./branch-items.ts";
 import type { Answered, Caller } from "./caller.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
+import { hearAgainSoon } from "./hear-again.ts";
 import { noInboxItem } from "./put-away-inbox-item.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 
@@ -126,7 +127,7 @@ async function takeOver(trx: Trx, caller: Caller, card: CardHead, branch: SeenBr
     throw conflict(`The branch ${name} in ${fullName} is another card's already.`);
   }
   for (const { number, nodeId, targetBranch, isDraft, headSha: pullHead } of openPullRequests) {
-    await adoptPullRequest(trx, {
+    const isNew = await adoptPullRequest(trx, {
       repositoryId,
       number,
       cardId: card.id,
@@ -136,6 +137,7 @@ async function takeOver(trx: Trx, caller: Caller, card: CardHead, branch: SeenBr
       headSha: pullHead,
       mergeSha: null,
     });
+    if (isNew) await hearAgainSoon(trx, repositoryId, number);
   }
   const prNumber = openPullRequests[0]?.number ?? null;
   await recordEvents(trx, [

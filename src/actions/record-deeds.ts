@@ -6,6 +6,7 @@ import { addPromotion } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
+import { hearAgainSoon } from "./hear-again.ts";
 
 /** For whom a deed of ours was done, and to which card. */
 export interface DeedContext {
@@ -125,14 +126,14 @@ const shown = ({ prNumber, targetBranch }: DeedPullRequest): Record<string, unkn
   targetBranch,
 });
 
-const save = (
+const save = async (
   trx: Trx,
   { card }: DeedContext,
   { repositoryId, prNumber, nodeId, targetBranch, headSha }: DeedPullRequest,
   state: "draft" | "open" | "merged",
   mergeSha: string | null = null,
-): Promise<void> =>
-  savePullRequest(trx, {
+): Promise<void> => {
+  const pull = {
     repositoryId,
     number: prNumber,
     cardId: card.id,
@@ -141,7 +142,9 @@ const save = (
     state,
     headSha,
     mergeSha,
-  });
+  };
+  if (await savePullRequest(trx, pull)) await hearAgainSoon(trx, repositoryId, prNumber);
+};
 
 const tell = async (
   trx: Trx,

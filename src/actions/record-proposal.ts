@@ -6,6 +6,7 @@ import type { Repository } from "../store/repositories.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
+import { hearAgainSoon } from "./hear-again.ts";
 import { isAgentOn } from "./is-agent.ts";
 import { deedKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent, recordGiveUp } from "./record-give-up.ts";
@@ -35,7 +36,7 @@ export async function recordProposal(
   const { number, headBranch, headSha, targetBranch } = event;
   const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
   await deps.db.transaction(async (trx) => {
-    await saveProposal(trx, {
+    const isNew = await saveProposal(trx, {
       repositoryId: repository.id,
       number,
       cardId: card.id,
@@ -47,6 +48,7 @@ export async function recordProposal(
       headSha,
       heardAt: event.at,
     });
+    if (isNew) await hearAgainSoon(trx, repository.id, number);
     const kind = KIND[event.action];
     if (isProposal && kind) {
       const sha = event.action === "merged" ? { sha: event.mergeSha } : { headBranch };

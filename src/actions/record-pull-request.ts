@@ -13,6 +13,7 @@ import { recordEvents, wasFoundSince, type EventKind } from "../store/timeline.t
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
+import { hearAgainSoon } from "./hear-again.ts";
 import { knownRepository } from "./known-repository.ts";
 import { pullRequestOwner } from "./pull-request-owner.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
@@ -52,7 +53,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
   await deps.db.transaction(async (trx) => {
     const held = await holdPullRequest(trx, repository.id, event.number);
     if (event.isFound && !isStillNews(event, held?.state ?? null)) return;
-    await savePullRequest(trx, {
+    const isNew = await savePullRequest(trx, {
       repositoryId: repository.id,
       number: event.number,
       cardId: card.id,
@@ -64,6 +65,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
       heardAt: event.at,
       ...(shown && { ...rowOf(shown), heardAt: shown.updatedAt }),
     });
+    if (isNew) await hearAgainSoon(trx, repository.id, event.number);
     if (kind && !(await isFoundAlready(trx, card.id, kind, repository, event))) {
       await recordEvents(trx, [
         {

@@ -9,6 +9,7 @@ import {
 } from "../actions/bring-back-hotfix.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
+import { HEAR_AGAIN } from "../actions/hear-again.ts";
 import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
 import { RECONCILE, reconcile } from "../actions/reconcile.ts";
@@ -28,6 +29,7 @@ import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
 import type { Retention } from "../store/retention.ts";
 import { addJob } from "../store/jobs.ts";
+import { hearAgain } from "../webhooks/hear-again.ts";
 import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
@@ -37,6 +39,7 @@ const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
+const pullPayload = z.object({ repositoryId: z.uuid(), number: z.int() });
 const trunkPayload = z.object({ repositoryId: z.uuid(), branchName: z.string() });
 const refusedPayload = z.object({ installationId: z.int(), waitedMs: z.number() });
 const queuedPayload = z.object({
@@ -55,6 +58,10 @@ const branchPayload = z.object({
 /** All that runs later. */
 export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
+  [HEAR_AGAIN]: (payload) => {
+    const { repositoryId, number } = pullPayload.parse(payload);
+    return hearAgain(deps, repositoryId, number);
+  },
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BRING_BACK_HOTFIX]: (payload) => bringBackHotfix(deps, cardPayload.parse(payload).cardId),
   [LOOK_AFTER_HOTFIXES]: () => lookAfterHotfixes(deps),

@@ -84,8 +84,18 @@ export async function listWaitingLanes(db: Db): Promise<string[]> {
   return found.map((row) => row.lane);
 }
 
-export async function markWorked(db: Db, guid: string): Promise<void> {
-  await db("deliveries").where({ guid }).update({ state: "done", worked_at: db.fn.now(), error: null });
+/** `awaits` is the number of the pull request it has to be worked again for, once that is known; null where it was all worked. */
+export async function markWorked(db: Db, guid: string, awaits: number | null): Promise<void> {
+  await db("deliveries")
+    .where({ guid })
+    .update({ state: "done", worked_at: db.fn.now(), error: null, awaits_pull_request: awaits });
+}
+
+/** Lets what awaits a pull request be worked again; gives how much that is. */
+export async function reopenAwaiting(db: Db, lane: string, number: number): Promise<number> {
+  return db("deliveries")
+    .where({ lane, awaits_pull_request: number })
+    .update({ state: "waiting", attempts: 0, awaits_pull_request: null });
 }
 
 /** Counts a failed try; after `maxAttempts` of them it is parked, so that it no longer holds up what came after it. */

@@ -220,9 +220,11 @@ export interface PullRequestRow {
 /**
  * Records what a pull request looks like now. Older news than what is known changes nothing, and merged is final: the
  * forge was seen calling a merged pull request open again (https://github.com/rust-lang/bors, `github_reopens_merged_pr`).
+ * True where nothing was known of it.
  */
-export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<void> {
-  await db.raw(
+export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boolean> {
+  const saved = await firstRow<{ isNew: boolean }>(
+    db,
     `insert into pull_requests as p (repository_id, number, card_id, node_id, target_branch, state, head_sha, merge_sha, heard_at)
      values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :mergeSha, :heardAt)
      on conflict (repository_id, number) do update
@@ -231,17 +233,19 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<voi
            heard_at = coalesce(excluded.heard_at, p.heard_at)
        where (p.state <> 'merged' or excluded.state = 'merged')
          and (excluded.state = 'merged' or excluded.heard_at is null or p.heard_at is null
-              or excluded.heard_at >= p.heard_at)`,
+              or excluded.heard_at >= p.heard_at)
+     returning xmax = 0 as "isNew"`,
     { heardAt: null, ...pull },
   );
+  return saved?.isNew ?? false;
 }
 
-/** Makes an open pull request a card's, whichever card had it before. */
-export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<void> {
+/** Makes an open pull request a card's, whichever card had it before. True where nothing was known of it. */
+export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<boolean> {
   await trx("pull_requests")
     .where({ repository_id: pull.repositoryId, number: pull.number })
     .update({ card_id: pull.cardId });
-  await savePullRequest(trx, pull);
+  return savePullRequest(trx, pull);
 }
 
 /** What is known of a pull request; null when nothing is. */

@@ -15,9 +15,10 @@ export interface Proposal {
   readonly heardAt: string | null;
 }
 
-/** Records what a proposal looks like now. Older news than what is known changes nothing, and merged is final. */
-export async function saveProposal(db: Db, proposal: Proposal): Promise<void> {
-  await db.raw(
+/** Records what a proposal looks like now. Older news than what is known changes nothing, and merged is final. True where nothing was known of it. */
+export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean> {
+  const saved = await firstRow<{ isNew: boolean }>(
+    db,
     `insert into proposals as p
             (repository_id, number, card_id, author_id, title, head_branch, target_branch, state, head_sha, opened_at, heard_at)
      values (:repositoryId, :number, :cardId, :authorId, :title, :headBranch, :targetBranch, :state, :headSha,
@@ -33,9 +34,11 @@ export async function saveProposal(db: Db, proposal: Proposal): Promise<void> {
            heard_at = coalesce(excluded.heard_at, p.heard_at)
        where (p.state <> 'merged' or excluded.state = 'merged')
          and (excluded.state = 'merged' or excluded.heard_at is null or p.heard_at is null
-              or excluded.heard_at >= p.heard_at)`,
+              or excluded.heard_at >= p.heard_at)
+     returning xmax = 0 as "isNew"`,
     { ...proposal },
   );
+  return saved?.isNew ?? false;
 }
 
 const IS_REOPENED = "(p.state = 'closed' and excluded.state in ('draft', 'open'))";

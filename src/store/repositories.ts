@@ -104,6 +104,16 @@ export async function findRepositoryByForgeId(db: Db, forgeId: number): Promise<
   return firstRow<Repository>(db, `${REPOSITORY} where r.forge_id = :forgeId`, { forgeId });
 }
 
+/** The forge's id of a repository; null where it is nobody's any more. */
+export async function forgeIdOf(db: Db, repositoryId: string): Promise<number | null> {
+  const row = await firstRow<{ forgeId: number | null }>(
+    db,
+    `select forge_id as "forgeId" from repositories where id = :repositoryId`,
+    { repositoryId },
+  );
+  return row?.forgeId ?? null;
+}
+
 /** Notes when the forge last told of a repository by itself. */
 export async function noteWebhook(db: Db, forgeId: number, at: Date): Promise<void> {
   await db("repositories")

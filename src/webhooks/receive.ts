@@ -33,9 +33,12 @@ export async function receiveDelivery(deps: Deps, delivery: IncomingDelivery): P
 
 /** What happens in one repository is worked in order, and does not wait for any other. */
 function laneOf({ repositoryId, installationId }: IncomingDelivery): string {
-  if (repositoryId !== null) return `repository:${repositoryId}`;
+  if (repositoryId !== null) return laneOfRepository(repositoryId);
   return installationId === null ? "app" : `installation:${installationId}`;
 }
+
+/** By the forge's id. */
+export const laneOfRepository = (forgeId: number): string => `repository:${forgeId}`;
 
 /**
  * One waiting job a lane is enough: it works off all that waits. Where a failure put it off it stays put off, or each new delivery would

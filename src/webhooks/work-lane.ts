@@ -1,8 +1,8 @@
 import type { Deps } from "../actions/deps.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { markFailed, markWorked, nextDelivery, type Delivery } from "../store/deliveries.ts";
+import { markFailed, markWorked, nextDelivery, reopenAwaiting, type Delivery } from "../store/deliveries.ts";
 import { noteWebhook } from "../store/repositories.ts";
-import { handleEvent } from "./handle-event.ts";
+import { handleEvent, isHeard, type Said } from "./handle-event.ts";
 import { workLaneLater } from "./receive.ts";
 import { translateDelivery, type TranslatedDelivery } from "../forge/github/translate-delivery.ts";
 
@@ -20,8 +20,10 @@ export async function workLane(deps: Deps, lane: string): Promise<void> {
     if (!delivery) break;
     const log = deps.log.child({ delivery: delivery.guid, event: delivery.event });
     try {
-      const { repositoryId } = await workDelivery({ ...deps, log }, delivery);
-      await markWorked(deps.db, delivery.guid);
+      const { repositoryId, early } = await workDelivery({ ...deps, log }, delivery);
+      await markWorked(deps.db, delivery.guid, early?.number ?? null);
+      // Its pull request may have become known between the look for it and this mark: then nobody else gives it another try.
+      if (early && (await isHeard(deps, early))) await reopenAwaiting(deps.db, lane, early.number);
       if (delivery.source === "webhook" && repositoryId !== null)
         sent = { repositoryId, at: delivery.receivedAt };
     } catch (error) {
@@ -49,10 +51,12 @@ interface Sent {
   readonly at: Date;
 }
 
-async function workDelivery(deps: Deps, delivery: Delivery): Promise<TranslatedDelivery> {
+async function workDelivery(
+  deps: Deps,
+  delivery: Delivery,
+): Promise<TranslatedDelivery & { readonly early: Said | null }> {
   const translated = translateDelivery(delivery.event, JSON.parse(delivery.payload));
   const { deliveryEvent, reason } = translated;
   if (reason !== undefined) deps.log.warn({ reason }, "a delivery could not be read");
-  await handleEvent(deps, deliveryEvent);
-  return translated;
+  return { ...translated, early: await handleEvent(deps, deliveryEvent) };
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { workLane } from "../../src/webhooks/work-lane.ts";
+import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/deliveries.ts";
 import { edit, merge, push } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -43,6 +44,19 @@ async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
   });
   const pull = Number(opened.body["number"]);
   await push(board, branchName, "second.txt");
+  const review = await board.person("ada", "POST", `${path}/pulls/${pull}/reviews`, {
+    event: "REQUEST_CHANGES",
+    body: "Not yet",
+  });
+  const say = (body: string) => board.person("ada", "POST", `${path}/issues/${pull}/comments`, { body });
+  const [first, gone] = [await say("Why?"), await say("Never mind"), await say("I see")];
+  await board.person("ada", "PATCH", `${path}/issues/comments/${String(first.body["id"])}`, {
+    body: "Why so?",
+  });
+  await board.person("ada", "DELETE", `${path}/issues/comments/${String(gone.body["id"])}`);
+  await board.person("ada", "PUT", `${path}/pulls/${pull}/reviews/${String(review.body["id"])}/dismissals`, {
+    message: "Seen to",
+  });
   await board.person("ada", "POST", `${path}/pulls/${pull}/reviews`, { event: "APPROVE", body: "Good" });
   await edit(board, pull, "closed");
   await edit(board, pull, "open");
@@ -74,7 +88,14 @@ it(`${ORDERS} orders`, async () => {
     await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
     await db("pull_requests").where({ card_id: cardId }).delete();
     await db("deliveries").delete();
+    await db("conversation_turns").where({ card_id: cardId }).delete();
     await db("card_repositories").where({ card_id: cardId }).update({ head_sha: link?.head_sha });
+  };
+  const allHeard = async (): Promise<void> => {
+    await eventually(
+      () => db("graphile_worker.jobs").whereIn("task_identifier", ["hear-again", "work-lane"]).select("id"),
+      ({ length }) => length === 0,
+    );
   };
   const outcomeOf = async (told: readonly Told[]) => {
     await reset();
@@ -83,14 +104,18 @@ it(`${ORDERS} orders`, async () => {
       await db("deliveries").insert(row);
     }
     await workLane(world.service.deps, lane);
+    await allHeard();
     expect(await db("deliveries").whereNot({ state: "done" }).select("event", "error")).toEqual([]);
     const { repositories } = await board.api.readCard(number);
     const [now] = await db("card_repositories").where({ card_id: cardId }).select("head_sha");
-    const events = (await board.api.timeline(number)).filter(({ kind }) => TOLD.includes(kind));
-    const items = events.map(({ kind, at, data, actor }) =>
-      JSON.stringify({ kind, at, data, by: actor.login }),
-    );
-    return { repositories, head: now?.head_sha as string, told: items.toSorted() };
+    const items = (await board.api.timeline(number))
+      .filter(({ type, kind }) => type === "comment" || TOLD.includes(kind))
+      .map((item) => JSON.stringify({ ...item, id: null }));
+    const turns = await db("conversation_turns")
+      .where({ card_id: cardId })
+      .orderBy("user_id")
+      .select("user_id", "works", "acted_at");
+    return { turns, repositories, head: now?.head_sha as string, told: items.toSorted() };
   };
 
   const inOrder = await outcomeOf(life);
@@ -111,7 +136,7 @@ it(`${ORDERS} orders`, async () => {
     }),
     { numRuns: ORDERS, endOnFailure: true },
   );
-}, 900_000);
+}, 1_800_000);
 
 it("a delivery that two processes work at the same time is told once", async () => {
   const board = await world.board();
