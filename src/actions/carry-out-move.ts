@@ -3,11 +3,11 @@ import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
 import type { MoveStep } from "../flow/move.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { findIntent, acceptMerge, withdrawIntent } from "../store/intents.ts";
-import type { Link } from "../store/links.ts";
+import { listLinks, type Link } from "../store/links.ts";
 import { listPromotions, type Promotion } from "../store/operations.ts";
 import type { HeldMove } from "./begin-move.ts";
 import type { Deps } from "./deps.ts";
-import { lookUntilDecided, type Crossing, type Look } from "./look-at-card.ts";
+import { lookOnTheWay, lookUntilDecided, type Crossing, type Look } from "./look-at-card.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 import { recordEarlierDeeds } from "./record-earlier-deeds.ts";
 import { recordMerged } from "./record-deeds.ts";
@@ -64,7 +64,7 @@ async function actOn(
   until: number,
 ): Promise<MoveOutcome | "look_again"> {
   const { plan } = look;
-  if (plan.reasons.length > 0) return refusedBy(deps, context, look, plan.reasons);
+  if (plan.reasons.length > 0) return refusedAtTheStage(deps, context, look);
   const obstacle = await prepare(deps, context, look);
   if (obstacle === "retargeted") return "look_again";
   if (obstacle) return refusedBy(deps, context, look, [obstacle]);
@@ -73,6 +73,31 @@ async function actOn(
   // One merge may be tried in spite of a doubt; the first of several may not, because it could not be taken back.
   if (merges.length > 1 && plan.doubts.length > 0) return refusedBy(deps, context, look, plan.doubts);
   return mergeAll(deps, context, look, merges, until);
+}
+
+/** What the stages before it give is given all the same; only then is the card refused. */
+async function refusedAtTheStage(
+  deps: Deps,
+  context: Context,
+  look: Look,
+): Promise<MoveOutcome | "look_again"> {
+  const { reasons } = look.plan;
+  const earlier = await lookOnTheWay(deps, context, look);
+  if (earlier === null) return refusedBy(deps, context, look, reasons);
+  const obstacle = await prepare(deps, context, earlier);
+  if (obstacle === "retargeted") return "look_again";
+  if (obstacle) {
+    const others = reasons.filter(({ repository }) => repository !== obstacle.repository);
+    return refusedBy(deps, context, look, [obstacle, ...others]);
+  }
+  const heads = new Map(
+    (await listLinks(deps.db, context.card.id)).map((link) => [link.repository.id, link.headSha]),
+  );
+  const cut = earlier.plan.steps.filter((step) => step.action === "create_branch");
+  // An earlier try had cut it, and somebody has pushed since: there may be something to show after all.
+  if (cut.some(({ repositoryId, fromSha }) => heads.get(repositoryId) !== fromSha)) return "look_again";
+  const first = cut.find(({ fullName }) => fullName === reasons[0]?.repository);
+  return refusedBy(deps, context, look, reasons, first?.fromSha);
 }
 
 async function prepare(
@@ -130,7 +155,7 @@ async function mergeAll(
     const merged = await deps.forge.merge(ref, order, Math.max(until - Date.now(), LEAST_WAIT_MS));
     if (!merged.ok) {
       await withdrawIntent(deps.db, intent);
-      return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step);
+      return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step.headSha);
     }
     if (merged.value.state === "retargeted") {
       await withdrawIntent(deps.db, intent);
@@ -157,10 +182,10 @@ async function refusedBy(
   context: Context,
   look: Look,
   reasons: readonly BlockedReason[],
-  step?: MergeStep,
+  refusedSha?: string,
 ): Promise<MoveOutcome> {
   const facts = look.repositories.find(({ fullName }) => fullName === reasons[0]?.repository)?.facts;
-  const headSha = step?.headSha ?? (facts && !("reason" in facts) ? facts.headSha : null);
+  const headSha = refusedSha ?? (facts && !("reason" in facts) ? facts.headSha : null);
   return {
     state: "refused",
     reasons: await nameConflicts(deps, look, reasons),

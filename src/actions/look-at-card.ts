@@ -34,33 +34,51 @@ export async function touchesGit(deps: Deps, { card, stage }: Crossing): Promise
 export async function lookAtCard(deps: Deps, crossing: Crossing): Promise<Look> {
   const { card, project, stage } = crossing;
   const links = await listLinks(deps.db, card.id);
-  const targetBranch = stage.rule.type === "merge" ? stage.rule.into : targetOf(project.flow, card.hotfix);
-  const asked = links.filter((link) => link.repository.ref !== null);
-  const answers =
-    asked.length === 0
-      ? []
-      : await deps.forge.inspect(
-          asked.flatMap(({ repository, branchName }) =>
-            repository.ref ? [{ repository: repository.ref, branchName, targetBranch }] : [],
-          ),
-        );
-  const answerOf = new Map<Link, BranchAnswer>(
-    asked.flatMap((link, at) => {
-      const answer = answers[at];
-      return answer ? [[link, answer] as const] : [];
-    }),
-  );
+  const start = targetOf(project.flow, card.hotfix);
+  const target = stage.rule.type === "merge" ? stage.rule.into : start;
+  const answers = await inspectLinks(deps, links, target);
+  // Of a branch cut from elsewhere, being ahead of this target says nothing about the card's own work.
+  const unshown = target === start ? [] : links.filter((link) => isUnshown(answers.get(link)));
+  const fromStart = await inspectLinks(deps, unshown, start);
   const repositories = links.map((link) => {
-    const answer = answerOf.get(link);
+    const answer = answers.get(link);
     return {
       repositoryId: link.repository.id,
       fullName: link.repository.fullName,
       branchName: link.branchName,
       facts: answer ? (answer.refusal ?? answer) : brokenRefusal(link.repository.broken ?? "not_granted"),
+      isBare: isBare(fromStart.get(link)),
     };
   });
   return { links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) };
 }
+
+async function inspectLinks(
+  deps: Deps,
+  links: readonly Link[],
+  targetBranch: string | null,
+): Promise<Map<Link, BranchAnswer>> {
+  const asked = links.flatMap((link) =>
+    link.repository.ref ? [{ link, repository: link.repository.ref, branchName: link.branchName }] : [],
+  );
+  if (asked.length === 0) return new Map();
+  const answers = await deps.forge.inspect(
+    asked.map(({ repository, branchName }) => ({ repository, branchName, targetBranch })),
+  );
+  return new Map(
+    asked.flatMap(({ link }, at) => {
+      const answer = answers[at];
+      return answer ? [[link, answer] as const] : [];
+    }),
+  );
+}
+
+/** A branch with commits that never had a pull request. */
+const isUnshown = (answer: BranchAnswer | undefined): boolean =>
+  answer?.refusal === undefined && answer?.pullRequests.length === 0 && (answer.aheadBy ?? 0) > 0;
+
+const isBare = (answer: BranchAnswer | undefined): boolean =>
+  answer !== undefined && answer.refusal === undefined && answer.aheadBy === 0;
 
 /** Looks until the forge has made up its mind, at growing intervals, or patience ends; then its merge answer decides. */
 export async function lookUntilDecided(deps: Deps, crossing: Crossing): Promise<Look> {
@@ -73,3 +91,26 @@ export async function lookUntilDecided(deps: Deps, crossing: Crossing): Promise<
   }
   return look;
 }
+
+/**
+ * What the stages before one give a card although it may not enter that one: its branch, and a draft pull request where the branch has commits
+ * and never had one. Null where nothing is left of that, or where those stages would refuse the card as well.
+ */
+export async function lookOnTheWay(deps: Deps, crossing: Crossing, refused: Look): Promise<Look | null> {
+  const lacking = new Set(
+    refused.repositories.filter(lacksBranchOrDraft).map(({ repositoryId }) => repositoryId),
+  );
+  if (lacking.size === 0) return null;
+  const { stage } = crossing;
+  const look = await lookAtCard(deps, {
+    ...crossing,
+    stage: { ...stage, rule: { type: "draft_pull_request", into: null } },
+  });
+  const steps = look.plan.steps.filter(({ repositoryId }) => lacking.has(repositoryId));
+  if (look.plan.reasons.length > 0 || steps.length === 0) return null;
+  return { ...look, plan: { ...look.plan, steps } };
+}
+
+const lacksBranchOrDraft = ({ branchName, facts }: RepositoryState): boolean =>
+  !("reason" in facts) &&
+  (branchName === null || (facts.pullRequests.length === 0 && (facts.aheadBy ?? 0) > 0));

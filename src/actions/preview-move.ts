@@ -6,7 +6,7 @@ import { mayAct, type Role } from "../flow/roles.ts";
 import type { CardHead } from "../store/cards.ts";
 import { findProject } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
-import { lookAtCard, touchesGit, type Crossing } from "./look-at-card.ts";
+import { lookAtCard, lookOnTheWay, touchesGit, type Crossing } from "./look-at-card.ts";
 
 /** How much an answer can be relied on: `unknown` where the forge has not made up its mind or must be asked to write first. */
 export const CERTAINTIES = ["certain", "likely", "unknown"] as const;
@@ -61,7 +61,7 @@ export async function previewMove(
   const requiredRole: Role = stage.minRole === "viewer" ? "member" : stage.minRole;
   const roles = { requiredRole, heldRole };
   const told = (await touchesGit(deps, crossing))
-    ? foretold(crossing, (await lookAtCard(deps, crossing)).plan)
+    ? await foretell(deps, crossing)
     : { wouldMove: true, certainty: "certain" as const, steps: [], reasons: [] };
   return mayAct(heldRole, requiredRole)
     ? { ...told, ...roles }
@@ -70,11 +70,17 @@ export async function previewMove(
 
 type Foretold = Omit<MovePreview, "requiredRole" | "heldRole">;
 
+async function foretell(deps: Deps, crossing: Crossing): Promise<Foretold> {
+  const look = await lookAtCard(deps, crossing);
+  const { reasons } = look.plan;
+  if (reasons.length === 0) return foretold(crossing, look.plan);
+  const earlier = await lookOnTheWay(deps, crossing, look);
+  const steps = (earlier?.plan.steps ?? []).map(toPreviewed);
+  return { wouldMove: false, certainty: "certain", steps, reasons };
+}
+
 function foretold(crossing: Crossing, plan: MovePlan): Foretold {
   const steps = stepsOf(crossing, plan);
-  if (plan.reasons.length > 0) {
-    return { wouldMove: false, certainty: "certain", steps: [], reasons: plan.reasons };
-  }
   if (plan.doubts.length > 0) {
     // With several repositories a doubt refuses the move by itself; with one the forge has the last word.
     const isOurRule = steps.filter(({ action }) => action === "merge").length > 1;

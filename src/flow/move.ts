@@ -33,6 +33,8 @@ export interface RepositoryState {
   readonly branchName: string | null;
   /** What the forge says, or why it cannot be asked. */
   readonly facts: BranchFacts | Refusal;
+  /** Whether the branch has nothing but what it was cut from, which may still be more than another target has. */
+  readonly isBare?: boolean;
 }
 
 export interface MoveQuestion {
@@ -110,7 +112,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if (rule.type === "branch") return NOTHING;
   if (pull?.state === "closed") return refused(pullRequestClosed(pull));
   if (!pull && rule.type === "merge" && hasLandedOtherwise(facts)) return NOTHING;
-  if (!pull) return planFirstPullRequest(question, where, facts);
+  if (!pull) return planFirstPullRequest(question, where, facts, repository.isBare ?? false);
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
   return planMerge(question, where, facts, pull);
@@ -158,7 +160,7 @@ function planFirstBranch(
   if (ruleAsks(stage.rule, "pull_request")) {
     return refused({
       reason: "nothing_to_merge",
-      message: `The card has no branch in ${repository.fullName} yet, so there is nothing to put before anybody. Move it to a stage that cuts its branch, push commits, and move it again.`,
+      message: `The card has no commits in ${repository.fullName} yet, so there is nothing to put before anybody. Push to its branch there, and move the card again.`,
     });
   }
   return {
@@ -175,8 +177,13 @@ function planFirstBranch(
   };
 }
 
-function planFirstPullRequest({ stage }: MoveQuestion, where: Where, facts: BranchFacts): RepositoryPlan {
-  if (facts.aheadBy === 0) {
+function planFirstPullRequest(
+  { stage }: MoveQuestion,
+  where: Where,
+  facts: BranchFacts,
+  isBare: boolean,
+): RepositoryPlan {
+  if (facts.aheadBy === 0 || isBare) {
     // A draft opens at the first push; anything more needs something to show now.
     return stage.rule.type === "draft_pull_request" ? NOTHING : refused(noCommits(where));
   }

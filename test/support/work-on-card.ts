@@ -34,8 +34,9 @@ export async function pushTo(
   branch: string,
   file: string,
   login: "ada" | "grace" = "ada",
+  repository = "web",
 ): Promise<string> {
-  const clone = await board.clone(login);
+  const clone = await board.clone(login, repository);
   try {
     const isThere = (await clone.git("branch", "-r", "--list", `origin/${branch}`)) !== "";
     await (isThere ? clone.checkout(branch) : clone.git("checkout", "-q", "-b", branch));

@@ -128,6 +128,13 @@ describe("what entering a stage does in a repository", () => {
     expect(actionsOf(plan("merge", more))).toEqual(["open_pull_request"]);
   });
 
+  it("has nothing to merge where all that the target lacks is what the branch was cut from", () => {
+    const bare = { repositoryId: "r1", fullName: "acme/web", branchName: "b", facts: pushed, isBare: true };
+    const card = { number: 7, title: "Say hello" };
+    const planned = planMove({ flow, stage: stageWith("merge"), card, repositories: [bare] });
+    expect([actionsOf(planned), reasonsOf(planned)]).toEqual([[], ["nothing_to_merge"]]);
+  });
+
   it("does not take a pull request into another branch for the one that counts", () => {
     const elsewhere = facts({ pullRequests: [pull({ targetBranch: "develop" })] });
     expect(actionsOf(plan("merge", elsewhere))).toEqual(["open_pull_request"]);
