@@ -1,26 +1,21 @@
 import { z } from "zod";
 import { TEMPORARY_BRANCHES, type PickOrder } from "../forge/releasing.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
-import { noteBackmerge } from "../store/backmerges.ts";
-import { findCardById, type CardHead } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
+import { findCardById } from "../store/cards.ts";
 import { listLinks } from "../store/links.ts";
 import { saveProgress } from "../store/release-actions.ts";
-import { listReleaseBranches, setReleaseBranchHead, type ReleaseBranch } from "../store/release-branches.ts";
-import { isInRelease, pickReleaseCard } from "../store/release-cards.ts";
-import type { ReleaseHead } from "../store/releases.ts";
-import { recordEvents } from "../store/timeline.ts";
-import { underWay, type RunningAction } from "./begin-release-action.ts";
-import { bringBackSoon } from "./bring-back-hotfix.ts";
+import { listReleaseBranches, type ReleaseBranch } from "../store/release-branches.ts";
+import { underWay } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
+import { recordPick } from "./record-pick.ts";
 import { requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
 
 /** How often a branch that was pushed to meanwhile is begun with anew. */
 const MAX_TRIES = 3;
 
 const progressOf = z.object({
-  picks: z.array(repositoryPick).optional(),
+  inRepositories: z.array(repositoryPick).optional(),
   /** Why it is being undone, where it is. */
   refused: z.object({ message: z.string(), body: z.record(z.string(), z.unknown()) }).optional(),
 });
@@ -46,17 +41,21 @@ export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise
     ),
   );
   const planned =
-    progress.picks ?? (await planPick(deps, context, await listLinks(deps.db, cardId), known, card.number));
+    progress.inRepositories ?? planPick(context, await listLinks(deps.db, cardId), known, card.number);
   if ("message" in planned) return { state: "refused", ...planned };
   const work: Work = { deps, context, branches: known, picks: [...planned] };
   const refused = progress.refused ?? (await prepareAll(work)) ?? (await landAll(work));
   if (refused) return undo(work, refused);
-  return { state: "done", record: (trx, release) => record(trx, context, release, card, work.picks) };
+  return {
+    state: "done",
+    record: (trx, release) => recordPick(trx, context.action, release, card, work.picks),
+  };
 }
 
 async function save({ deps, context, picks }: Work, refused?: PickRefused): Promise<void> {
   const { release, action } = context;
-  if (!(await saveProgress(deps.db, action, { picks, refused }))) throw underWay(release, action);
+  if (!(await saveProgress(deps.db, action, { inRepositories: picks, refused })))
+    throw underWay(release, action);
 }
 
 function branchOf(
@@ -71,7 +70,7 @@ function branchOf(
 const orderOf = (work: Work, pick: RepositoryPick): PickOrder => ({
   branchName: branchOf(work, pick).branchName,
   expectedTip: pick.expectedTip ?? "",
-  commits: pick.commits,
+  pullRequests: pick.pullRequests,
   tempBranch: `${TEMPORARY_BRANCHES}pick-${work.context.action.id}`,
 });
 
@@ -113,7 +112,8 @@ async function prepare(work: Work, at: number): Promise<PickRefused | null> {
       continue;
     }
     if (value.state === "prepared") work.picks[at] = { ...begun, prepared: value };
-    else work.picks[at] = { ...begun, landed: value.state === "picked" ? value.sha : expectedTip };
+    else if (value.state === "contained") work.picks[at] = { ...begun, landed: expectedTip };
+    else work.picks[at] = { ...begun, landed: value.sha, commits: value.commits };
     await save(work);
   }
 }
@@ -138,7 +138,7 @@ async function landAll(work: Work): Promise<PickRefused | null> {
       if (!landed.ok)
         return { message: `${fullName}: ${landed.refusal.message}`, body: { repository: fullName } };
       if (landed.value.state === "picked") {
-        work.picks[at] = { ...pick, landed: landed.value.sha };
+        work.picks[at] = { ...pick, landed: landed.value.sha, commits: pick.prepared.commits };
         await save(work);
         continue;
       }
@@ -183,51 +183,4 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
     message: `${refused.message}${left}`,
     body: refused.body,
   };
-}
-
-async function record(
-  trx: Trx,
-  { action }: ReleaseContext,
-  release: ReleaseHead,
-  card: CardHead,
-  picks: readonly RepositoryPick[],
-): Promise<void> {
-  const { id: cardId } = card;
-  const written = picks.filter(
-    ({ prepared, landed, expectedTip }) => prepared !== null || landed !== expectedTip,
-  );
-  for (const { repositoryId, landed } of written) {
-    if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
-  }
-  if (written.length === 0 && (await isInRelease(trx, release.id, cardId))) return;
-  await pickReleaseCard(trx, release.id, cardId);
-  if (!card.hotfix) await noteMissing(trx, action, release.id, cardId, written);
-  await recordEvents(trx, [
-    {
-      cardId,
-      kind: "release_picked",
-      actor: { userId: action.actorId, login: null },
-      data: {
-        releaseId: release.id,
-        releaseName: release.name,
-        commits: written.flatMap(({ commits }) => commits),
-      },
-    },
-  ]);
-}
-
-/** What was picked from elsewhere should come to the branch releases are cut from, too. A hotfix is seen to when it lands. */
-async function noteMissing(
-  trx: Trx,
-  { actorId }: RunningAction,
-  releaseId: string,
-  cardId: string,
-  picks: readonly RepositoryPick[],
-): Promise<void> {
-  for (const { repositoryId, commits, missingFrom } of picks) {
-    const sha = commits.at(-1);
-    if (missingFrom === null || sha === undefined) continue;
-    await noteBackmerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
-    await bringBackSoon(trx, cardId);
-  }
 }

@@ -9,27 +9,19 @@ export interface BranchTip {
   readonly sha: string;
 }
 
-/** What a merged pull request brought to its target. */
-export interface MergedCommits {
-  /** How it was merged, as its commits tell. */
-  readonly method: "merge" | "squash" | "rebase";
-  /** The commits on the target, oldest first: picking them in this order brings the same change elsewhere. */
-  readonly shas: readonly string[];
-}
-
 export interface PickOrder {
   readonly branchName: string;
   /** Where the branch stands as far as the caller knows. The same over all tries of one pick. */
   readonly expectedTip: string;
-  /** In the order to be picked. Of a merge commit its change against the first parent is picked. */
-  readonly commits: readonly string[];
+  /** The merged ones whose commits are picked, in this order. Of a merge commit its change against the first parent is picked. */
+  readonly pullRequests: readonly number[];
   /** Begins with `TEMPORARY_BRANCHES`; the same over all tries of one pick. */
   readonly tempBranch: string;
 }
 
 export type PickResult =
   /** The branch's new tip, or, where an earlier try had come this far, the last commit that it picked. */
-  | { readonly state: "picked"; readonly sha: string }
+  | { readonly state: "picked"; readonly sha: string; readonly commits: readonly string[] }
   /** The branch has all these changes; nothing was written. */
   | { readonly state: "contained" }
   /** `files` are those changed on both sides; empty where the forge does not tell. Nothing was written. */
@@ -47,6 +39,8 @@ export interface PreparedPick {
   readonly state: "prepared";
   /** What the branch's tip would be. */
   readonly sha: string;
+  /** What is picked: the commits that the pull requests left on the branch they were merged into. */
+  readonly commits: readonly string[];
   /** For the forge, when it is landed or dropped. */
   readonly handle: string;
 }
@@ -94,8 +88,6 @@ export interface LandedHistory {
 export interface Releasing {
   /** Whether a branch has a commit; null where there is no such branch or commit. */
   contains(repository: RepositoryRef, branchName: string, sha: string): Promise<boolean | null>;
-  /** The commits of a merged pull request as they landed. Refused where the forge knows no such merge. */
-  commitsOf(repository: RepositoryRef, prNumber: number): Promise<Ordered<MergedCommits>>;
   /** The first-parent line of a branch; null where there is no such branch. */
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
   /** The commit a tag leads to; null where there is no such tag. */
@@ -110,8 +102,9 @@ export interface Releasing {
     expectedSha: string,
   ): Promise<Ordered<{ readonly deleted: boolean } | { readonly moved: string }>>;
   /**
-   * Works out what bringing commits to a branch comes to: new ones by the same authors, whose messages name the originals, all of them or
-   * none. The branch stays where it is. What is prepared waits on the temporary branch to be landed or dropped.
+   * Works out what bringing merged pull requests to a branch comes to: new commits by the same authors, whose messages name the originals, all
+   * of them or none. The branch stays where it is. What is prepared waits on the temporary branch to be landed or dropped. Refused where the
+   * forge knows of no such merge.
    */
   preparePick(repository: RepositoryRef, order: PickOrder): Promise<Ordered<PickResult | PreparedPick>>;
   /** Moves the branch to what was prepared, once, and only from where it was expected. Repeated, it picks nothing twice. */

@@ -6,7 +6,6 @@ import { inspectDocument, MORE_CHECKS } from "../../src/forge/github/inspect-que
 import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/mark-ready.ts";
 import { ENQUEUE } from "../../src/forge/github/merge-sync.ts";
 import { LANDED } from "../../src/forge/github/landed-history.ts";
-import { MERGED } from "../../src/forge/github/merged-commits.ts";
 import { mergesDocument } from "../../src/forge/github/pick-merges.ts";
 import { PICK } from "../../src/forge/github/pick-state.ts";
 import { REF } from "../../src/forge/github/read-ref.ts";
@@ -20,7 +19,7 @@ const both = { repository, branchName: "x", targetBranch: "main" };
 const questions = [both, { ...both, targetBranch: null }, { ...both, branchName: null }];
 const sha = "a".repeat(40);
 const window = { repository, branchName: "main", since: "2026-01-01T00:00:00Z", cursor: null };
-const pick = { branchName: "x", expectedTip: sha, commits: [sha, sha], tempBranch: "trunkline/tmp/x" };
+const pick = { branchName: "x", expectedTip: sha, pullRequests: [7, 9], tempBranch: "trunkline/tmp/x" };
 const pulls = [1, 2].map((number) => ({ repository, number }));
 
 test.each([
@@ -35,7 +34,6 @@ test.each([
   ["further reviews", furtherPage(REVIEWS)],
   ["reading a ref", REF.documentOf([{ repository, ref: "refs/tags/v1" }]).document],
   ["moving refs", UPDATE_REFS],
-  ["what a merge brought", MERGED.documentOf([{ repository, prNumber: 7 }]).document],
   ["the history from a branch", LANDED.documentOf([{ ...window, from: null }]).document],
   ["the history from a commit", LANDED.documentOf([{ ...window, from: sha }]).document],
   ["a pick", PICK.documentOf([{ repository, order: pick }]).document],

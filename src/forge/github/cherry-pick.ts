@@ -7,14 +7,8 @@ import type { CarryOut } from "./carry-out.ts";
 import { changedOnBothSides } from "./changed-files.ts";
 import { type Caller, shaped } from "./client.ts";
 import { mergeChain } from "./pick-merges.ts";
-import {
-  commitsIn,
-  missingFrom,
-  PICK,
-  type PickedCommit,
-  type PickState,
-  settledPick,
-} from "./pick-state.ts";
+import type { MergedCommit } from "./merged-commits.ts";
+import { commitsIn, missingFrom, PICK, type PickState, settledPick } from "./pick-state.ts";
 import { refusalOf } from "./refusals.ts";
 import { REPOSITORY } from "./repositories.ts";
 import { NO_COMMIT, updateRefs } from "./update-refs.ts";
@@ -23,10 +17,19 @@ type Picked = Ordered<PickResult>;
 type Prepared = Ordered<PickResult | PreparedPick>;
 
 interface Pick {
-  readonly caller: Caller;
+  /** Who calls, with the time that writing so many commits takes. */
+  readonly callerFor: (commits: number) => Caller;
   readonly carryOut: CarryOut;
   readonly repository: RepositoryRef;
   readonly order: PickOrder;
+}
+
+/** A pick whose commits are being made. */
+interface Making extends Omit<Pick, "callerFor"> {
+  readonly caller: Caller;
+  readonly state: PickState;
+  /** Told before the temporary branch is. */
+  readonly willUseTemp: () => void;
 }
 
 /** The target as it would be: a tip that no branch shows yet. */
@@ -51,22 +54,31 @@ const committedShape = z.looseObject({ sha: z.string() });
 /**
  * Cherry-picks with what GitHub has: a commit with the target's tree is made beside the one to be picked, as a child of the same parent,
  * and GitHub merges the two; the tree that comes of it is what the pick would leave
- * (https://github.com/tibdex/github-cherry-pick). Four calls for one commit, one more for each further one, and one to land them.
+ * (https://github.com/tibdex/github-cherry-pick). Four calls for one commit, one more for each further one, and one to land them: one question
+ * tells both what the pull requests brought and where the branch stands.
  */
-export async function preparePick(pick: Pick): Promise<Prepared> {
-  const { caller, order } = pick;
-  const asked = await look(pick);
+export async function preparePick({ callerFor, ...pick }: Pick): Promise<Prepared> {
+  const { order } = pick;
+  const asked = await look(callerFor(1), pick);
   if (!asked.ok) return asked;
   const state = asked.value;
-  const settled = settledPick(state, order);
+  const found = commitsIn(state, order);
+  if ("unmerged" in found) {
+    const message = `GitHub knows of no merge of pull request #${found.unmerged}`;
+    return { ok: false, refusal: { reason: "unknown", message } };
+  }
+  const commits = found.map(({ oid }) => oid);
+  const settled = settledPick(state, order, commits);
+  const caller = callerFor(commits.length);
   let hasTemp = Boolean(state.temp);
   try {
     if (settled !== null) return { ok: true, value: settled };
     const begun = state.branch!.target!;
-    const grown = await grow(pick, state, { tip: begun.oid, tree: begun.tree.oid }, () => (hasTemp = true));
+    const making = { ...pick, caller, state, willUseTemp: () => (hasTemp = true) };
+    const grown = await grow(making, found, { tip: begun.oid, tree: begun.tree.oid });
     if (grown.tip === begun.oid) return { ok: true, value: { state: "contained" } };
     hasTemp = false;
-    return { ok: true, value: { state: "prepared", sha: grown.tip, handle: state.id } };
+    return { ok: true, value: { state: "prepared", sha: grown.tip, commits, handle: state.id } };
   } catch (error) {
     if (error instanceof PickEnded) return error.outcome;
     throw error;
@@ -76,26 +88,26 @@ export async function preparePick(pick: Pick): Promise<Prepared> {
 }
 
 /** What cannot be removed now is found under its prefix later. */
-export const dropPick = ({ caller, order }: Pick, { handle }: PreparedPick): Promise<void> =>
-  removeTemp(caller, handle, order.tempBranch);
+export const dropPick = ({ callerFor, order }: Pick, { handle }: PreparedPick): Promise<void> =>
+  removeTemp(callerFor(1), handle, order.tempBranch);
 
-const look = ({ caller, repository, order }: Pick): Promise<Ordered<PickState>> =>
+const look = (caller: Caller, { repository, order }: Omit<Pick, "callerFor">): Promise<Ordered<PickState>> =>
   askRepository(caller, PICK, { repository, order });
 
 /** Makes the commits, on no branch yet. A change that the target has already makes none. */
-async function grow(pick: Pick, state: PickState, begun: Grown, willUseTemp: () => void): Promise<Grown> {
-  const { order } = pick;
-  const all = commitsIn(state, order);
-  if (all === null) throw refused({ reason: "unknown", message: "GitHub does not have the commits to pick" });
-  const missing = new Set(missingFrom(state, order));
+async function grow(making: Making, all: readonly MergedCommit[], begun: Grown): Promise<Grown> {
+  const missing = missingFrom(
+    making.state,
+    all.map(({ oid }) => oid),
+  );
   let at = begun;
   for (const commits of chainsOf(all.filter(({ oid }) => missing.has(oid)))) {
-    const trees = await treesOf(pick, state.id, at, commits, willUseTemp);
+    const trees = await treesOf(making, at, commits);
     for (const [index, tree] of trees.entries()) {
       if (tree === at.tree) continue;
       const commit = commits[index]!;
       const { author } = commit;
-      const tip = await writeCommit(pick, {
+      const tip = await writeCommit(making, {
         message: pickedMessage(commit),
         tree,
         parents: [at.tip],
@@ -108,8 +120,8 @@ async function grow(pick: Pick, state: PickState, begun: Grown, willUseTemp: () 
 }
 
 /** Runs of commits each of which is the child of the one before: the merges of a run build on one another. */
-function chainsOf(commits: readonly PickedCommit[]): PickedCommit[][] {
-  const chains: PickedCommit[][] = [];
+function chainsOf(commits: readonly MergedCommit[]): MergedCommit[][] {
+  const chains: MergedCommit[][] = [];
   for (const commit of commits) {
     const chain = chains.at(-1);
     if (chain !== undefined && chain.at(-1)?.oid === parentOf(commit)) chain.push(commit);
@@ -119,19 +131,17 @@ function chainsOf(commits: readonly PickedCommit[]): PickedCommit[][] {
 }
 
 async function treesOf(
-  pick: Pick,
-  repositoryId: string,
+  making: Making,
   at: Grown,
-  commits: readonly PickedCommit[],
-  willUseTemp: () => void,
+  commits: readonly MergedCommit[],
 ): Promise<readonly string[]> {
-  const { caller, carryOut, repository, order } = pick;
+  const { caller, carryOut, repository, order, state } = making;
   const message = "Begin a cherry-pick [skip ci]";
   const parents = [parentOf(commits[0]!)];
-  const sibling = await writeCommit(pick, { message, tree: at.tree, parents });
-  willUseTemp();
+  const sibling = await writeCommit(making, { message, tree: at.tree, parents });
+  making.willUseTemp();
   // Done again from the start, it ends the same way.
-  const chain = { repositoryId, tempBranch: order.tempBranch, sibling, commits };
+  const chain = { repositoryId: state.id, tempBranch: order.tempBranch, sibling, commits };
   const merged = await carryOut(
     () => mergeChain(caller, chain),
     async () => null,
@@ -146,8 +156,10 @@ async function treesOf(
 }
 
 /** A commit of no branch is nothing to anybody, so writing it again does no harm. */
-async function writeCommit(pick: Pick, commit: Readonly<Record<string, unknown>>): Promise<string> {
-  const { caller, carryOut, repository } = pick;
+async function writeCommit(
+  { caller, carryOut, repository }: Making,
+  commit: Readonly<Record<string, unknown>>,
+): Promise<string> {
   const parameters = { repository_id: repository.forgeId, ...commit };
   const answer = await carryOut(
     () => caller.write(`POST ${REPOSITORY}/git/commits`, parameters),
@@ -158,16 +170,23 @@ async function writeCommit(pick: Pick, commit: Readonly<Record<string, unknown>>
 }
 
 /** Moves the branch and takes the temporary one away, both or neither. */
-export async function landPick(pick: Pick, { sha: tip, handle }: PreparedPick): Promise<Picked> {
-  const { caller, carryOut, order } = pick;
-  const picked: Picked = { ok: true, value: { state: "picked", sha: tip } };
+export async function landPick(
+  { callerFor, ...pick }: Pick,
+  { sha: tip, commits, handle }: PreparedPick,
+): Promise<Picked> {
+  const { carryOut, order } = pick;
+  const caller = callerFor(commits.length);
+  const picked: Picked = { ok: true, value: { state: "picked", sha: tip, commits } };
   const find = async (): Promise<Picked | null> => {
-    const asked = await look(pick);
+    const asked = await look(caller, pick);
     if (!asked.ok) return asked;
     const now = asked.value.branch?.target?.oid;
     if (now === tip) return picked;
     if (now === order.expectedTip) return null;
-    return { ok: true, value: settledPick(asked.value, order) ?? { state: "moved", sha: now ?? null } };
+    return {
+      ok: true,
+      value: settledPick(asked.value, order, commits) ?? { state: "moved", sha: now ?? null },
+    };
   };
   return await carryOut<Picked>(async () => {
     const refusal = await updateRefs(caller, handle, [
@@ -189,7 +208,7 @@ async function removeTemp(caller: Caller, repositoryId: string, tempBranch: stri
 
 const refused = (refusal: Refusal): PickEnded => new PickEnded({ ok: false, refusal });
 
-function parentOf(commit: PickedCommit): string {
+function parentOf(commit: MergedCommit): string {
   const parent = commit.parents.nodes[0]?.oid;
   if (parent === undefined) throw refused({ reason: "unknown", message: "A first commit cannot be picked" });
   return parent;

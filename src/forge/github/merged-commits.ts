@@ -1,47 +1,42 @@
 import { z } from "zod";
-import type { Ordered, RepositoryRef } from "../forge.ts";
-import type { MergedCommits } from "../releasing.ts";
-import { askRepository, onlyOf, repositoryDocument } from "./ask-repository.ts";
-import type { Question, QuestionKind } from "./ask-repositories.ts";
-import type { Caller } from "./client.ts";
 
 /** GitHub's page; a rebase of more commits than that is not told from a squash. */
 const COMMITS = 100;
-
-interface MergedQuestion extends Question {
-  readonly prNumber: number;
-}
 
 const oidShape = z.looseObject({ oid: z.string() });
 const commitShape = oidShape.extend({
   message: z.string(),
   authoredDate: z.string(),
+  author: z
+    .looseObject({ name: z.string().nullish(), email: z.string().nullish(), date: z.string().nullish() })
+    .nullish(),
   parents: z.looseObject({ nodes: z.array(oidShape) }),
 });
-type Commit = z.infer<typeof commitShape>;
+/** A commit that a merge left on its target. */
+export type MergedCommit = z.infer<typeof commitShape>;
 
-const mergedShape = z.looseObject({
-  id: z.string(),
-  databaseId: z.number(),
-  pullRequest: z
-    .looseObject({
-      merged: z.boolean(),
-      mergeCommit: oidShape
-        .extend({
-          parents: z.looseObject({ nodes: z.array(oidShape) }),
-          history: z.looseObject({ nodes: z.array(commitShape) }),
-        })
-        .nullish(),
-      commits: z.looseObject({ nodes: z.array(z.looseObject({ commit: commitShape })) }),
-    })
-    .nullish(),
+const pullShape = z.looseObject({
+  merged: z.boolean(),
+  mergeCommit: commitShape.extend({ history: z.looseObject({ nodes: z.array(commitShape) }) }).nullish(),
+  commits: z.looseObject({ nodes: z.array(z.looseObject({ commit: commitShape })) }),
 });
 
-const COMMIT = /* GraphQL */ `
+/** What has to be asked about a pull request, besides the fragment. */
+export const MERGED_FIELDS = `
+  merged
+  mergeCommit { ...Told history(first: ${COMMITS}) { nodes { ...Told } } }
+  commits(last: ${COMMITS}) { nodes { commit { ...Told } } }`;
+
+export const TOLD = /* GraphQL */ `
   fragment Told on Commit {
     oid
     message
     authoredDate
+    author {
+      name
+      email
+      date
+    }
     parents(first: 2) {
       nodes {
         oid
@@ -50,57 +45,36 @@ const COMMIT = /* GraphQL */ `
   }
 `;
 
-export const MERGED: QuestionKind<MergedQuestion, z.infer<typeof mergedShape>> = {
-  documentOf: (questions) => {
-    const question = onlyOf(questions);
-    const fields = `pullRequest(number: $number) {
-      merged
-      mergeCommit { oid parents(first: 2) { nodes { oid } } history(first: ${COMMITS}) { nodes { ...Told } } }
-      commits(last: ${COMMITS}) { nodes { commit { ...Told } } }
-    }`;
-    return repositoryDocument(question, fields, { number: ["Int!", question.prNumber] }, COMMIT);
-  },
-  shape: mergedShape,
-};
-
-/** What a merge left on its target. The commits tell how it was done, whatever the flow asked for. */
-export async function readMergedCommits(
-  caller: Caller,
-  repository: RepositoryRef,
-  prNumber: number,
-): Promise<Ordered<MergedCommits>> {
-  const asked = await askRepository(caller, MERGED, { repository, prNumber });
-  if (!asked.ok) return asked;
-  const pull = asked.value.pullRequest;
-  const merge = pull?.mergeCommit;
-  if (!pull?.merged || !merge) {
-    const message = `GitHub knows of no merge of pull request #${prNumber}`;
-    return { ok: false, refusal: { reason: "unknown", message } };
-  }
-  const value: MergedCommits =
-    merge.parents.nodes.length > 1
-      ? { method: "merge", shas: [merge.oid] }
-      : linear(
-          merge.oid,
-          merge.history.nodes,
-          pull.commits.nodes.map(({ commit }) => commit),
-        );
-  return { ok: true, value };
+/**
+ * The commits that a pull request brought to its target as they landed, oldest first; null where the answer tells of no merge. Picking them in
+ * this order brings the same change elsewhere. They tell how it was merged, whatever the flow asked for.
+ */
+export function mergedCommitsOf(answer: unknown): MergedCommit[] | null {
+  const read = pullShape.safeParse(answer);
+  const merge = read.data?.mergeCommit;
+  if (!read.data?.merged || !merge) return null;
+  if (merge.parents.nodes.length > 1) return [merge];
+  const proposed = read.data.commits.nodes.map(({ commit }) => commit);
+  return linear(merge, merge.history.nodes, proposed);
 }
 
 /**
  * A rebase keeps each commit's message, author and time of writing; a squash makes one commit of its own. So the line that ends in the
  * merge is walked back for as long as it repeats what the pull request has; what the target had already was left out by the rebase.
  */
-function linear(tip: string, history: readonly Commit[], proposed: readonly Commit[]): MergedCommits {
+function linear(
+  tip: MergedCommit,
+  history: readonly MergedCommit[],
+  proposed: readonly MergedCommit[],
+): MergedCommit[] {
   const known = new Map(history.map((commit) => [commit.oid, commit]));
-  const shas: string[] = [];
-  let at = known.get(tip);
+  const line: MergedCommit[] = [];
+  let at = known.get(tip.oid);
   for (const commit of proposed.toReversed()) {
     if (at === undefined || at.parents.nodes.length > 1) break;
     if (commit.message !== at.message || commit.authoredDate !== at.authoredDate) continue;
-    shas.unshift(at.oid);
+    line.unshift(at);
     at = known.get(at.parents.nodes[0]?.oid ?? "");
   }
-  return shas[shas.length - 1] === tip ? { method: "rebase", shas } : { method: "squash", shas: [tip] };
+  return line.at(-1)?.oid === tip.oid ? line : [tip];
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
 import { type Caller, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
-import type { PickedCommit } from "./pick-state.ts";
+import type { MergedCommit } from "./merged-commits.ts";
 
 /** Merges in one call: GitHub gives a GraphQL call 10 seconds. */
 const PER_CALL = 10;
@@ -11,7 +11,7 @@ const MESSAGE = "Work out a cherry-pick [skip ci]\n\n\nskip-checks: true";
 
 export type Merged =
   /** The branch's tree after each commit. */
-  { readonly trees: readonly string[] } | { readonly refusal: Refusal; readonly at: PickedCommit };
+  { readonly trees: readonly string[] } | { readonly refusal: Refusal; readonly at: MergedCommit };
 
 const answerShape = z.record(
   z.string(),
@@ -49,7 +49,7 @@ export interface Chain {
   /** A commit with the target's tree and the first commit's parent: merging into it brings over that commit's change alone. */
   readonly sibling: string;
   /** Each the child of the one before. */
-  readonly commits: readonly PickedCommit[];
+  readonly commits: readonly MergedCommit[];
 }
 
 /** What a chain of commits makes of the target's tree, worked out by GitHub on a temporary branch. */
@@ -67,7 +67,7 @@ export async function mergeChain(caller: Caller, chain: Chain): Promise<Merged> 
 async function mergeSome(
   caller: Caller,
   { repositoryId, tempBranch, sibling }: Chain,
-  commits: readonly PickedCommit[],
+  commits: readonly MergedCommit[],
   isFirst: boolean,
 ): Promise<Merged> {
   const heads = Object.fromEntries(commits.map(({ oid }, index) => [`h${index}`, oid]));

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { PickOrder, PickResult } from "../releasing.ts";
 import { onlyOf, repositoryDocument } from "./ask-repository.ts";
 import type { Question, QuestionKind } from "./ask-repositories.ts";
+import { MERGED_FIELDS, mergedCommitsOf, TOLD, type MergedCommit } from "./merged-commits.ts";
 
 /** How far back a commit's own picks are looked for by name; beyond that a pick that changes nothing tells. */
 const HISTORY = 100;
@@ -11,14 +12,6 @@ export interface PickQuestion extends Question {
 }
 
 const oidShape = z.looseObject({ oid: z.string() });
-const pickedShape = z.looseObject({
-  oid: z.string(),
-  message: z.string(),
-  author: z
-    .looseObject({ name: z.string().nullish(), email: z.string().nullish(), date: z.string().nullish() })
-    .nullish(),
-  parents: z.looseObject({ nodes: z.array(oidShape) }),
-});
 const branchShape = z.looseObject({
   oid: z.string(),
   tree: oidShape,
@@ -33,77 +26,71 @@ const stateShape = z
   })
   .catchall(z.unknown());
 
-/** A commit to be picked. */
-export type PickedCommit = z.infer<typeof pickedShape>;
 /** Everything a pick has to know, from one question. */
 export type PickState = z.infer<typeof stateShape>;
-
-const COMMIT = /* GraphQL */ `
-  fragment Picked on Commit {
-    oid
-    message
-    author {
-      name
-      email
-      date
-    }
-    parents(first: 1) {
-      nodes {
-        oid
-      }
-    }
-  }
-`;
 
 export const PICK: QuestionKind<PickQuestion, PickState> = {
   documentOf: (questions) => {
     const question = onlyOf(questions);
-    const { branchName, tempBranch, commits } = question.order;
+    const { branchName, tempBranch, pullRequests } = question.order;
     const fields = `
       branch: ref(qualifiedName: $branch) {
         target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { nodes { oid message } } } }
       }
       temp: ref(qualifiedName: $temp) { name }
-      ${commits.map((_, index) => `c${index}: object(oid: $c${index}) { ...Picked }`).join("\n")}`;
+      ${pullRequests.map((_, index) => `p${index}: pullRequest(number: $p${index}) { ${MERGED_FIELDS} }`).join("\n")}`;
     const variables = Object.fromEntries(
-      commits.map((sha, index) => [`c${index}`, ["GitObjectID!", sha]] as const),
+      pullRequests.map((number, index) => [`p${index}`, ["Int!", number]] as const),
     );
     const branch = ["String!", `refs/heads/${branchName}`] as const;
     const temp = ["String!", `refs/heads/${tempBranch}`] as const;
-    return repositoryDocument(question, fields, { branch, temp, ...variables }, COMMIT);
+    return repositoryDocument(question, fields, { branch, temp, ...variables }, TOLD);
   },
   shape: stateShape,
 };
 
-/** The commits to pick, in order; null where the forge does not have them all. */
-export function commitsIn(state: PickState, order: PickOrder): PickedCommit[] | null {
-  const read = order.commits.map((_, index) => pickedShape.safeParse(state[`c${index}`]));
-  const found = read.flatMap((each) => (each.success ? [each.data] : []));
-  return found.length === order.commits.length ? found : null;
+/** The commits to pick, in order; or the first pull request the forge knows no merge of. */
+export function commitsIn(
+  state: PickState,
+  { pullRequests }: PickOrder,
+): readonly MergedCommit[] | { readonly unmerged: number } {
+  const found: MergedCommit[] = [];
+  for (const [index, number] of pullRequests.entries()) {
+    const commits = mergedCommitsOf(state[`p${index}`]);
+    if (commits === null) return { unmerged: number };
+    found.push(...commits);
+  }
+  return found;
 }
 
-/** What the branch alone says about the order; null when there is something to pick. */
-export function settledPick(state: PickState, order: PickOrder): PickResult | null {
+/** What the branch alone says about picking these commits; null when there is something to pick. */
+export function settledPick(
+  state: PickState,
+  { expectedTip }: PickOrder,
+  commits: readonly string[],
+): PickResult | null {
   const target = state.branch?.target;
   if (!target) return { state: "moved", sha: null };
   const { nodes } = target.history;
-  if (target.oid === order.expectedTip) {
-    return missingFrom(state, order).length === 0 ? { state: "contained" } : null;
+  if (target.oid === expectedTip) {
+    return missingFrom(state, commits).size === 0 ? { state: "contained" } : null;
   }
-  const expected = nodes.findIndex(({ oid }) => oid === order.expectedTip);
+  const expected = nodes.findIndex(({ oid }) => oid === expectedTip);
   const picks = picksIn(nodes.slice(0, Math.max(0, expected)));
-  const isOurs = order.commits.every((sha) => picks.has(sha));
-  const last = picks.get(order.commits.at(-1) ?? "");
-  return isOurs && last !== undefined ? { state: "picked", sha: last } : { state: "moved", sha: target.oid };
+  const isOurs = commits.every((sha) => picks.has(sha));
+  const last = picks.get(commits.at(-1) ?? "");
+  return isOurs && last !== undefined
+    ? { state: "picked", sha: last, commits }
+    : { state: "moved", sha: target.oid };
 }
 
-/** The commits that the branch shows neither itself nor as a pick. */
-export function missingFrom(state: PickState, order: PickOrder): readonly string[] {
+/** Those of these commits that the branch shows neither themselves nor as a pick. */
+export function missingFrom(state: PickState, commits: readonly string[]): ReadonlySet<string> {
   const nodes = state.branch?.target?.history.nodes ?? [];
   const picks = picksIn(nodes);
   const reverted = revertedIn(nodes);
   const present = new Set(nodes.map(({ oid }) => oid).filter((oid) => !reverted.has(oid)));
-  return order.commits.filter((sha) => !present.has(sha) && !picks.has(sha));
+  return new Set(commits.filter((sha) => !present.has(sha) && !picks.has(sha)));
 }
 
 interface Told {

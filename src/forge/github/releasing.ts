@@ -6,7 +6,6 @@ import type { GitHubClient } from "./client.ts";
 import { readContains } from "./contains.ts";
 import { deleteBranch, readTemporaryBranches } from "./delete-branch.ts";
 import { readLandedCommits } from "./landed-history.ts";
-import { readMergedCommits } from "./merged-commits.ts";
 import { moveBranch } from "./move-branch.ts";
 import { permitted, reachable } from "./permitted.ts";
 import { createTag, publishRelease, readTagHead } from "./tags.ts";
@@ -16,15 +15,16 @@ const PICK_WITHIN_MS = 25_000;
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
 export function createReleasing(client: GitHubClient, carryOut: CarryOut): Releasing {
-  const pick = (repository: RepositoryRef, order: PickOrder) => {
-    const withinMs = PICK_WITHIN_MS + (order.commits.length - 1) * PICK_WITHIN_MS_PER_COMMIT;
-    return { caller: client.as(repository.installationId, withinMs), carryOut, repository, order };
-  };
+  const pick = (repository: RepositoryRef, order: PickOrder) => ({
+    callerFor: (commits: number) =>
+      client.as(repository.installationId, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT),
+    carryOut,
+    repository,
+    order,
+  });
   return {
     contains: (repository, branchName, sha) =>
       reachable(() => readContains(client.as(repository.installationId), repository, branchName, sha)),
-    commitsOf: (repository, prNumber) =>
-      permitted(() => readMergedCommits(client.as(repository.installationId), repository, prNumber)),
     landedCommits: (repository, question) =>
       reachable(() => readLandedCommits(client.as(repository.installationId), repository, question)),
     tagHead: (repository, tagName) =>
