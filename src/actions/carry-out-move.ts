@@ -8,6 +8,7 @@ import { listPromotions, type Promotion } from "../store/operations.ts";
 import type { HeldMove } from "./begin-move.ts";
 import type { Deps } from "./deps.ts";
 import { lookOnTheWay, lookUntilDecided, type Crossing, type Look } from "./look-at-card.ts";
+import { lookFromHere } from "./look-from-here.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 import { recordEarlierDeeds } from "./record-earlier-deeds.ts";
 import { recordMerged } from "./record-deeds.ts";
@@ -45,7 +46,7 @@ const MAX_LOOKS = 5;
 export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
   const until = Date.now() + MERGE_WAIT_MS;
   const context: Context = { ...crossing, actorId: move.actorId, operation: move };
-  let look = await lookUntilDecided(deps, crossing);
+  let look = (await lookFromHere(deps, crossing)) ?? (await lookUntilDecided(deps, crossing));
   await recordEarlierDeeds(deps, context, look.repositories);
   for (let looks = 1; ; looks++) {
     const outcome = await actOn(deps, context, look, until);

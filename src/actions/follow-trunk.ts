@@ -11,8 +11,10 @@ import {
   listNewTrunks,
   listTrunks,
   saveHistory,
+  type ListedTrunk,
   type Trunk,
 } from "../store/trunks.ts";
+import { confirmTip, hearOfTip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
@@ -40,11 +42,14 @@ export async function followNewTrunksSoon(db: Db, projectId: string): Promise<vo
   }
 }
 
-/** A push tells which commits are new, but not what brought them: the history does. */
+/** A push tells where a branch is and which commits are new, but not what brought them: the history does. */
 export async function heedPush(deps: Deps, event: Pushed): Promise<void> {
-  if (event.after === null) return;
   const repository = await findRepositoryByForgeId(deps.db, event.repository.forgeId);
-  const trunk = repository && (await findTrunk(deps.db, repository.id, event.branchName));
+  if (!repository) return;
+  const { branchName, before, after } = event;
+  await hearOfTip(deps.db, { repositoryId: repository.id, branchName, before, after });
+  if (after === null) return;
+  const trunk = await findTrunk(deps.db, repository.id, branchName);
   if (trunk) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
 }
 
@@ -68,7 +73,7 @@ export async function followTrunks(deps: Deps): Promise<void> {
   }
 }
 
-async function followSome(deps: Deps, trunks: Awaited<ReturnType<typeof listTrunks>>): Promise<void> {
+async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<void> {
   const questions = trunks.map(({ ref, branchName }) => ({
     repository: ref,
     branchName: null,
@@ -78,7 +83,11 @@ async function followSome(deps: Deps, trunks: Awaited<ReturnType<typeof listTrun
   for (const [index, trunk] of trunks.entries()) {
     const answer = answers[index];
     const tip = answer && !answer.refusal ? answer.target.sha : null;
-    if (tip === null || (tip === trunk.headSha && tip === trunk.settledSha)) continue;
+    if (tip === null) continue;
+    if (tip === trunk.headSha && tip === trunk.settledSha) {
+      await confirmTip(deps.db, trunk, { heard: trunk.tipSha, shown: tip, isLater: false });
+      continue;
+    }
     const { repositoryId, branchName } = trunk;
     await unlessAway(deps, { repositoryId, branchName }, () => readOn(deps, trunk, "settled"));
   }
@@ -99,22 +108,28 @@ async function readOn(deps: Deps, trunk: Trunk, from: "head" | "settled"): Promi
   const since = known?.knownSince ?? new Date(Date.now() - FIRST_READ_MS);
   const after = known && (from === "head" ? known.headSha : known.settledSha);
   const read = await readHistory(deps, trunk, after, since);
-  const [tip] = read?.line ?? [];
-  if (!read || !tip) return;
+  if (!read) return;
   const { line, isJoined, knownSince } = read;
-  const isSaved = await deps.db.transaction((trx) =>
-    saveHistory(trx, trunk, known, {
-      headSha: tip.sha,
-      settledSha:
-        isJoined && from === "head"
-          ? known && known.settledSha
-          : (settledIn(line) ?? (isJoined ? after : null)),
-      knownSince,
-      landings: landingsOf(line),
-      shas: line.map(({ sha }) => sha),
-      replacesAll: !isJoined,
-    }),
-  );
+  const shown = line[0]?.sha ?? (isJoined ? after : null);
+  if (shown === null) return;
+  const heard = known?.tipSha ?? null;
+  const isLater = heard === after || line.some(({ sha }) => sha === heard);
+  const settledSha =
+    isJoined && from === "head" ? known && known.settledSha : (settledIn(line) ?? (isJoined ? after : null));
+  const isSaved = await deps.db.transaction(async (trx) => {
+    const isUnchanged =
+      line.length === 0 ||
+      (await saveHistory(trx, trunk, known, {
+        headSha: shown,
+        settledSha,
+        knownSince,
+        landings: landingsOf(line),
+        shas: line.map(({ sha }) => sha),
+        replacesAll: !isJoined,
+      }));
+    if (isUnchanged) await confirmTip(trx, trunk, { heard, shown, isLater });
+    return isUnchanged;
+  });
   if (!isSaved) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
 }
 

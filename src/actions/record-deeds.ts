@@ -4,6 +4,7 @@ import { fulfilIntent, type Intent } from "../store/intents.ts";
 import { savePullRequest, setBranch, setHeadSha } from "../store/links.ts";
 import { addPromotion } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
+import { doubtTip } from "../store/trunk-tips.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { hearAgainSoon } from "./hear-again.ts";
@@ -108,6 +109,7 @@ export async function recordMerged(
     await save(trx, context, pull, "merged", mergeSha);
     await fulfilIntent(trx, intentKey(pull, "merge"));
     await addPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
+    await doubtTip(trx, { repositoryId: pull.repositoryId, branchName: targetBranch }, mergeSha);
     const naturalKey = deedKey("pull_request_merged", pull.repositoryId, prNumber);
     const data = { ...shown(pull), sha: mergeSha };
     if (context.card.hotfix) await bringBackSoon(trx, context.card.id);

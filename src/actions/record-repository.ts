@@ -1,6 +1,7 @@
 import type { RepositoryChanged } from "../forge/events.ts";
 import { listBlockedCards } from "../store/cards.ts";
 import { findRepositoryByForgeId } from "../store/repositories.ts";
+import { doubtTips } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { syncInstallation } from "./sync-installation.ts";
@@ -14,5 +15,7 @@ export async function recordRepository(deps: Deps, event: RepositoryChanged): Pr
   await syncInstallation(deps, event.installationId);
   const repository = await findRepositoryByForgeId(deps.db, event.repository.forgeId);
   if (repository?.installationId !== event.installationId) return;
+  // An archived one refuses everything: a look tells so before anything is done elsewhere.
+  await doubtTips(deps.db, repository.id);
   for (const cardId of await listBlockedCards(deps.db, repository.id)) await recheckSoon(deps.db, cardId);
 }

@@ -6,6 +6,7 @@ import { findIntent, recordIntent, withdrawIntent, type Intent } from "../store/
 import { isBranchTaken, type Link } from "../store/links.ts";
 import { isStillOurs } from "../store/operations.ts";
 import { beingMoved } from "./begin-move.ts";
+import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing } from "./look-at-card.ts";
 import {
@@ -82,16 +83,16 @@ async function createBranch(
     const intent = intentOf(context, step.repositoryId, "create_branch", branchName);
     const earlier = await findIntent(deps.db, intent);
     await declareIntent(deps, context, intent);
-    const created = await deps.forge.createBranch(repository, branchName, step.fromSha);
+    const { fromSha: sha, targetBranch } = step;
+    const cut = await cutBranch(deps, repository, { branchName, sha, targetBranch });
     // Taken by a try of ours whose answer never came: the trunk has gone on since, the branch is still the card's.
-    const isOurs = created.ok && (!("taken" in created.value) || (earlier !== null && !earlier.done));
+    const isOurs = cut.ok && (!cut.value.isTaken || (earlier !== null && !earlier.done));
     if (!isOurs) {
       await withdrawIntent(deps.db, intent);
-      if (!created.ok) return created.refusal;
+      if (!cut.ok) return cut.refusal;
       continue;
     }
-    const headSha = "taken" in created.value ? created.value.taken : step.fromSha;
-    await recordBranchCut(deps, context, intent, headSha);
+    await recordBranchCut(deps, context, intent, cut.value.sha);
     return null;
   }
   const taken = branchNameFor(project.flow.branchPattern, card.number, card.title);

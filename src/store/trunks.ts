@@ -14,6 +14,8 @@ type TrunkKey = Pick<Trunk, "repositoryId" | "branchName">;
 /** How far a trunk's history is known. */
 export interface KnownTrunk {
   readonly headSha: string;
+  /** Where it was last heard to be. */
+  readonly tipSha: string | null;
   readonly settledSha: string | null;
   readonly knownSince: Date;
 }
@@ -34,13 +36,18 @@ const TRUNK = (of: string): string => `
     join repositories r on r.id = t.repository_id and r.connected
     join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended`;
 
-/** Every trunk branch the forge can be asked about, with the tip its history is known up to and the one it is settled up to. */
-export async function listTrunks(
-  db: Db,
-): Promise<(Trunk & { readonly headSha: string | null; readonly settledSha: string | null })[]> {
+/** A trunk with the tip its history is known up to, the one it is settled up to, and the one that was last heard of. */
+export interface ListedTrunk extends Trunk {
+  readonly headSha: string | null;
+  readonly settledSha: string | null;
+  readonly tipSha: string | null;
+}
+
+/** Every trunk branch the forge can be asked about. */
+export async function listTrunks(db: Db): Promise<ListedTrunk[]> {
   return rows(
     db,
-    `select found.*, k.head_sha as "headSha", k.settled_sha as "settledSha"
+    `select found.*, k.head_sha as "headSha", k.settled_sha as "settledSha", k.tip_sha as "tipSha"
        from (${TRUNK("true")}) found
        left join trunks k on k.repository_id = found."repositoryId" and k.branch_name = found."branchName"
       order by found."repositoryId", found."branchName"`,
@@ -68,7 +75,7 @@ export async function findTrunk(db: Db, repositoryId: string, branchName: string
 }
 
 const KNOWN = `
-  select head_sha as "headSha", settled_sha as "settledSha", known_since as "knownSince"
+  select head_sha as "headSha", tip_sha as "tipSha", settled_sha as "settledSha", known_since as "knownSince"
     from trunks where repository_id = :repositoryId and branch_name = :branchName`;
 
 export async function findKnownTrunk(
