@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { TEMPORARY_BRANCHES, type PickOrder } from "../forge/releasing.ts";
+import { pickBranch, type PickOrder } from "../forge/releasing.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { findCardById } from "../store/cards.ts";
 import { listLinks } from "../store/links.ts";
+import { forgetPickBranches, notePickBranch } from "../store/pick-branches.ts";
 import { saveProgress } from "../store/release-actions.ts";
 import { listReleaseBranches, type ReleaseBranch } from "../store/release-branches.ts";
 import { underWay } from "./begin-release-action.ts";
@@ -71,7 +72,7 @@ const orderOf = (work: Work, pick: RepositoryPick): PickOrder => ({
   branchName: branchOf(work, pick).branchName,
   expectedTip: pick.expectedTip ?? "",
   pullRequests: pick.pullRequests,
-  tempBranch: `${TEMPORARY_BRANCHES}pick-${work.context.action.id}`,
+  tempBranch: pickBranch(work.context.action.id),
 });
 
 async function prepareAll(work: Work): Promise<PickRefused | null> {
@@ -98,6 +99,7 @@ async function prepare(work: Work, at: number): Promise<PickRefused | null> {
     const begun = { ...pick, expectedTip };
     work.picks[at] = begun;
     await save(work);
+    await notePickBranch(deps.db, context.action.id, pick.repositoryId);
     await requireOurs(deps, context);
     const prepared = await deps.forge.preparePick(ref, orderOf(work, begun));
     if (!prepared.ok) return isRefused(`${fullName}: ${prepared.refusal.message}`);
@@ -168,7 +170,8 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
     if (!pick.prepared) continue;
     await requireOurs(deps, context);
     if (pick.landed === null) {
-      await deps.forge.dropPick(ref, orderOf(work, pick), pick.prepared);
+      if (await deps.forge.dropPick(ref, orderOf(work, pick), pick.prepared))
+        await forgetPickBranches(deps.db, [context.action.id], pick.repositoryId);
       continue;
     }
     const back = await deps.forge.moveBranch(ref, branchName, pick.landed, pick.expectedTip ?? "");

@@ -1,6 +1,7 @@
 import { noteBackmerge } from "../store/backmerges.ts";
 import type { CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
+import { forgetPickBranches } from "../store/pick-branches.ts";
 import { setReleaseBranchHead } from "../store/release-branches.ts";
 import { isInRelease, pickReleaseCard } from "../store/release-cards.ts";
 import type { ReleaseHead } from "../store/releases.ts";
@@ -18,8 +19,10 @@ export async function recordPick(
   picks: readonly RepositoryPick[],
 ): Promise<void> {
   const written = picks.filter(({ commits }) => commits.length > 0);
-  for (const { repositoryId, landed } of written) {
+  for (const { repositoryId, landed, prepared } of written) {
     if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
+    // Landing takes the temporary branch away.
+    if (prepared) await forgetPickBranches(trx, [action.id], repositoryId);
   }
   if (written.length === 0 && (await isInRelease(trx, release.id, card.id))) return;
   await pickReleaseCard(trx, release.id, card.id);

@@ -4,6 +4,9 @@ import type { Ordered, RepositoryRef } from "./forge.ts";
 /** Branches that exist only while an order is carried out begin so. Whatever the forge reports about them is nobody's news. */
 export const TEMPORARY_BRANCHES = "trunkline/tmp/";
 
+/** The one that a pick has while it is worked out: the same over all its tries. */
+export const pickBranch = (pickId: string): string => `${TEMPORARY_BRANCHES}pick-${pickId}`;
+
 export interface BranchTip {
   readonly branchName: string;
   readonly sha: string;
@@ -109,8 +112,8 @@ export interface Releasing {
   preparePick(repository: RepositoryRef, order: PickOrder): Promise<Ordered<PickResult | PreparedPick>>;
   /** Moves the branch to what was prepared, once, and only from where it was expected. Repeated, it picks nothing twice. */
   landPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<Ordered<PickResult>>;
-  /** Forgets what was prepared. */
-  dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<void>;
+  /** Forgets what was prepared; false where its temporary branch may be left. */
+  dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
   /** Moves a branch from one commit to any other, back as well, and only from where it was expected. One already there is a success. */
   moveBranch(
     repository: RepositoryRef,

@@ -103,11 +103,11 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
 export const TIMETABLE = `
 */5 * * * * work-forgotten-lanes ?max=1
 */5 * * * * take-in-missed-deliveries ?max=1
+*/5 * * * * sweep-pick-leftovers ?max=1
 27 * * * * look-after-hotfixes ?max=1
 29 * * * * reconcile ?max=1
 17 * * * * sync-installations ?max=3
 43 * * * * follow-trunks ?max=3
-53 * * * * sweep-pick-leftovers ?max=1
 41 * * * * drop-what-is-old ?max=3
 11 * * * * drop-old-board-changes ?max=3
 `;

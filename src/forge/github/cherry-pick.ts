@@ -87,8 +87,8 @@ export async function preparePick({ callerFor, ...pick }: Pick): Promise<Prepare
   }
 }
 
-/** What cannot be removed now is found under its prefix later. */
-export const dropPick = ({ callerFor, order }: Pick, { handle }: PreparedPick): Promise<void> =>
+/** False where it cannot be removed now. */
+export const dropPick = ({ callerFor, order }: Pick, { handle }: PreparedPick): Promise<boolean> =>
   removeTemp(callerFor(1), handle, order.tempBranch);
 
 const look = (caller: Caller, { repository, order }: Omit<Pick, "callerFor">): Promise<Ordered<PickState>> =>
@@ -198,11 +198,13 @@ export async function landPick(
   }, find);
 }
 
-async function removeTemp(caller: Caller, repositoryId: string, tempBranch: string): Promise<void> {
+async function removeTemp(caller: Caller, repositoryId: string, tempBranch: string): Promise<boolean> {
+  const removal = { name: `refs/heads/${tempBranch}`, afterOid: NO_COMMIT };
   try {
-    await updateRefs(caller, repositoryId, [{ name: `refs/heads/${tempBranch}`, afterOid: NO_COMMIT }]);
+    return (await updateRefs(caller, repositoryId, [removal])) === null;
   } catch (error) {
     if (!(error instanceof ForgeUnavailable)) throw error;
+    return false;
   }
 }
 

@@ -38,10 +38,10 @@ export function createReleasing(client: GitHubClient, carryOut: CarryOut): Relea
     preparePick: (repository, order) => permitted(() => preparePick(pick(repository, order))),
     landPick: (repository, order, prepared) => permitted(() => landPick(pick(repository, order), prepared)),
     dropPick: async (repository, order, prepared) => {
-      await permitted(async () => {
-        await dropPick(pick(repository, order), prepared);
-        return { ok: true, value: null };
-      });
+      const drop = async () =>
+        ({ ok: true, value: await dropPick(pick(repository, order), prepared) }) as const;
+      const dropped = await permitted(drop);
+      return dropped.ok && dropped.value;
     },
     moveBranch: (repository, branchName, from, to) =>
       permitted(() =>
