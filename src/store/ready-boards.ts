@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
-import { rows, type Db } from "./connect.ts";
+import { boardText } from "./board.ts";
+import { firstRow, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import type { Presumption } from "./presumption.ts";
 
-/** The bytes of an answer and their strong ETag. */
+/** The bytes of an answer in JSON and their strong ETag. */
 export class ReadyAnswer {
   readonly body: Buffer;
   readonly etag: string;
 
-  constructor(answer: unknown) {
-    this.body = Buffer.from(JSON.stringify(answer));
+  constructor(json: string) {
+    this.body = Buffer.from(json);
     this.etag = `"${createHash("sha256").update(this.body).digest("base64url").slice(0, 27)}"`;
   }
 }
@@ -22,39 +23,34 @@ export interface BoardQuestion {
 
 export interface ReadyBoards {
   /**
-   * The board's bytes: those at hand when no transaction has changed what they show, else what `build` reads now. `build` throws where there is
-   * no such board. The same statement settles who asks.
+   * The board's bytes: those at hand when no transaction has changed what they show, else as the same statement reads it now. Null unless it is one project
+   * that is meant. The statement settles who asks.
    */
-  read(
-    db: Db,
-    presumed: Presumption,
-    question: BoardQuestion,
-    build: () => Promise<unknown>,
-  ): Promise<ReadyAnswer>;
+  read(db: Db, presumed: Presumption, question: BoardQuestion): Promise<ReadyAnswer | null>;
 }
 
 /** One board as a process keeps it: good while no transaction outside the snapshot has changed it. */
 interface Kept {
   readonly projectId: string;
-  /** Taken before the board was read, so the board shows all of it and maybe more. */
-  readonly snapshot: string;
-  readonly server: string;
-  readonly since: number;
-  readonly answer: Promise<ReadyAnswer>;
-  bytes: number;
-}
-
-interface BoardState {
-  readonly projectId: string;
+  /** What the board was read in. */
   readonly snapshot: string;
   /** Names this run of the server: another, such as a replica that took over, may give other transactions the numbers the snapshot speaks of. */
   readonly server: string;
-  readonly isChanged: boolean;
+  readonly since: number;
+  readonly answer: ReadyAnswer;
+}
+
+interface BoardState {
+  readonly stamp: string | null;
+  readonly projectId: string;
+  readonly isOnly: boolean;
+  readonly snapshot: string;
+  readonly server: string;
+  /** Null while the board that is known holds. */
+  readonly board: string | null;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A board that is still being read counts as this much. */
-const BYTES_UNREAD = 64 * 1024;
 /** Kept for less long than the changes it is compared with. */
 const KEPT_MS = 30 * 60_000;
 const CHANGES_KEPT = "interval '2 hours'";
@@ -64,85 +60,74 @@ export function createReadyBoards(clock: () => number = () => performance.now())
   const kept = new Map<string, Kept>();
   let bytes = 0;
 
-  function drop(key: string, board: Kept): void {
-    if (kept.get(key) !== board) return;
+  function drop(key: string): void {
+    bytes -= kept.get(key)?.answer.body.byteLength ?? 0;
     kept.delete(key);
-    bytes -= board.bytes;
   }
 
   function keep(key: string, board: Kept): void {
-    const before = kept.get(key);
-    if (before) drop(key, before);
+    drop(key);
     kept.set(key, board);
-    bytes += board.bytes;
-    for (const [otherKey, other] of kept) {
+    bytes += board.answer.body.byteLength;
+    for (const other of kept.keys()) {
       if (bytes <= MAX_BYTES) break;
-      drop(otherKey, other);
-    }
-  }
-
-  function begin(key: string, state: BoardState, build: () => Promise<unknown>): Promise<ReadyAnswer> {
-    const answer = build().then((built) => new ReadyAnswer(built));
-    const { projectId, snapshot, server } = state;
-    const board: Kept = { projectId, snapshot, server, since: clock(), answer, bytes: BYTES_UNREAD };
-    keep(key, board);
-    void settle(key, board);
-    return answer;
-  }
-
-  /** Weighs a board once it has been read; one that could not be is not kept. */
-  async function settle(key: string, board: Kept): Promise<void> {
-    try {
-      const { body } = await board.answer;
-      if (kept.get(key) !== board) return;
-      drop(key, board);
-      board.bytes = body.byteLength;
-      keep(key, board);
-    } catch {
-      drop(key, board);
+      drop(other);
     }
   }
 
   return {
-    async read(db, presumed, question, build) {
+    async read(db, presumed, question) {
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
       const at = kept.get(key);
       const known = at && clock() - at.since < KEPT_MS ? at : null;
-      const state = await readState(db, presumed, question, known?.snapshot ?? null);
-      if (!state) return new ReadyAnswer(await build());
-      if (!known || state.isChanged || !isSame(known, state)) return begin(key, state, build);
-      if (kept.get(key) === known) {
-        kept.delete(key);
-        kept.set(key, known);
+      const since = clock();
+      const state = await readState(db, presumed, question, known);
+      if (!state?.isOnly) return null;
+      if (state.board === null && known) {
+        if (kept.get(key) === known) keep(key, known);
+        return known.answer;
       }
-      return known.answer;
+      const { projectId, snapshot, server, board } = state;
+      const answer = new ReadyAnswer(board ?? "");
+      keep(key, { projectId, snapshot, server, since, answer });
+      return answer;
     },
   };
 }
 
-const isSame = (known: Kept, state: BoardState): boolean =>
-  known.projectId === state.projectId && known.server === state.server;
-
-/** Which project is meant, the snapshot of now, and whether anything has changed its board outside the known one; null unless it is one project. */
+/**
+ * Which project is meant, whether it is the only one that could be, and its board where the known one does not hold: where any transaction outside its snapshot has
+ * changed it.
+ */
 async function readState(
   db: Db,
   presumed: Presumption,
-  question: BoardQuestion,
-  known: string | null,
+  { workspaceId, projectId }: BoardQuestion,
+  known: Kept | null,
 ): Promise<BoardState | null> {
-  const { workspaceId, projectId } = question;
-  const found = await rows<BoardState & { readonly stamp: string | null }>(
+  const state = await firstRow<BoardState>(
     db,
-    `select ${STAMP} as stamp, p.id as "projectId", pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
-            exists (select 1 from board_changes b
-                     where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:known::pg_snapshot)
-                       and not pg_visible_in_snapshot(b.xid, :known::pg_snapshot)) as "isChanged"
-       from projects p
-      where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`,
-    { workspaceId, projectId, known, clientId: presumed.credential.clientId },
+    `select ${STAMP} as stamp, p.id as "projectId", p.candidates = 1 as "isOnly",
+            pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
+            case when p.candidates = 1
+                  and (p.id is distinct from :knownId or pg_postmaster_start_time()::text <> :knownServer
+                       or exists (select 1 from board_changes b
+                                   where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:known::pg_snapshot)
+                                     and not pg_visible_in_snapshot(b.xid, :known::pg_snapshot)))
+                 then ${boardText("p.id", "p.workspace_id")} end as board
+       from (select id, workspace_id, count(*) over () as candidates from projects
+              where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`,
+    {
+      workspaceId,
+      projectId,
+      known: known?.snapshot ?? null,
+      knownId: known?.projectId ?? null,
+      knownServer: known?.server ?? null,
+      clientId: presumed.credential.clientId,
+    },
   );
-  if (found[0]) presumed.settle(found[0].stamp);
-  return found.length === 1 ? (found[0] ?? null) : null;
+  if (state) presumed.settle(state.stamp);
+  return state;
 }
 
 /** Drops what no board at hand is compared with any more, and gives how much. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readBoard } from "../../store/board.ts";
+import { notFound } from "../../errors.ts";
 import { listBacklog } from "../../store/cards.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
@@ -45,11 +45,15 @@ const readBoardRoute = readRoute({
   query: projectQuery,
   responses: { 200: { description: "The board", schema: board } },
   asks: true,
-  handle: (deps, { presumed, board: { workspaceId }, query: { projectId } }) =>
-    deps.boards.read(deps.db, presumed, { workspaceId, projectId: projectId ?? null }, async () => {
-      const project = await projectOf(deps.db, workspaceId, projectId);
-      return { columns: await readBoard(deps.db, project) };
-    }),
+  handle: async (deps, { presumed, board: { workspaceId }, query: { projectId } }) => {
+    const read = (asked: string | null) =>
+      deps.boards.read(deps.db, presumed, { workspaceId, projectId: asked });
+    const ready = await read(projectId ?? null);
+    if (ready) return ready;
+    // Says why it was not one project, or finds that it is by now.
+    const project = await projectOf(deps.db, workspaceId, projectId);
+    return (await read(project.id)) ?? Promise.reject(notFound("This project was deleted just now."));
+  },
 });
 
 const readBacklogRoute = keyedListRoute({
