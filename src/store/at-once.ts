@@ -82,7 +82,3 @@ async function unlessUndone<T>(work: Promise<T>): Promise<T | null> {
     throw error;
   }
 }
-
-/** A time in SQL as JSON has it from JavaScript. */
-export const isoTime = (time: string): string =>
-  `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -1,6 +1,7 @@
 import type { Blocked } from "../flow/blocked.ts";
-import { checksState, type CheckOutcome, type ChecksState } from "../flow/checks.ts";
-import { firstRow, rows, type Db } from "./connect.ts";
+import type { ChecksState } from "../flow/checks.ts";
+import { CHECKS_STATE } from "./check-reports.ts";
+import { firstRow, isoTime, rows, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import { cardLabelsJson, type CardLabel } from "./labels.ts";
 import type { Presumption } from "./presumption.ts";
@@ -39,20 +40,17 @@ export interface Card {
   readonly parentNumber: number | null;
   readonly dueDate: string | null;
   readonly hotfix: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }
-
-/** A card's repository as it comes from the table: the checks' outcomes are not yet one state. */
-type RepositoryRow = Omit<CardRepository, "checksState"> & { readonly outcomes: readonly CheckOutcome[] };
 
 const REPOSITORIES = `
   coalesce((
     select json_agg(json_build_object(
              'fullName', r.full_name, 'branchName', cr.branch_name,
              'prNumber', pr.number, 'prState', pr.state,
-             'outcomes', coalesce((select json_agg(k.outcome) from check_reports k
-                                    where k.repository_id = cr.repository_id and k.sha = cr.head_sha), '[]'))
+             'checksState', (select ${CHECKS_STATE} from check_reports k
+                              where k.repository_id = cr.repository_id and k.sha = cr.head_sha))
            order by r.full_name)
       from card_repositories cr
       join repositories r on r.id = cr.repository_id
@@ -61,44 +59,35 @@ const REPOSITORIES = `
                           order by p.state in ('draft', 'open') desc, p.number desc limit 1) pr on true
      where cr.card_id = c.id), '[]')`;
 
+/** A card `c` as the API shows it, its creator being `b` and its assignee `a`. */
 const CARD_COLUMNS = `
-  c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId", c.rank,
+  c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
          (select count(*) from cards above
            where above.stage_id = c.stage_id and above.deleted_at is null and above.rank < c.rank) as position,
          c.priority, case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee,
          ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
          ${REPOSITORIES} as repositories,
          (select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null) as "parentNumber",
-         c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix, c.created_at as "createdAt", c.updated_at as "updatedAt"`;
+         c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
+         ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
 
-const CARD_TABLES = `
-    from cards c
+const cardFrom = (cards: string): string => `
+    from ${cards} c
     join users b on b.id = c.created_by
     left join users a on a.id = c.assignee_id`;
 
-const CARD = `select ${CARD_COLUMNS} ${CARD_TABLES}`;
-
-type CardRow = Omit<Card, "repositories"> & {
-  readonly rank: string;
-  readonly repositories: readonly RepositoryRow[];
-};
-
-const toCard = ({ repositories, rank: _rank, ...card }: CardRow): Card => ({
-  ...card,
-  repositories: repositories.map(({ outcomes, ...repository }) => ({
-    ...repository,
-    checksState: checksState(outcomes),
-  })),
-});
+/** The row of `cards` in the common table expression of this name, as the API shows it: one text, `body`. Its place is the one it had before the statement. */
+export const shownCard = (changed: string): string =>
+  `select to_json(shown)::text as body from (select ${CARD_COLUMNS} ${cardFrom(changed)}) shown`;
 
 /** The card with this number on this board, or null. */
 export async function readCard(db: Db, workspaceId: string, number: number): Promise<Card | null> {
-  const row = await firstRow<CardRow>(
+  return firstRow<Card>(
     db,
-    `${CARD} where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
+    `select ${CARD_COLUMNS} ${cardFrom("cards")}
+      where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
     { workspaceId, number },
   );
-  return row && toCard(row);
 }
 
 /** The same for a call, whose credential the statement settles where there is such a card. */
@@ -109,16 +98,16 @@ export async function readCardAs(
   number: number,
 ): Promise<Card | null> {
   if (!isCardNumber(number)) return null;
-  const row = await firstRow<CardRow & { readonly stamp: string | null }>(
+  const row = await firstRow<Card & { readonly stamp: string | null }>(
     db,
-    `select ${STAMP} as stamp, ${CARD_COLUMNS} ${CARD_TABLES}
+    `select ${STAMP} as stamp, ${CARD_COLUMNS} ${cardFrom("cards")}
       where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
     { workspaceId, number, clientId: presumed.credential.clientId },
   );
   if (!row) return null;
   const { stamp, ...card } = row;
   presumed.settle(stamp);
-  return toCard(card);
+  return card;
 }
 
 /** The drafts of a project, in their order, keyed by rank. */
@@ -127,16 +116,16 @@ export async function listBacklog(
   projectId: string,
   window: Window<string>,
 ): Promise<Part<Card, string>> {
-  const found = await rows<CardRow>(
+  const found = await rows<Card & { readonly rank: string }>(
     db,
-    `${CARD} join stages s on s.id = c.stage_id
+    `select ${CARD_COLUMNS}, c.rank ${cardFrom("cards")} join stages s on s.id = c.stage_id
       where c.project_id = :projectId and c.deleted_at is null and s.kind = 'backlog'
         and c.rank > :after
       order by c.rank limit :limit`,
     { projectId, after: window.after ?? "", limit: rowsToRead(window) },
   );
   const { items, next } = partOf(found, window, ({ rank }) => rank);
-  return { items: items.map(toCard), next };
+  return { items: items.map(({ rank: _rank, ...card }) => card), next };
 }
 
 /** What an action needs to know of a card before it changes it. */

@@ -31,6 +31,11 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
   return saved !== null;
 }
 
+/** `checksState` of reports `k` in SQL, where they are many cards': a test compares the two. */
+export const CHECKS_STATE = `
+  case when bool_or(k.outcome = 'failing') then 'failing' when bool_or(k.outcome = 'pending') then 'pending'
+       when count(*) > 0 then 'passing' end`;
+
 /** The outcomes of all that reported on a commit. */
 export async function listOutcomes(db: Db, repositoryId: string, sha: string): Promise<CheckOutcome[]> {
   const found = await rows<{ outcome: CheckOutcome }>(

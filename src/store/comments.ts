@@ -1,5 +1,5 @@
-import { atOnce, doAtOnce, isoTime, type AtOnce, type KeyedRequest } from "./at-once.ts";
-import { firstRow, type Db } from "./connect.ts";
+import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
+import { firstRow, isoTime, type Db } from "./connect.ts";
 import type { Actor, TimelineActor } from "./timeline.ts";
 
 /** A comment as the API shows it to its author. */

@@ -96,3 +96,7 @@ export async function firstRow<Row>(
 ): Promise<Row | null> {
   return (await rows<Row>(db, sql, bindings))[0] ?? null;
 }
+
+/** A time in SQL as JSON has it from JavaScript. */
+export const isoTime = (time: string): string =>
+  `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -23,6 +23,11 @@ const writes: readonly [string, Write][] = [
     "a comment",
     (api, number, options) => api.post(`/v1/cards/${number}/comments`, { body: 'é 😀 "\\' }, options),
   ],
+  [
+    "an update",
+    (api, number, options) =>
+      api.patch(`/v1/cards/${number}`, { title: '"ü"', priority: "low", dueDate: "2026-11-30" }, options),
+  ],
 ];
 
 const MADE_ANEW = new Set(["id", "at", "createdAt", "updatedAt", "number", "position"]);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createCard } from "../../actions/create-card.ts";
 import { deleteCard } from "../../actions/delete-card.ts";
 import { moveCard } from "../../actions/move-card.ts";
-import { patchCard } from "../../actions/update-card.ts";
+import { patchCard, setCardFields } from "../../actions/update-card.ts";
 import { readCardAs } from "../../store/cards.ts";
 import { EVENT_KINDS, listTimeline } from "../../store/timeline.ts";
 import { cardOf, cardParams, noCard } from "../card-of.ts";
@@ -104,6 +104,7 @@ const patchRoute = writeRoute({
       schema: problem,
     },
   },
+  atOnce: (deps, { asker, params, body }) => setCardFields(deps, asker, params.number, body),
   find: cardOf,
   handle: (deps, { caller, subject, body }) => patchCard(deps, caller, subject, body),
 });
