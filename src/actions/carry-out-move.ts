@@ -67,7 +67,7 @@ async function actOn(
   const { plan } = look;
   if (plan.reasons.length > 0) return refusedAtTheStage(deps, context, look);
   const obstacle = await prepare(deps, context, look);
-  if (obstacle === "retargeted") return "look_again";
+  if (obstacle === "overtaken") return "look_again";
   if (obstacle) return refusedBy(deps, context, look, [obstacle]);
   if (plan.needsAnotherLook) return "look_again";
   const merges = plan.steps.filter((step) => step.action === "merge");
@@ -86,7 +86,7 @@ async function refusedAtTheStage(
   const earlier = await lookOnTheWay(deps, context, look);
   if (earlier === null) return refusedBy(deps, context, look, reasons);
   const obstacle = await prepare(deps, context, earlier);
-  if (obstacle === "retargeted") return "look_again";
+  if (obstacle === "overtaken") return "look_again";
   if (obstacle) {
     const others = reasons.filter(({ repository }) => repository !== obstacle.repository);
     return refusedBy(deps, context, look, [obstacle, ...others]);
@@ -105,11 +105,11 @@ async function prepare(
   deps: Deps,
   context: Context,
   look: Look,
-): Promise<BlockedReason | "retargeted" | null> {
+): Promise<BlockedReason | "overtaken" | null> {
   for (const step of look.plan.steps) {
     if (step.action === "merge") continue;
     const outcome = await takeStep(deps, context, linkOf(look, step), step);
-    if (outcome === "retargeted") return outcome;
+    if (outcome === "overtaken") return outcome;
     if (outcome) return blockedReason(step.fullName, outcome);
   }
   return null;

@@ -8,6 +8,7 @@ import { lastActorOf } from "../store/timeline.ts";
 import type { Db } from "../store/connect.ts";
 import type { Deps } from "./deps.ts";
 import { lookAtCard, type Crossing } from "./look-at-card.ts";
+import { lookAtWhatWasHeard } from "./look-from-here.ts";
 import { takeStep } from "./take-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
@@ -16,8 +17,11 @@ export const CATCH_UP_CARD = "catch-up-card";
 const PAUSE_MS = 500;
 
 /** Asks for a card to be brought up to what its stage asks, soon. */
-export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> =>
-  addJob(db, CATCH_UP_CARD, { cardId }, { key: `${CATCH_UP_CARD}:${cardId}`, delayMs });
+export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> => {
+  // Never twice at once for a card: each would open the same pull request. 256 queues, for they are kept for good.
+  const queue = `${CATCH_UP_CARD}:${cardId.slice(-2)}`;
+  return addJob(db, CATCH_UP_CARD, { cardId }, { key: `${CATCH_UP_CARD}:${cardId}`, queue, delayMs });
+};
 
 /**
  * Does what the stage a card stands in asks and could not be done when the card entered it: the branch in a repository linked since, and the
@@ -44,7 +48,7 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
     // A stage that asks for more refuses to start from nothing, so what it asks first is asked alone.
     await takeLateSteps(deps, { ...crossing, stage: { ...stage, rule: { type: "branch", into: null } } });
   }
-  if (stage.rule.type !== "merge") await takeLateSteps(deps, crossing);
+  if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await takeLateSteps(deps, crossing);
 }
 
 /** Of the branches last heard to be gone: those that are there are remembered, those merged elsewhere made again. */
@@ -66,7 +70,7 @@ async function restoreBranches(deps: Deps, crossing: Crossing): Promise<void> {
 /** A branch is cut for whoever linked its repository, everything else done for whoever moved the card last. */
 async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
   const { card } = crossing;
-  const { links, plan } = await lookAtCard(deps, crossing);
+  const { links, plan } = (await lookAtWhatWasHeard(deps, crossing)) ?? (await lookAtCard(deps, crossing));
   const moverId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
     const link = links.find((candidate) => candidate.repository.id === step.repositoryId);
@@ -77,7 +81,8 @@ async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
       (await lastActorOf(deps.db, card.id, "repository_linked", step.repositoryId));
     const context = { ...crossing, actorId: linkerId || moverId, operation: null };
     const outcome = await takeStep(deps, context, link, step);
-    if (outcome !== null && outcome !== "retargeted") {
+    // A push may leave a branch with no commits of its own, too.
+    if (outcome !== null && outcome !== "overtaken" && outcome.reason !== "nothing_to_merge") {
       const { action } = step;
       deps.log.warn(
         { cardId: card.id, step: action, reason: outcome.reason },

@@ -1,27 +1,73 @@
+/** Looks that ask the forge nothing, because webhooks have told what is needed. */
 import { ruleAsks, targetOf } from "../flow/flow.ts";
 import { planMove, type RepositoryState } from "../flow/move.ts";
-import { listLinks } from "../store/links.ts";
+import { listLinks, type Link } from "../store/links.ts";
+import { listCuts } from "../store/timeline.ts";
 import { findTip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing, Look } from "./look-at-card.ts";
 
 /**
- * What is known without asking: a card that has no branch anywhere yet only needs to know where to cut them, and pushes tell where the trunks
- * are. Null where the forge has to be asked. An older tip does no harm: the branch begins a little earlier.
+ * A card that has no branch anywhere yet only needs to know where to cut them, and pushes tell where the trunks are. Null where the forge has
+ * to be asked. An older tip does no harm: the branch begins a little earlier.
  */
 export async function lookFromHere(deps: Deps, crossing: Crossing): Promise<Look | null> {
-  const { card, project, stage } = crossing;
-  if (ruleAsks(stage.rule, "pull_request")) return null;
-  const links = await listLinks(deps.db, card.id);
-  const repositories: RepositoryState[] = [];
-  for (const { repository, branchName } of links) {
-    if (branchName !== null || repository.ref === null) return null;
-    const { id: repositoryId, fullName, defaultBranch } = repository;
-    const target = targetOf(project.flow, card.hotfix) ?? defaultBranch;
-    const sha = await findTip(deps.db, { repositoryId, branchName: target });
-    if (sha === null) return null;
-    const facts = { target: { name: target, sha }, headSha: null, aheadBy: null, pullRequests: [] };
-    repositories.push({ repositoryId, fullName, branchName, facts });
-  }
-  return { links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) };
+  if (ruleAsks(crossing.stage.rule, "pull_request")) return null;
+  const links = await listLinks(deps.db, crossing.card.id);
+  if (links.some(({ branchName }) => branchName !== null)) return null;
+  const repositories = await Promise.all(links.map((link) => toBeCut(deps, crossing, link)));
+  const known = repositories.filter((state) => state !== null);
+  return known.length < links.length ? null : lookOf(crossing, links, known);
 }
+
+/**
+ * What a card's stage asks and its branches lack, as webhooks tell of them: a push to a branch that stood where it was cut is what a pull
+ * request can be opened with. Repositories that lack nothing are left out. Null where the forge has to be asked.
+ */
+export async function lookAtWhatWasHeard(deps: Deps, crossing: Crossing): Promise<Look | null> {
+  const { card, project, stage } = crossing;
+  const links = await listLinks(deps.db, card.id);
+  const cuts = await listCuts(deps.db, card.id);
+  const repositories: RepositoryState[] = [];
+  for (const link of links) {
+    const { repository, branchName, headSha, pullRequests } = link;
+    if (branchName === null) {
+      const state = ruleAsks(stage.rule, "pull_request") ? null : await toBeCut(deps, crossing, link);
+      if (state === null) return null;
+      repositories.push(state);
+      continue;
+    }
+    if (headSha === null) return null;
+    const name = targetOf(project.flow, card.hotfix) ?? repository.defaultBranch;
+    const isOpen = pullRequests.some(
+      ({ state, targetBranch }) => targetBranch === name && (state === "draft" || state === "open"),
+    );
+    if (isOpen || stage.rule.type === "branch") continue;
+    const cutSha = cuts.get(`${repository.id}:${branchName}`);
+    if (cutSha === undefined || pullRequests.length > 0) return null;
+    if (headSha === cutSha) continue;
+    const facts = { target: { name, sha: cutSha }, headSha, aheadBy: null, pullRequests: [] };
+    repositories.push({ repositoryId: repository.id, fullName: repository.fullName, branchName, facts });
+  }
+  return lookOf(crossing, links, repositories);
+}
+
+/** Null where nobody told where its trunk is, or it may not be asked for anything. */
+async function toBeCut(
+  deps: Deps,
+  { card, project }: Crossing,
+  { repository }: Link,
+): Promise<RepositoryState | null> {
+  const { id: repositoryId, fullName, defaultBranch, ref } = repository;
+  const name = targetOf(project.flow, card.hotfix) ?? defaultBranch;
+  const sha = ref && (await findTip(deps.db, { repositoryId, branchName: name }));
+  if (sha === null) return null;
+  const facts = { target: { name, sha }, headSha: null, aheadBy: null, pullRequests: [] };
+  return { repositoryId, fullName, branchName: null, facts };
+}
+
+const lookOf = (
+  { card, project, stage }: Crossing,
+  links: readonly Link[],
+  repositories: readonly RepositoryState[],
+): Look => ({ links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) });

@@ -27,8 +27,8 @@ type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Actio
 /** How many names are tried when others have them, before it is given up. */
 const MAX_NAMES = 20;
 
-/** Null when done, else the forge's refusal, or that the pull request does not aim any more where it did. */
-export type StepOutcome = Refusal | "retargeted" | null;
+/** Null when done, else the forge's refusal, or that somebody else was at the pull request meanwhile: it has to be looked at again. */
+export type StepOutcome = Refusal | "overtaken" | null;
 
 /**
  * Takes one step other than a merge, and records what came of it. Every step is written down as an intent first, and a step
@@ -127,7 +127,7 @@ async function openPullRequest(
   context: StepContext,
   repository: RepositoryRef,
   step: Step<"open_pull_request">,
-): Promise<Refusal | null> {
+): Promise<StepOutcome> {
   const { card } = context;
   const intent = intentOf(
     context,
@@ -147,7 +147,12 @@ async function openPullRequest(
     await withdrawIntent(deps.db, intent);
     return opened.refusal;
   }
-  const { number, nodeId, isDraft, headSha } = opened.value;
+  const { number, nodeId, isDraft, headSha, authorId } = opened.value;
+  if (authorId !== undefined && authorId !== (await deps.forge.identity()).botId) {
+    // Somebody opened it before us, and the webhook will say so.
+    await withdrawIntent(deps.db, intent);
+    return "overtaken";
+  }
   const { repositoryId, fullName, targetBranch } = step;
   const pull = { repositoryId, fullName, prNumber: number, nodeId, targetBranch, headSha, isDraft };
   await recordOpened(deps, context, intent, pull);
@@ -169,5 +174,5 @@ async function markReady(
   }
   await recordReady(deps, context, step, round);
   const { targetBranch } = marked.value;
-  return targetBranch === null || targetBranch === step.targetBranch ? null : "retargeted";
+  return targetBranch === null || targetBranch === step.targetBranch ? null : "overtaken";
 }

@@ -210,6 +210,8 @@ export interface OpenedPullRequest {
   readonly nodeId: string;
   readonly isDraft: boolean;
   readonly headSha: string;
+  /** Its author's id on the forge, where that is told: one that was open already may be somebody else's. */
+  readonly authorId?: number;
 }
 
 export interface CommentOrder {

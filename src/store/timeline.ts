@@ -159,6 +159,17 @@ export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: 
   return found !== null;
 }
 
+/** The commits a card's branches were cut at, by `repositoryId:branchName`. */
+export async function listCuts(db: Db, cardId: string): Promise<Map<string, string>> {
+  const cuts = await rows<{ branch: string; sha: string }>(
+    db,
+    `select repository_id || ':' || (data->>'branchName') as branch, data->>'sha' as sha from timeline_items
+      where card_id = :cardId and kind = 'branch_created' order by seq`,
+    { cardId },
+  );
+  return new Map(cuts.map(({ branch, sha }) => [branch, sha]));
+}
+
 /** Who a card's newest event of this kind in this repository was by; null where there is none. */
 export async function lastActorOf(
   db: Db,

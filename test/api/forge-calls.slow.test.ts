@@ -1,4 +1,5 @@
 /** What each action takes of the forge's budget: the most calls it may make, for one repository and for two. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";
@@ -58,6 +59,9 @@ async function cardIn(board: TestBoard, stage: "In progress" | "Draft" | "In rev
   await pushAll(board, branch);
   await inDraft(board, number);
   if (stage === "In review") await moved(board, number, stage);
+  await settled(world);
+  // GitHub's times are whole seconds, and of two things within one it is asked which came last.
+  await sleep(1_000);
   return { number, branch };
 }
 
@@ -134,6 +138,36 @@ const actions: readonly Action[] = [
         await forgetTips(board);
         await moved(board, number, "In progress");
       };
+    },
+  },
+  {
+    action: "open the draft pull request at the first push",
+    atMost: each(1),
+    prepare: async (board) => {
+      const { number, branch } = await cardIn(board, "In progress");
+      return async () => {
+        await pushAll(board, branch);
+        await inDraft(board, number);
+      };
+    },
+  },
+  {
+    action: "hear of further pushes",
+    atMost: forAll(0),
+    prepare: async (board) => {
+      const { branch } = await cardIn(board, "Draft");
+      return () => pushAll(board, branch, "more.txt");
+    },
+  },
+  {
+    action: "cut the branch of a repository linked later",
+    atMost: forAll(1),
+    prepare: async (board) => {
+      const repositoryIds = Object.values(board.repositories);
+      const { number } = await board.api.card({ repositoryIds: repositoryIds.slice(1) });
+      await pushAll(board, "main");
+      await moved(board, number, "In progress");
+      return () => board.api.patch(`/v1/cards/${number}`, { repositoryIds });
     },
   },
   {

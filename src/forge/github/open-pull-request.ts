@@ -19,6 +19,7 @@ const openedShape = z.looseObject({
     repo: z.looseObject({ id: z.number() }).nullish(),
   }),
   base: z.looseObject({ ref: z.string() }),
+  user: z.looseObject({ id: z.number() }).nullish(),
 });
 
 type Opened = Ordered<OpenedPullRequest>;
@@ -106,7 +107,13 @@ async function listOpen(
 }
 
 function toOpened(pull: z.infer<typeof openedShape>): OpenedPullRequest {
-  return { number: pull.number, nodeId: pull.node_id, isDraft: pull.draft ?? false, headSha: pull.head.sha };
+  return {
+    number: pull.number,
+    nodeId: pull.node_id,
+    isDraft: pull.draft ?? false,
+    headSha: pull.head.sha,
+    ...(pull.user && { authorId: pull.user.id }),
+  };
 }
 
 function ownerIn(fullName: string): string {
