@@ -10,6 +10,7 @@ import {
 } from "../store/operations.ts";
 import type { Trx } from "../store/connect.ts";
 import type { Deps } from "./deps.ts";
+import { persevere } from "./persevere.ts";
 
 /** A move this process holds. */
 export interface HeldMove {
@@ -36,7 +37,13 @@ interface MoveRequest {
  * another stage abandoned; the forge is looked at afresh either way. Throws busy while a live process is moving the card.
  */
 export async function beginMove(deps: Deps, card: CardHead, request: MoveRequest): Promise<BegunMove> {
-  return deps.db.transaction(async (trx) => {
+  const begun: HeldMove[] = [];
+  const held = (id: string, attempt: number, actorId: string): BegunMove => {
+    const move = { id, attempt, actorId, index: request.index };
+    begun.push(move);
+    return { state: "held", move };
+  };
+  const beginning = deps.db.transaction(async (trx): Promise<BegunMove> => {
     if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
     const finished = await findFinishedOperation(trx, { cardId: card.id, ...request });
     if (finished) return { state: "finished", result: finished.result };
@@ -44,7 +51,7 @@ export async function beginMove(deps: Deps, card: CardHead, request: MoveRequest
     if (open) {
       const attempt = await takeOverOrAbandon(deps, trx, card, open, request);
       if (attempt !== null) {
-        return { state: "held", move: { id: open.id, attempt, actorId: open.actorId, index: request.index } };
+        return held(open.id, attempt, open.actorId);
       }
     }
     const id = deps.newId();
@@ -55,7 +62,13 @@ export async function beginMove(deps: Deps, card: CardHead, request: MoveRequest
       holder: deps.instanceId,
       ...request,
     });
-    return { state: "held", move: { id, attempt: 1, actorId: request.actorId, index: request.index } };
+    return held(id, 1, request.actorId);
+  });
+  return beginning.catch(async (error: unknown) => {
+    // The database may have kept it all the same, and only its word for that was lost.
+    for (const move of begun)
+      await persevere(deps.log, "a move", () => settleOperation(deps.db, move, "running"));
+    throw error;
   });
 }
 

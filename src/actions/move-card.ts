@@ -12,8 +12,8 @@ import { abandonMove, beginMove, beingMoved, type HeldMove } from "./begin-move.
 import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
-import { lookAtForbidding } from "./heed-refusal.ts";
 import { touchesGit, type Crossing } from "./look-at-card.ts";
+import { persevere } from "./persevere.ts";
 import { requireRoleFor } from "./require-role.ts";
 
 /** Past the end of any column. */
@@ -160,14 +160,16 @@ async function moveThroughForge<Kept>(
   if (begun.state === "finished") {
     return { kept: await deps.db.transaction((trx) => mover.keep(trx, begun.result, 200)) };
   }
-  const crossing = await underPresentRules(deps, asked);
-  const outcome = await carryOutOrLetGo(deps, crossing, begun.move);
-  const settled = await settleMove(deps, crossing, begun.move, outcome, (trx, body, status) =>
-    mover.keep(trx, body, status),
-  );
-  return "blocked" in settled
-    ? { refused: { blocked: settled.blocked, promoted: outcome.promoted } }
-    : { kept: settled.kept };
+  return orLetGo(deps, begun.move, async () => {
+    const crossing = await underPresentRules(deps, asked);
+    const outcome = await carryOutOrSayWhen(deps, crossing, begun.move);
+    const settled = await settleMove(deps, crossing, begun.move, outcome, (trx, body, status) =>
+      mover.keep(trx, body, status),
+    );
+    return "blocked" in settled
+      ? { refused: { blocked: settled.blocked, promoted: outcome.promoted } }
+      : { kept: settled.kept };
+  });
 }
 
 /** The flow may have been replaced just before the move began; from then on it cannot be until the move has ended. */
@@ -176,13 +178,26 @@ async function underPresentRules(deps: Deps, asked: Crossing): Promise<Crossing>
   return { card: asked.card, project, stage: stageOf(project.flow, asked.stage.id) ?? asked.stage };
 }
 
-/** Carries a move out; when that fails for any reason but a refusal, lets go of it so that a retry or the sweep goes on. */
-export async function carryOutOrLetGo(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
+/** Does what is left of a move; when that fails for any reason but a refusal, lets go of it so that a retry or the sweep goes on. */
+export async function orLetGo<T>(deps: Deps, move: HeldMove, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    await persevere(deps.log, "a move", () => settleOperation(deps.db, move, "running"));
+    throw error;
+  }
+}
+
+/** Carries a move out; throws `unavailable` when the forge cannot be reached. */
+export async function carryOutOrSayWhen(
+  deps: Deps,
+  crossing: Crossing,
+  move: HeldMove,
+): Promise<MoveOutcome> {
   try {
     return await carryOutMove(deps, crossing, move);
   } catch (error) {
     deps.metrics.moves.inc({ outcome: "unfinished" });
-    await settleOperation(deps.db, move, "running");
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",
@@ -215,7 +230,6 @@ export async function settleMove<Kept>(
       const blocked = blockedBy(outcome, stage);
       await settle("refused", null);
       await setBlocked(trx, card.id, blocked);
-      await lookAtForbidding(trx, card.id, blocked.reasons);
       await recordEvents(trx, [
         {
           cardId: card.id,

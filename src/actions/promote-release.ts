@@ -6,11 +6,17 @@ import { findAction, letGoOfAction, settleAction } from "../store/release-action
 import { mapReleaseCards } from "../store/release-cards.ts";
 import { insertPromotions, readPromotion } from "../store/release-promotions.ts";
 import type { ReleaseHead } from "../store/releases.ts";
-import { beginReleaseAction, type BegunAction, type RunningAction } from "./begin-release-action.ts";
+import {
+  beginOrLetGo,
+  beginReleaseAction,
+  type BegunAction,
+  type RunningAction,
+} from "./begin-release-action.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { noRelease } from "./hold-release.ts";
 import { promoteCards } from "./promote-cards.ts";
+import { persevere } from "./persevere.ts";
 import { requireRoleFor } from "./require-role.ts";
 import { resumeActionSoon } from "./resume-action-soon.ts";
 
@@ -77,7 +83,7 @@ async function begin(
     actorId: caller.userId,
     requestId: caller.requestId,
   } as const;
-  return deps.db.transaction(async (trx) => {
+  return beginOrLetGo(deps, request.requestId, async (trx) => {
     let cardIds: string[] | null = null;
     const begun = await beginReleaseAction(deps, trx, release, request, async (current) => {
       cardIds = chosenOf(current, await mapReleaseCards(trx, current.id), taskNumbers);
@@ -119,7 +125,8 @@ async function promoteUntil(
     await letGo(deps, action, null);
   } catch (error) {
     const isOutage = error instanceof Problem && error.kind === "unavailable";
-    await letGo(deps, action, isOutage ? (error.retryAfter ?? 5) : 1);
+    const retryAfter = isOutage ? (error.retryAfter ?? 5) : 1;
+    await persevere(deps.log, "a promotion", () => letGo(deps, action, retryAfter));
     if (!isOutage) throw error;
     deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for the forge");
   }

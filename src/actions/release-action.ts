@@ -5,6 +5,7 @@ import { findProject, lockProject, type Project } from "../store/projects.ts";
 import { isActionOurs, letGoOfAction, settleAction } from "../store/release-actions.ts";
 import { readRelease, type ReleaseHead } from "../store/releases.ts";
 import {
+  beginOrLetGo,
   beginReleaseAction,
   underWay,
   type ReleaseActionRequest,
@@ -12,6 +13,7 @@ import {
 } from "./begin-release-action.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
+import { persevere } from "./persevere.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 
 /** What an action on a release works with. */
@@ -54,7 +56,7 @@ export async function actOnRelease(
     readonly isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>;
   },
 ): Promise<Answered> {
-  const begun = await deps.db.transaction(async (trx) => {
+  const begun = await beginOrLetGo(deps, request.requestId, async (trx) => {
     // The project, then cards, then releases: the order of everybody who needs several of them.
     await lockProject(trx, release.projectId, "share");
     await begin.first?.(trx);
@@ -97,7 +99,7 @@ export async function carryOutAndSettle<Kept>(
       return { kept: await keep(trx) };
     });
   } catch (error) {
-    await letGoOfAction(deps.db, action, true);
+    await persevere(deps.log, "an action on a release", () => letGoOfAction(deps.db, action, true));
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",

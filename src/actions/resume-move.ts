@@ -17,7 +17,7 @@ import { findProject } from "../store/projects.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing } from "./look-at-card.ts";
-import { carryOutOrLetGo, settleMove } from "./move-card.ts";
+import { carryOutOrSayWhen, orLetGo, settleMove } from "./move-card.ts";
 
 export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";
 export const RESUME_QUEUED_MOVE = "resume-queued-move";
@@ -73,11 +73,14 @@ async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | nu
   if (attempt === null) return;
   const move = { id: operation.id, attempt, actorId: operation.actorId, index: operation.index };
   try {
-    const outcome = news?.thrownOut
-      ? await thrownOutOfQueue(deps, operation, news, news.thrownOut)
-      : await carryOutOrLetGo(deps, crossing, move);
-    await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
-    log.info({ outcome: outcome.state }, "finished a move that was left unfinished");
+    const state = await orLetGo(deps, move, async () => {
+      const outcome = news?.thrownOut
+        ? await thrownOutOfQueue(deps, operation, news, news.thrownOut)
+        : await carryOutOrSayWhen(deps, crossing, move);
+      await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
+      return outcome.state;
+    });
+    log.info({ outcome: state }, "finished a move that was left unfinished");
   } catch (error) {
     if (error instanceof Problem) {
       log.warn({ kind: error.kind, reason: error.message }, "a move is still unfinished");

@@ -1,12 +1,12 @@
 import type { Response } from "express";
 import type { Answered, Asker, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
+import { persevere } from "../actions/persevere.ts";
 import { busy } from "../errors.ts";
 import type { AtOnce } from "../store/at-once.ts";
 import type { BoardRole } from "../store/credentials.ts";
-import { claimKey, storeAnswer, type Claim } from "../store/idempotency.ts";
+import { claimKey, releaseKey, releaseUnheard, storeAnswer, type Claim } from "../store/idempotency.ts";
 import type { Presumption } from "../store/presumption.ts";
-import { giveBackKey } from "./give-back.ts";
 import { keyReused, keyRunning, requestIdOf } from "./idempotency.ts";
 
 interface WriteRequest {
@@ -46,11 +46,11 @@ export async function answerOnce(
   const done = await atOnce({ ...asker, presumed, key, fingerprint });
   if (done) return answerOf(response, done);
   await presumed.ask(deps.db);
-  const claim = await claimKey(deps.db, {
-    credentialId: credential.id,
-    key,
-    fingerprint,
-    holder: deps.instanceId,
+  const wish = { credentialId: credential.id, key, fingerprint, holder: deps.instanceId };
+  const { log } = response.locals;
+  const claim = await claimKey(deps.db, wish).catch(async (error: unknown) => {
+    await persevere(log, "an idempotency key", () => releaseUnheard(deps.db, wish));
+    throw error;
   });
   if (claim.state !== "claimed") return answerOf(response, claim);
   const answers: StoredAnswer[] = [];
@@ -69,7 +69,7 @@ export async function answerOnce(
   try {
     await inSteps(caller);
   } catch (error) {
-    await giveBackKey(deps.db, response.locals.log, claim.held);
+    await persevere(log, "an idempotency key", () => releaseKey(deps.db, claim.held));
     throw error;
   }
   const answer = answers.at(-1);

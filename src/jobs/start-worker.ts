@@ -30,8 +30,8 @@ export async function startWorker(
   const log = deps.log.child({ part: "jobs" });
   const workerIds = new Set<string>();
   const events: WorkerEvents = new EventEmitter();
-  events.on("worker:create", ({ worker }) => workerIds.add(worker.workerId));
-  events.on("worker:stop", ({ worker }) => workerIds.delete(worker.workerId));
+  // A job is locked in the pool's name, not in that of the worker at work on it.
+  events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
   const pulse = await startPulse(deps, workerIds);
   const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
     log.warn({ err: error }, "a database connection broke"),

@@ -78,3 +78,15 @@ export async function releaseKey(db: Db, held: HeldKey): Promise<void> {
     .where({ credential_id: held.credentialId, key: held.key, attempt: held.attempt, state: "running" })
     .delete();
 }
+
+/**
+ * Gives back what a claim may have taken although its answer was lost. Where a retry in the same process has claimed the key since, that one
+ * stores nothing and asks its caller to come again.
+ */
+export async function releaseUnheard(
+  db: Db,
+  claim: { credentialId: string; key: string; holder: string },
+): Promise<void> {
+  const { credentialId, key, holder } = claim;
+  await db("idempotency_keys").where({ credential_id: credentialId, key, holder, state: "running" }).delete();
+}

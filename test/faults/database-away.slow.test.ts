@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { freeDeadWorkers } from "../../src/store/instances.ts";
+import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import { eventually, type ApiAnswer } from "../support/api.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { freeze, makeRelease } from "../support/releases.ts";
+import { workedCard } from "../support/work-on-card.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
+const db = () => world.service.deps.db;
+
+/** Makes a call and takes a table away once the forge has been asked; it is there again when the call has been answered. */
+async function withoutTable<Answer extends ApiAnswer>(
+  table: string,
+  act: () => Promise<Answer>,
+): Promise<Answer> {
+  const { faults } = world.forge.control;
+  faults.add({ match: REFS, fault: { kind: "delay", ms: 1_500, effect: "after" }, times: 1 });
+  const answering = act();
+  await eventually(
+    () => Promise.resolve(faults.list()),
+    (listed) => listed.some(({ hits }) => hits === 1),
+  );
+  await db().raw(`alter table ${table} rename to elsewhere`);
+  const answer = await answering;
+  await db().raw(`alter table elsewhere rename to ${table}`);
+  faults.clear();
+  return answer;
+}
+
+describe("when the database goes away in the middle, what the process holds is let go of once it is back", () => {
+  it("a move: its retry finishes it, in the process that is still alive", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    const key = `away-move-${number}-${Date.now()}`;
+    const move = () => board.api.move(number, board.stages["In progress"], 0, { key });
+    expect((await withoutTable("operations", move)).status).toBeGreaterThanOrEqual(500);
+    expect((await eventually(move, ({ status }) => status === 200)).body.task.number).toBe(number);
+    await expectConsistent({ forge: world.forge, db: db() }, board);
+  });
+
+  it("a freeze: its retry finishes it", async () => {
+    const board = await world.board();
+    const id = await makeRelease(board.api, "1.4");
+    const key = `away-freeze-${Date.now()}`;
+    const freezing = () => freeze(board.api, id, { key });
+    expect((await withoutTable("release_actions", freezing)).status).toBeGreaterThanOrEqual(500);
+    expect((await eventually(freezing, ({ status }) => status === 200)).body.frozenAt).not.toBeNull();
+  });
+});
+
+it("a job at work in a living process is nobody else's, however long it takes", async () => {
+  const board = await world.board();
+  const { branchName, number } = await workedCard(board);
+  await eventually(
+    () => db().raw<{ rows: unknown[] }>("select 1 from instances where cardinality(worker_ids) > 0"),
+    ({ rows }) => rows.length > 0,
+  );
+  const atWork = () =>
+    db()("graphile_worker.jobs").whereNotNull("locked_by").where({ task_identifier: "work-lane" });
+  await whileHeld(
+    db(),
+    (trx) => trx("cards").where({ number, project_id: board.projectId }).forUpdate(),
+    async () => {
+      await board.person("ada", "PUT", `/repos/${board.owner}/web/contents/more.txt`, {
+        message: "More",
+        branch: branchName,
+        content: "",
+      });
+      await untilSomebodyWaits(db());
+      await freeDeadWorkers(db(), 0);
+      expect(await atWork()).toHaveLength(1);
+    },
+  );
+});
