@@ -3,10 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runAgent } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
 import { makeCaller } from "./actors/caller.ts";
+import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
 import { makeDice, type Dice } from "./dice.ts";
 import { openHistory, type History } from "./history.ts";
 import { repair, untilIdle } from "./quiesce.ts";
+import { crashDatabase } from "./troubles/database.ts";
+import { endForgeTroubles, troubleForge } from "./troubles/forge.ts";
+import { endWebhookTroubles, troubleWebhooks } from "./troubles/webhooks.ts";
 import { killProcesses } from "./troubles/processes.ts";
 import type { CrashingPostgres } from "./world/postgres.ts";
 import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
@@ -47,9 +51,17 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
     const end = Date.now() + options.seconds * 1_000;
     const isOver = (): boolean => Date.now() > end;
     const agents = await startAgents(world, known, dice, history, { isOver, giveUpAt: () => end + 60_000 });
-    const troubles = [killProcesses(world, dice.for("kills"), history, isOver)];
+    const people = startPeople(world, known, dice, history, isOver);
+    const troubles = [
+      killProcesses(world, dice.for("kills"), history, isOver),
+      crashDatabase(world, dice.for("database"), history, isOver),
+      troubleForge(world, dice.for("forge"), history, isOver),
+      troubleWebhooks(world, dice.for("webhooks"), history, isOver),
+    ];
     while (!isOver()) await sleep(100);
-    await Promise.all(troubles);
+    await Promise.all([...troubles, people]);
+    endForgeTroubles(world);
+    await endWebhookTroubles(world);
     for (const process of world.processes) while (!process.isUp()) await process.start();
     history.event("note", "the faults have stopped");
     await agents.done;
@@ -69,6 +81,22 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
   } finally {
     await world.stop();
   }
+}
+
+/** People at work on the forge until it is over. */
+async function startPeople(
+  world: FaultWorld,
+  known: readonly BoardKnowledge[],
+  dice: Dice,
+  history: History,
+  isOver: () => boolean,
+): Promise<void> {
+  const people = known.flatMap((own) =>
+    (["ada", "grace"] as const).map((login) =>
+      runPerson({ world, login, dice: dice.for(`${login} ${known.indexOf(own)}`), own, history }, isOver),
+    ),
+  );
+  await Promise.all(people);
 }
 
 interface Hours {

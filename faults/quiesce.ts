@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { reconcile } from "../src/actions/reconcile.ts";
 import { followTrunks } from "../src/actions/follow-trunk.ts";
+import { sweepPickLeftovers } from "../src/actions/sweep-pick-leftovers.ts";
 import { syncInstallations } from "../src/actions/sync-installations.ts";
 import { rows, type Db } from "../src/store/connect.ts";
 import { takeInMissed } from "../src/webhooks/take-in-missed.ts";
@@ -41,5 +42,6 @@ export async function repair(world: FaultWorld): Promise<void> {
   await untilIdle(world, 30);
   await reconcile(deps, { quietMs: 0, pauseMs: 0 });
   await followTrunks(deps);
+  await sweepPickLeftovers(deps);
   await untilIdle(world, 60);
 }

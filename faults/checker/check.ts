@@ -3,6 +3,10 @@ import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
+import { theForgesBudgetIsKept } from "./budget.ts";
+import { nothingIsLeftOver } from "./left-over.ts";
+import { boardsAreApart, secretsAreKept } from "./secrets.ts";
+import { othersMergesAreTold, timelinesOnlyGrow } from "./told.ts";
 import { answersAreEqual, nothingIsDoubled } from "./once.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
@@ -16,6 +20,12 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I1: nothingAcknowledgedIsLost,
   I2: nothingIsDoubled,
   I3: answersAreEqual,
+  I5: timelinesOnlyGrow,
+  I6: othersMergesAreTold,
+  I8: nothingIsLeftOver,
+  I9: boardsAreApart,
+  I10: secretsAreKept,
+  I11: theForgesBudgetIsKept,
 };
 
 /** Holds all invariants against a run that has come to rest. */

@@ -9,6 +9,7 @@ import { connect } from "../../src/store/connect.ts";
 import { outsideDeps } from "../../test/support/outside-deps.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";
 import type { Dice } from "../dice.ts";
+import { recordForge, type ForgeRecord } from "./forge-record.ts";
 import { freePort, type CrashingPostgres } from "./postgres.ts";
 import { makeServiceProcess, type ServiceProcess } from "./service-process.ts";
 
@@ -16,6 +17,7 @@ import { makeServiceProcess, type ServiceProcess } from "./service-process.ts";
 export interface FaultWorld {
   readonly postgres: CrashingPostgres;
   readonly forge: RunningForge;
+  readonly record: ForgeRecord;
   /** The harness's own way into the database and to the forge. */
   readonly deps: Deps;
   readonly processes: readonly ServiceProcess[];
@@ -54,6 +56,7 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
     hooks: { aroundDelivery: (delivery, send) => send({ ...delivery, url: `${somebody()}${WEBHOOK_PATH}` }) },
     webhookTimeoutMs: 3_000,
   });
+  const record = recordForge(forge);
   const db = connect({ connectionString: databaseUrl, max: 4, onError: () => undefined });
   const metricsToken = `canary-metrics-${randomBytes(12).toString("hex")}`;
   const env = serviceEnv(forge, databaseUrl, metricsToken);
@@ -82,6 +85,7 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   return {
     postgres,
     forge,
+    record,
     deps,
     processes,
     boards,

@@ -11,6 +11,8 @@ import { LaggingReads, type StaleReads } from "./stale-reads.ts";
 
 /** Sees everything the forge sends, without changing it. */
 export interface Observer {
+  /** A call as it came in, before anything is done about it. */
+  readonly onCall?: (call: ApiCall) => void;
   /** An answer as it was written; faults included. */
   readonly onAnswer?: (call: ApiCall, answer: Answer) => void;
   /** A webhook as it was posted; faults included. */
@@ -70,6 +72,7 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
 
   const aroundCall: AroundCall = async (call, proceed) => {
     calls.add(call);
+    for (const each of observers) each.onCall?.(call);
     const go = async () => {
       await lagging.beforeCall(call, needForge());
       const view = lagging.viewFor(call);

@@ -1,0 +1,23 @@
+import { listRefs } from "../../src/sandbox/forge/git/refs.ts";
+import { rows } from "../../src/store/connect.ts";
+import { whatIsLeft } from "../quiesce.ts";
+import type { Invariant } from "./subject.ts";
+
+/** I8: nothing is left half done, set aside or temporary. */
+export const nothingIsLeftOver: Invariant = async ({ world }) => {
+  const { db } = world.deps;
+  const { state, git } = world.forge.context;
+  const found: string[] = [];
+  const left = await whatIsLeft(db);
+  if (left !== null) found.push(`there is still something to be done: ${left}`);
+  for (const { id, name } of state.repositories.all()) {
+    const refs = await listRefs(git.repository(id), "refs/heads/trunkline/");
+    found.push(...refs.map((ref) => `${name} still has ${ref.name}`));
+  }
+  const parked = await rows<{ what: string }>(
+    db,
+    `select 'the delivery ' || guid || ' is set aside: ' || coalesce(error, '') as what from deliveries where state = 'parked'
+     union all select 'the job ' || task_identifier || ' has failed for good: ' || coalesce(last_error, '') from graphile_worker.jobs where attempts >= max_attempts and (key is not null or last_error is not null)`,
+  );
+  return [...found, ...parked.map(({ what }) => what)];
+};

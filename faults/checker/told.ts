@@ -1,0 +1,93 @@
+import { rows } from "../../src/store/connect.ts";
+import { readInbox } from "../../test/support/inbox.ts";
+import type { Invariant, Subject } from "./subject.ts";
+
+interface Told {
+  readonly id: string;
+}
+
+/** I5: what was once read on a timeline stays, in that order, with nothing put in before it; and the forge's news is told once. */
+export const timelinesOnlyGrow: Invariant = async (subject) => {
+  const found: string[] = [];
+  const { world, history, known } = subject;
+  for (const { board, cards } of known) {
+    for (const number of cards) {
+      const path = `/v1/cards/${number}/timeline`;
+      const last = (await board.api.get<readonly Told[]>(path)).body;
+      const readings = history.calls
+        .filter((call) => call.owner === board.owner && call.path === path && call.status === 200)
+        .map(({ text }) => JSON.parse(text) as readonly Told[]);
+      for (const reading of readings) {
+        const at = reading.findIndex(({ id }, index) => last[index]?.id !== id);
+        if (at >= 0)
+          found.push(
+            `${board.owner} card ${number}: what was read at place ${at} of its timeline is ${JSON.stringify(last[at])} now`,
+          );
+      }
+    }
+  }
+  return [...new Set(found), ...(await toldTwice(world.deps.db))];
+};
+
+async function toldTwice(db: Subject["world"]["deps"]["db"]): Promise<string[]> {
+  const told = await rows<{ what: string; count: number }>(
+    db,
+    `select c.number || ' ' || t.kind || ' ' || coalesce(t.data->>'prNumber', t.data->>'headSha', t.data->>'after', '') as what, count(*) as count
+       from timeline_items t join cards c on c.id = t.card_id
+      where t.kind in ('pull_request_merged', 'pull_request_opened', 'release_completed') and t.natural_key is not null
+      group by t.card_id, t.repository_id, t.kind, c.number, t.data->>'prNumber', t.data->>'headSha', t.data->>'after', t.data->>'releaseId', t.data->>'releaseName'
+     having count(*) > 1
+     union all
+     select 'comment ' || body, count(*) from timeline_items where type = 'comment' group by card_id, body having count(*) > 1`,
+  );
+  return told.map(({ what, count }) => `is told ${count} times: ${what}`);
+}
+
+/** I6, the other half: what people merged is told as theirs, and waits in the inbox while the card stands before that. */
+export const othersMergesAreTold: Invariant = async ({ world, known }) => {
+  const { state } = world.forge.context;
+  const found: string[] = [];
+  const bot = world.forge.app.botId;
+  for (const { board } of known) {
+    const inbox = await readInbox(board.api, board.projectId);
+    const pulls = await rows<PullRow>(
+      world.deps.db,
+      `select p.number, r.forge_id as "forgeId", r.full_name as repository, c.number as card, s.kind as stage, t.login
+         from pull_requests p join repositories r on r.id = p.repository_id
+         join cards c on c.id = p.card_id and c.workspace_id = :workspaceId
+         join stages s on s.id = c.stage_id
+         left join timeline_items t on t.card_id = c.id and t.kind = 'pull_request_merged'
+          and t.repository_id = p.repository_id and (t.data->>'prNumber')::int = p.number
+        where p.target_branch = r.default_branch`,
+      { workspaceId: board.workspaceId },
+    );
+    for (const { number, forgeId, repository, card, stage, login } of pulls) {
+      const pull = state.pullRequests.in(forgeId).find((each) => each.number === number);
+      if (!pull?.mergedAt || pull.mergedById === bot) continue;
+      const person = state.accounts.get(pull.mergedById ?? 0)?.login;
+      const isTold = inbox.some(
+        (item) =>
+          item.kind === "pr_merged_outside" &&
+          item.card?.number === card &&
+          item.data["prNumber"] === number &&
+          item.repository === repository,
+      );
+      if (login !== person)
+        found.push(`card ${card}: ${repository}#${number} was merged by ${person}, told is ${login}`);
+      else if (stage !== "done" && !isTold)
+        found.push(
+          `card ${card}: ${repository}#${number} was merged by ${person}, and the inbox says nothing`,
+        );
+    }
+  }
+  return found;
+};
+
+interface PullRow {
+  readonly number: number;
+  readonly forgeId: number;
+  readonly repository: string;
+  readonly card: number;
+  readonly stage: string;
+  readonly login: string | null;
+}
