@@ -10,11 +10,13 @@ import express from "express";
 import { generateKeyBetween } from "fractional-indexing";
 import { Pool } from "pg";
 import { hookSignature } from "./hook.ts";
+import { REPORT_FLOORS } from "./report-floors.ts";
 
 const [connectionString, workspaceId, projectId, userId, doing, backlog] = process.argv.slice(2);
 const pool = new Pool({ connectionString, max: 10 });
 
 const statements = {
+  ...REPORT_FLOORS,
   board: `
     select json_build_object('columns', json_agg(json_build_object(
              'statusId', s.id, 'name', s.name, 'kind', s.kind, 'minRole', s.min_role,
@@ -100,7 +102,7 @@ let turn = 0;
 
 async function answer(request: IncomingMessage): Promise<string> {
   const [, what = "", number = ""] = (request.url ?? "").split("/");
-  if (what === "board") return ask("board", [projectId]);
+  if (what === "board" || what === "inbox" || what === "trunk") return ask(what, [projectId]);
   if (what === "card") return ask("card", [workspaceId, Number(number)]);
   const bytes = await bytesOf(request);
   if (what === "hook") {

@@ -15,6 +15,8 @@ import { connect, type Db } from "../src/store/connect.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { measure, script, startNode } from "./processes.ts";
 import { writeReport, type Row } from "./report.ts";
+import { reportWorkloads } from "./report-workloads.ts";
+import { seedHistory } from "./seed-history.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 import { workloadsOf, type Sides, type Workload } from "./workloads.ts";
 
@@ -127,18 +129,19 @@ async function main(): Promise<readonly Row[]> {
   ends.push(service.stop);
   const serviceUrl = /https?:\/\/127\.0\.0\.1:\d+/.exec(service.line)?.[0] ?? "";
   const table: Row[] = [];
-  for (const size of sizes) {
-    const board = await seedBoard(db, size);
+  const compareAll = async (board: BenchBoard, workloadsFor: typeof workloadsOf): Promise<void> => {
     await copyTables(db);
     const { stop, ...floors } = await startFloors(connectionString, board);
     const headers = { authorization: `Bearer ${board.apiKey}` };
     const etag = (await fetch(`${serviceUrl}/v1/board`, { headers })).headers.get("etag") ?? "";
-    for (const workload of workloadsOf({ service: serviceUrl, ...floors }, board, etag)) {
+    for (const workload of workloadsFor({ service: serviceUrl, ...floors }, board, etag)) {
       if (!wanted.test(workload.name)) continue;
       for (const connections of [1, 16]) table.push(await compare(workload, connections));
     }
     await stop();
-  }
+  };
+  for (const size of sizes) await compareAll(await seedBoard(db, size), workloadsOf);
+  await compareAll(await seedHistory(db, isShort ? 50 : 5_000), reportWorkloads);
   return table;
 }
 

@@ -21,10 +21,10 @@ export interface BenchBoard {
 const EVENTS_A_CARD = 20;
 
 /**
- * Makes a board of so many cards with 40-character titles, a third of them assigned, half of them with a label, spread evenly over the stages but
+ * Makes a board called `name` of so many cards with 40-character titles, a third of them assigned, half of them with a label, spread evenly over the stages but
  * for the backlog, which takes a tenth.
  */
-export async function seedBoard(db: Db, cards: number): Promise<BenchBoard> {
+export async function seedBoard(db: Db, cards: number, name = "bench"): Promise<BenchBoard> {
   const [organization] = await rows<{ id: string }>(
     db,
     "select id from organizations order by created_at limit 1",
@@ -38,8 +38,8 @@ export async function seedBoard(db: Db, cards: number): Promise<BenchBoard> {
     await insertWorkspace(trx, {
       id: workspaceId,
       organizationId,
-      name: `Bench ${cards}`,
-      slug: `bench-${cards}`,
+      name: `${name} ${cards}`,
+      slug: `${name}-${cards}`,
     });
     await insertProject(trx, { id: projectId, workspaceId, name: "Bench", slug: "bench", flow });
   });

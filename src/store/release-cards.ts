@@ -1,4 +1,4 @@
-import { rows, type Db, type Trx } from "./connect.ts";
+import { isoTime, rows, type Db, type Trx } from "./connect.ts";
 
 /** A card of a release as the API shows it. */
 export interface ReleaseCard {
@@ -6,21 +6,17 @@ export interface ReleaseCard {
   readonly title: string;
   /** Where it stands; null for a card deleted after the release was completed. */
   readonly statusId: string | null;
-  /** When it was picked; null for one that was in the scope before the freeze. */
-  readonly pickedAt: Date | null;
+  /** When it was picked (ISO 8601); null for one that was in the scope before the freeze. */
+  readonly pickedAt: string | null;
 }
 
-/** The cards of a release, by number. */
-export async function listReleaseCards(db: Db, releaseId: string): Promise<ReleaseCard[]> {
-  return rows<ReleaseCard>(
-    db,
-    `select c.number, c.title, case when c.deleted_at is null then c.stage_id end as "statusId",
-            rc.picked_at as "pickedAt"
-       from release_cards rc join cards c on c.id = rc.card_id
-      where rc.release_id = :releaseId order by c.number`,
-    { releaseId },
-  );
-}
+/** The cards of the release `r`, by number: `ReleaseCard`s as JSON. */
+export const RELEASE_CARDS = `
+  (select coalesce(json_agg(json_build_object(
+                     'number', c.number, 'title', c.title,
+                     'statusId', case when c.deleted_at is null then c.stage_id end,
+                     'pickedAt', ${isoTime("rc.picked_at")}) order by c.number), '[]')
+     from release_cards rc join cards c on c.id = rc.card_id where rc.release_id = r.id)`;
 
 /** The ids of a release's cards by their numbers, in the order of those. */
 export async function mapReleaseCards(db: Db, releaseId: string): Promise<Map<number, string>> {

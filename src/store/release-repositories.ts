@@ -11,19 +11,26 @@ export interface ReleaseRepository {
   readonly holdsCards: boolean;
 }
 
+/** The repositories of the project of the release `r`, and those it has a branch in. */
+const REPOSITORIES = `
+  select p.id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName", b.head_sha as "headSha",
+         exists (select 1 from release_cards rc join card_repositories cr on cr.card_id = rc.card_id
+                  where rc.release_id = r.id and cr.repository_id = p.id) as "holdsCards"
+    from repositories p
+    left join release_branches b on b.release_id = r.id and b.repository_id = p.id and b.head_sha is not null
+   where p.project_id = r.project_id
+      or p.id in (select repository_id from release_branches where release_id = r.id)`;
+
+/** The same by name: `ReleaseRepository`s as JSON. */
+export const RELEASE_REPOSITORIES = `
+  (select coalesce(json_agg(told order by told."fullName"), '[]') from (${REPOSITORIES}) told)`;
+
 /** The repositories of a release's project, and those it has a branch in, by name. */
 export async function listReleaseRepositories(db: Db, releaseId: string): Promise<ReleaseRepository[]> {
   return rows<ReleaseRepository>(
     db,
-    `select p.id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName", b.head_sha as "headSha",
-            exists (select 1 from release_cards rc join card_repositories cr on cr.card_id = rc.card_id
-                     where rc.release_id = r.id and cr.repository_id = p.id) as "holdsCards"
-       from releases r
-       join repositories p
-         on p.project_id = r.project_id
-         or p.id in (select repository_id from release_branches where release_id = :releaseId)
-       left join release_branches b on b.release_id = r.id and b.repository_id = p.id and b.head_sha is not null
-      where r.id = :releaseId order by p.full_name`,
+    `select told.* from releases r cross join lateral (${REPOSITORIES}) told
+      where r.id = :releaseId order by told."fullName"`,
     { releaseId },
   );
 }

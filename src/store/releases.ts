@@ -1,4 +1,6 @@
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
+import { RELEASE_CARDS, type ReleaseCard } from "./release-cards.ts";
+import { RELEASE_REPOSITORIES, type ReleaseRepository } from "./release-repositories.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
 
 export interface ReleaseTag {
@@ -25,15 +27,16 @@ export interface Release {
   readonly tags: readonly ReleaseTag[];
 }
 
-const RELEASE = `
-  select r.id, r.project_id as "projectId", r.name, r.status, r.frozen_at as "frozenAt",
-         (select count(*) from release_cards rc where rc.release_id = r.id) as "taskCount",
-         u.name as "createdByName", r.created_at as "createdAt", r.completed_at as "completedAt",
-         coalesce((select json_agg(json_build_object('repositoryId', t.repository_id, 'fullName', p.full_name,
-                                     'tagName', t.tag_name, 'sha', t.sha, 'url', t.url) order by p.full_name)
-                     from release_tags t join repositories p on p.id = t.repository_id
-                    where t.release_id = r.id), '[]') as tags
-    from releases r join users u on u.id = r.created_by`;
+const COLUMNS = `
+  r.id, r.project_id as "projectId", r.name, r.status, r.frozen_at as "frozenAt",
+  (select count(*) from release_cards rc where rc.release_id = r.id) as "taskCount",
+  u.name as "createdByName", r.created_at as "createdAt", r.completed_at as "completedAt",
+  coalesce((select json_agg(json_build_object('repositoryId', t.repository_id, 'fullName', p.full_name,
+                              'tagName', t.tag_name, 'sha', t.sha, 'url', t.url) order by p.full_name)
+              from release_tags t join repositories p on p.id = t.repository_id
+             where t.release_id = r.id), '[]') as tags`;
+
+const RELEASE = `select ${COLUMNS} from releases r join users u on u.id = r.created_by`;
 
 /** The releases of a project, the newest first, keyed by id. */
 export async function listReleases(
@@ -55,6 +58,27 @@ export async function readRelease(db: Db, releaseId: string): Promise<Release> {
   const found = await firstRow<Release>(db, `${RELEASE} where r.id = :releaseId`, { releaseId });
   if (!found) throw new Error(`release ${releaseId} is gone`);
   return found;
+}
+
+export interface ReleaseDetails extends Release {
+  readonly cards: readonly ReleaseCard[];
+  readonly repositories: readonly ReleaseRepository[];
+}
+
+/** A release of this board with its cards and repositories, or null. */
+export async function readReleaseDetails(
+  db: Db,
+  workspaceId: string,
+  releaseId: string,
+): Promise<ReleaseDetails | null> {
+  return firstRow<ReleaseDetails>(
+    db,
+    `select ${COLUMNS}, ${RELEASE_CARDS} as cards, ${RELEASE_REPOSITORIES} as repositories
+       from releases r join users u on u.id = r.created_by
+       join projects b on b.id = r.project_id and b.workspace_id = :workspaceId
+      where r.id = :releaseId`,
+    { workspaceId, releaseId },
+  );
 }
 
 /** What an action needs to know of a release before it changes it. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { Api, ApiAnswer, CallOptions } from "../support/api.ts";
 import { settled } from "../support/database-content.ts";
+import { makeRelease } from "../support/releases.ts";
 import { statementsOf } from "../support/statements.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -9,9 +10,12 @@ let world: TestWorld;
 let board: TestBoard;
 /** A card without repositories, in a column. */
 let number: number;
+/** An open release of the board. */
+let releaseId: string;
 beforeAll(async () => {
   world = await startWorld();
   board = await world.board();
+  releaseId = await makeRelease(board.api, "1.0");
   ({ number } = await board.api.card({ repositoryIds: [], statusId: board.stages["To do"] }));
 });
 afterAll(() => world.stop());
@@ -24,6 +28,9 @@ const calls: readonly [string, number, Call][] = [
   ["an update", 1, (api, options) => api.patch(`/v1/cards/${number}`, { title: randomUUID() }, options)],
   ["a new card", 17, (api, options) => api.post("/v1/cards", { title: "New" }, options)],
   ["a move without Git", 14, (api, options) => api.move(number, board.stages["In review"], 0, options)],
+  ["the trunk report", 3, (api) => api.get("/v1/trunk")],
+  ["the releases", 3, (api) => api.get("/v1/releases")],
+  ["a release", 2, (api) => api.get(`/v1/releases/${releaseId}`)],
   ["a move within a column", 12, (api, options) => api.move(number, board.stages["In review"], 0, options)],
 ];
 

@@ -6,9 +6,7 @@ import { noRelease } from "../../actions/hold-release.ts";
 import { setReleaseCards } from "../../actions/set-release-cards.ts";
 import { invalid } from "../../errors.ts";
 import type { BoardRole } from "../../store/credentials.ts";
-import { listReleaseCards } from "../../store/release-cards.ts";
-import { findRelease, listReleases, readRelease, type ReleaseHead } from "../../store/releases.ts";
-import { listReleaseRepositories } from "../../store/release-repositories.ts";
+import { findRelease, listReleases, readReleaseDetails, type ReleaseHead } from "../../store/releases.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
@@ -83,19 +81,14 @@ const releaseDetails = release
 
 export const releaseParams = z.object({ id: id() });
 
-async function releaseOf(deps: Deps, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
-  const found = await findRelease(deps.db, board.workspaceId, params.id);
-  if (!found) throw noRelease();
-  return found;
-}
-
 /** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
 export async function releaseToWrite(
   deps: Deps,
   board: BoardRole,
   params: { id: string },
 ): Promise<ReleaseHead> {
-  const found = await releaseOf(deps, board, params);
+  const found = await findRelease(deps.db, board.workspaceId, params.id);
+  if (!found) throw noRelease();
   requireReleases(found.isUsed, found.projectId);
   return found;
 }
@@ -129,12 +122,9 @@ const readReleaseRoute = readRoute({
   params: releaseParams,
   responses: { 200: { description: "The release", schema: releaseDetails } },
   handle: async (deps, { board, params }) => {
-    const found = await releaseOf(deps, board, params);
-    return {
-      ...(await readRelease(deps.db, found.id)),
-      cards: await listReleaseCards(deps.db, found.id),
-      repositories: await listReleaseRepositories(deps.db, found.id),
-    };
+    const found = await readReleaseDetails(deps.db, board.workspaceId, params.id);
+    if (!found) throw noRelease();
+    return found;
   },
 });
 

@@ -3,13 +3,7 @@ import type { Deps } from "../../actions/deps.ts";
 import { invalid } from "../../errors.ts";
 import { median } from "../../flow/median.ts";
 import { trunkWindow } from "../../flow/trunk-window.ts";
-import {
-  countRefusals,
-  listCompletedReleases,
-  listDelivered,
-  listLandings,
-  listPromised,
-} from "../../store/trunk-report.ts";
+import { readTrunkReport } from "../../store/trunk-report.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
@@ -120,14 +114,11 @@ async function read(
     throw invalid(message, [{ path: `query.${wrong}`, message }]);
   }
   const { from, to, begin, end } = window;
-  const scope = { projectId, begin, end };
-  const [delivered, promised, refusals, releases, landings] = await Promise.all([
-    listDelivered(deps.db, scope),
-    listPromised(deps.db, scope),
-    countRefusals(deps.db, scope),
-    listCompletedReleases(deps.db, scope),
-    listLandings(deps.db, scope),
-  ]);
+  const { delivered, promised, refusals, releases, landings } = await readTrunkReport(deps.db, {
+    projectId,
+    begin,
+    end,
+  });
   const numbers = {
     landed: landings.length,
     owed: promised.length,
