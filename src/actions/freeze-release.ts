@@ -4,6 +4,7 @@ import type { Db, Trx } from "../store/connect.ts";
 import {
   listReleaseBranches,
   planReleaseBranch,
+  planReleaseBranchAnew,
   removeReleaseBranches,
   setReleaseBranchHead,
   type ReleaseBranch,
@@ -11,8 +12,10 @@ import {
 import { saveProgress } from "../store/release-actions.ts";
 import { freezeScope, type ReleaseHead } from "../store/releases.ts";
 import { listProjectRepositories, type Repository } from "../store/repositories.ts";
+import { findTip } from "../store/trunk-tips.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { Answered, Caller } from "./caller.ts";
+import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";
 import { actOnRelease, requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
 
@@ -72,19 +75,25 @@ async function cut(deps: Deps, context: ReleaseContext, repository: Repository):
     (branch) => branch.repositoryId === repositoryId,
   );
   const target = targetOf(project.flow, false) ?? repository.defaultBranch;
-  const head = earlier?.cutSha ?? (await deps.forge.branchHead(ref, target));
+  const heard = await findTip(deps.db, { repositoryId, branchName: target });
+  const head = earlier?.cutSha ?? heard ?? (await deps.forge.branchHead(ref, target));
   if (head === null) return `${fullName} has no branch ${target} to cut ${branchName} from.`;
-  const cutSha = await planReleaseBranch(deps.db, {
-    releaseId: release.id,
-    repositoryId,
-    branchName,
-    cutSha: head,
-  });
+  const branch = { releaseId: release.id, repositoryId, branchName };
+  let cutSha = await planReleaseBranch(deps.db, { ...branch, cutSha: head });
   await requireOurs(deps, context);
-  const created = await deps.forge.createBranch(ref, branchName, cutSha);
+  const created = await cutBranch(
+    deps,
+    ref,
+    { branchName, sha: cutSha, targetBranch: target },
+    async (sha) => {
+      await planReleaseBranchAnew(deps.db, { ...branch, cutSha: sha });
+      await requireOurs(deps, context);
+      cutSha = sha;
+    },
+  );
   if (!created.ok) return `${fullName}: ${created.refusal.message}`;
   // Taken by a try of ours whose answer never came: somebody has pushed to it since, the branch is still the release's.
-  if ("taken" in created.value && !earlier) {
+  if (created.value.isTaken && !earlier) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
   await setReleaseBranchHead(deps.db, release.id, repositoryId, cutSha);

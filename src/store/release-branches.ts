@@ -46,6 +46,16 @@ export async function planReleaseBranch(
   return planned?.cutSha ?? branch.cutSha;
 }
 
+/** The same at another commit, where the forge has the one written down no more. One that is known to be there stays. */
+export async function planReleaseBranchAnew(
+  db: Db,
+  branch: { releaseId: string; repositoryId: string; cutSha: string },
+): Promise<void> {
+  await db("release_branches")
+    .where({ release_id: branch.releaseId, repository_id: branch.repositoryId, head_sha: null })
+    .update({ cut_sha: branch.cutSha });
+}
+
 /** Where we left a release's branch. */
 export async function setReleaseBranchHead(
   db: Db,

@@ -241,6 +241,15 @@ const actions: readonly Action[] = [
     },
   },
   {
+    action: "freeze a release at commits that pushes told",
+    atMost: each(1),
+    prepare: async (board) => {
+      const id = await makeRelease(board.api, "One");
+      await pushAll(board, "main");
+      return async () => expect((await freeze(board.api, id)).status).toBe(200);
+    },
+  },
+  {
     action: "freeze a release at commits nobody told of",
     atMost: each(2),
     prepare: async (board) => {

@@ -7,6 +7,7 @@ import { settled } from "../support/database-content.ts";
 import { deliver } from "../support/deliveries.ts";
 import { onForge, repositoryOf } from "../support/installations.ts";
 import { headOf, mergedCard } from "../support/merged-card.ts";
+import { freeze, makeRelease, readRelease } from "../support/releases.ts";
 import { lose, released } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -57,6 +58,28 @@ const tell = async (before: string | null, after: string | null): Promise<void> 
 
 const hearing = (sha: string) =>
   board.db("trunks").where({ repository_id: board.repositories["web"] }).update({ tip_sha: sha });
+
+describe("a release's branch", () => {
+  const frozenAt = async (): Promise<(string | null)[]> => {
+    const id = await makeRelease(board.api, "One");
+    expect((await freeze(board.api, id)).status).toBe(200);
+    const { repositories } = await readRelease(board.api, id);
+    const [, web] = repositories.map(({ headSha }) => headSha);
+    return [web ?? null, await headOf(board, "web", "release/one")];
+  };
+
+  it("has what Trunkline has merged a moment ago, before any push tells of that", async () => {
+    world.forge.control.webhooks.add({ fault: { kind: "hold" } });
+    await mergedCard(world, board, { web: { "hello.txt": "hello\n" } });
+    expect(await frozenAt()).toEqual([await main(), await main()]);
+    await released(world);
+  });
+
+  it("is cut where the trunk is now when what was told has been pushed away", async () => {
+    await hearing("f".repeat(40));
+    expect(await frozenAt()).toEqual([await main(), await main()]);
+  });
+});
 
 describe("a branch", () => {
   it("is cut at what a push told, without asking", async () => {
