@@ -1,5 +1,8 @@
 import { invalid } from "../errors.ts";
 import { backlogOf, stageOf, type Stage } from "../flow/flow.ts";
+import { wikiLinksOf } from "../flow/wiki-links.ts";
+import type { AtOnce } from "../store/at-once.ts";
+import { createDraftAtOnce } from "../store/card-creation.ts";
 import { findCardOfRequest, insertCard, readCard, type Priority } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { setCardLabels } from "../store/labels.ts";
@@ -12,7 +15,7 @@ import { takeCardNumber } from "../store/workspaces.ts";
 import { holdGrouping, type GroupingInput } from "./card-grouping.ts";
 import { holdCardPages, saveCardPages, type CardPagesInput } from "./card-pages.ts";
 import { cardRelations, type RelationInput, type Relations } from "./card-relations.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { Answered, Caller, KeyedAsker } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { moveNewCard } from "./move-card.ts";
 import { knownRepositories } from "./relink-card.ts";
@@ -51,6 +54,44 @@ export async function createCard(
   });
   if (created.answered) return created.answered;
   return moveNewCard(deps, caller, created.number, stage ?? backlog);
+}
+
+/** Fields that are columns of the card, and that nothing else follows from. */
+const PLAIN = new Set([
+  "title",
+  "description",
+  "priority",
+  "assigneeId",
+  "dueDate",
+  "hotfix",
+  "repositoryIds",
+]);
+
+/** Creates a draft in one statement, where all fields given are plain ones; without `projectId` in the board's only project. */
+export async function draftCard(
+  deps: Deps,
+  { userId, workspaceId, ...request }: KeyedAsker,
+  projectId: string | undefined,
+  input: CreateCardInput,
+): Promise<AtOnce> {
+  const { title, description = "", priority = "none", repositoryIds } = input;
+  const isPlain = Object.keys(input).every((field) => PLAIN.has(field));
+  const isLinkedByHand = repositoryIds !== undefined && repositoryIds.length > 0;
+  if (!isPlain || isLinkedByHand || wikiLinksOf(description).length > 0) return null;
+  return createDraftAtOnce(deps.db, request, {
+    id: deps.newId(),
+    workspaceId,
+    projectId: projectId ?? null,
+    title,
+    description,
+    priority,
+    assigneeId: input.assigneeId ?? null,
+    dueDate: input.dueDate ?? null,
+    hotfix: input.hotfix ?? false,
+    isLinked: repositoryIds === undefined,
+    createdBy: userId,
+    eventId: deps.newId(),
+  });
 }
 
 type DraftInput = CreateCardInput & { readonly relations: Relations };

@@ -60,25 +60,31 @@ const REPOSITORIES = `
      where cr.card_id = c.id), '[]')`;
 
 /** A card `c` as the API shows it, its creator being `b` and its assignee `a`. */
-const CARD_COLUMNS = `
+const cardColumns = (position: string, repositories: string): string => `
   c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
-         (select count(*) from cards above
-           where above.stage_id = c.stage_id and above.deleted_at is null and above.rank < c.rank) as position,
+         ${position} as position,
          c.priority, case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee,
          ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
-         ${REPOSITORIES} as repositories,
+         ${repositories} as repositories,
          (select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null) as "parentNumber",
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
+
+const POSITION = `
+  (select count(*) from cards above
+    where above.stage_id = c.stage_id and above.deleted_at is null and above.rank < c.rank)`;
+
+const CARD_COLUMNS = cardColumns(POSITION, REPOSITORIES);
 
 const cardFrom = (cards: string): string => `
     from ${cards} c
     join users b on b.id = c.created_by
     left join users a on a.id = c.assignee_id`;
 
-/** The row of `cards` in the common table expression of this name, as the API shows it: one text, `body`. Its place is the one it had before the statement. */
-export const shownCard = (changed: string): string =>
-  `select to_json(shown)::text as body from (select ${CARD_COLUMNS} ${cardFrom(changed)}) shown`;
+/** The row of `cards` in the common table expression of this name, as the API shows it: one text, `body`. Its place is counted when the row is there. */
+export const shownCard = (changed: string, repositories = REPOSITORIES): string =>
+  `select to_json(shown)::text as body
+     from (select ${cardColumns("count_above(c.stage_id, c.rank)", repositories)} ${cardFrom(changed)}) shown`;
 
 /** The card with this number on this board, or null. */
 export async function readCard(db: Db, workspaceId: string, number: number): Promise<Card | null> {

@@ -2,6 +2,45 @@ import { generateKeyBetween } from "fractional-indexing";
 import { firstRow, rows, type Trx } from "./connect.ts";
 import { whileItStands } from "./violations.ts";
 
+/** In the order of their bytes. */
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Of the first letter depends how many digits follow; a fraction may come behind them. */
+const integerOf = (rank: string): string =>
+  `left(${rank}, case when ascii(${rank}) >= ascii('a') then ascii(${rank}) - ascii('a') else ascii('Z') - ascii(${rank}) end + 2)`;
+
+/** The next whole rank, or the one before, of a whole one in SQL: the last digit that can be turned is, those behind it begin anew. */
+function turned(integer: string, by: 1 | -1): string {
+  const [from, to] =
+    by === 1 ? [DIGITS.slice(0, -1), DIGITS.slice(1)] : [DIGITS.slice(1), DIGITS.slice(0, -1)];
+  const [full, empty] = by === 1 ? ["z", "0"] : ["0", "z"];
+  const parts = `regexp_match(${integer}, '^(.+)([^${full}])(${full}*)$')`;
+  return `(select parts[1] || translate(parts[2], '${from}', '${to}') || repeat('${empty}', length(parts[3]))
+             from ${parts} as parts)`;
+}
+
+/**
+ * A rank beyond the last (or before the first) of a column, in SQL; the first rank of all where `rank` is null, and null where a longer one is due. The
+ * binding `:fraction` keeps apart those that are put there at the same moment, which all come behind (or before) the same card.
+ */
+export const rankBeyond = (rank: string, side: "last" | "first"): string =>
+  `case when ${rank} is null then 'a0' else ${turned(integerOf(rank), side === "last" ? 1 : -1)} end || :fraction`;
+
+const someDigit = (least: number): string =>
+  DIGITS[least + Math.floor(Math.random() * (DIGITS.length - least))] ?? "";
+
+/** For `:fraction`: two digits, the last of which is not 0, as in every rank. */
+export function someFraction(): string {
+  return someDigit(0) + someDigit(1);
+}
+
+/**
+ * The lock of a column in SQL, by a stage's id. Who places a card in one statement shares it with others who do: the index of ranks keeps those apart, and
+ * undoes the statement that comes second to a rank.
+ */
+export const shareColumn = (stageId: string): string =>
+  `pg_advisory_xact_lock_shared(hashtextextended('column:' || cast(${stageId} as text), 0))`;
+
 /**
  * Holds a column until the transaction ends, so that two cards never get one place. Everybody takes exactly one of these, and
  * takes it before any row of the column, so movers wait for each other and never deadlock.

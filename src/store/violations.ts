@@ -2,6 +2,7 @@ import { Problem } from "../errors.ts";
 
 const UNIQUE = "23505";
 const FOREIGN_KEY = "23503";
+const NOT_NULL = "23502";
 
 /** Of PostgreSQL's errors, what tells them apart. */
 const codeOf = (error: unknown): unknown =>
@@ -9,9 +10,9 @@ const codeOf = (error: unknown): unknown =>
 const constraintOf = (error: unknown): unknown =>
   error instanceof Error && "constraint" in error ? error.constraint : undefined;
 
-/** Whether a statement was undone because a row stands in its way, or one that it refers to has gone. */
+/** Whether a statement was undone because a row stands in its way, one that it refers to has gone, or a value that it needs could not be made. */
 export const isUndone = (error: unknown): boolean =>
-  codeOf(error) === UNIQUE || codeOf(error) === FOREIGN_KEY;
+  [UNIQUE, FOREIGN_KEY, NOT_NULL].includes(String(codeOf(error)));
 
 /** True once `work` is done, false when a row with such a value is there already; its transaction can then only be undone. */
 export async function unlessTaken(work: PromiseLike<unknown>): Promise<boolean> {

@@ -28,12 +28,27 @@ const writes: readonly [string, Write][] = [
     (api, number, options) =>
       api.patch(`/v1/cards/${number}`, { title: '"ü"', priority: "low", dueDate: "2026-11-30" }, options),
   ],
+  [
+    "a new card",
+    (api, _, options) =>
+      api.post(
+        "/v1/cards",
+        { title: '"ü"', description: "A\nB", priority: "high", dueDate: "2026-11-30", hotfix: true },
+        options,
+      ),
+  ],
 ];
 
 const MADE_ANEW = new Set(["id", "at", "createdAt", "updatedAt", "number", "position"]);
 /** What an answer says, apart from what differs each time. */
 const saidBy = (text: string): unknown =>
   JSON.parse(text, (name, value: unknown) => (MADE_ANEW.has(name) ? null : value));
+
+/** Nobody can change the card, or take a card number, while this is held. */
+const inTheWayOf = (number: number) => async (trx: Trx) => {
+  await trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
+  await trx("workspaces").where({ id: board.workspaceId }).forUpdate();
+};
 
 describe.each(writes)("%s", (_, write) => {
   it("is answered and told of alike, whether it is done in one statement or step by step", async () => {
@@ -48,8 +63,10 @@ describe.each(writes)("%s", (_, write) => {
       const [first] = answers;
       const again = await write(board.api, number, { key });
       expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first?.text, "true"]);
-      const timeline = (await board.api.get(`/v1/cards/${number}/timeline`)).text;
-      const card = (await board.api.get(`/v1/cards/${number}`)).text;
+      // The card that was made, or else the one that was written to.
+      const path = `/v1/cards/${(first?.body as { number?: number } | undefined)?.number ?? number}`;
+      const timeline = (await board.api.get(`${path}/timeline`)).text;
+      const card = (await board.api.get(path)).text;
       told.push([first?.status, saidBy(first?.text ?? ""), saidBy(timeline), saidBy(card)]);
     }
     expect(told[0]).toEqual(told[1]);
@@ -58,10 +75,8 @@ describe.each(writes)("%s", (_, write) => {
   it("is told to wait while the same request is under way, and is done once", async () => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
-    const inTheWay = (trx: Trx) =>
-      trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
     const answers: Promise<ApiAnswer>[] = [];
-    await whileHeld(board.db, inTheWay, async () => {
+    await whileHeld(board.db, inTheWayOf(number), async () => {
       answers.push(write(board.api, number, { key }));
       await untilSomebodyWaits(board.db);
       const second = await write(board.api, number, { key });
@@ -72,4 +87,29 @@ describe.each(writes)("%s", (_, write) => {
     const again = await write(board.api, number, { key });
     expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first?.text, "true"]);
   });
+
+  it("is 503 when its connection is lost, and done by the retry", async () => {
+    const { number } = await board.api.card();
+    const key = `key-${randomUUID()}`;
+    const answers: Promise<ApiAnswer>[] = [];
+    await whileHeld(board.db, inTheWayOf(number), async () => {
+      answers.push(write(board.api, number, { key }));
+      await untilSomebodyWaits(board.db);
+      await board.db.raw(
+        "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+      );
+      expect((await Promise.all(answers))[0]?.status).toBe(503);
+    });
+    const retried = await write(board.api, number, { key });
+    expect([retried.status < 300, retried.headers.get("idempotent-replay")]).toEqual([true, null]);
+  });
+});
+
+it("a new card takes the next number where its rank cannot be made in one statement", async () => {
+  const last = await board.api.card();
+  await board.db("cards").where({ id: last.id }).update({ rank: "az" });
+  const next = await board.api.card();
+  expect(next).toMatchObject({ number: last.number + 1, position: last.position + 1 });
+  const after = await board.api.card();
+  expect(after).toMatchObject({ number: next.number + 1, position: next.position + 1 });
 });

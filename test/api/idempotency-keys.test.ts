@@ -37,11 +37,14 @@ const age = (key: string, by: string) =>
 /** Nobody can take a card number while the board's row is held. */
 const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 
+/** A new card that takes more than one statement, since it is given labels. */
+const create = (key: string, title: string) => board.api.post("/v1/cards", { title, labelIds: [] }, { key });
+
 /** A request that has claimed its key and waits for its board's row; `act` is what happens to it then. */
 async function whileItWaits(title: string, key: string, act: () => PromiseLike<unknown>): Promise<ApiAnswer> {
   const answers: Promise<ApiAnswer>[] = [];
   await whileHeld(db(), boardRow, async () => {
-    answers.push(board.api.post("/v1/cards", { title }, { key }));
+    answers.push(create(key, title));
     await untilSomebodyWaits(db());
     await act();
   });
@@ -79,7 +82,7 @@ describe("a key that is held", () => {
 
 const retried = (key: string, title: string) =>
   eventually(
-    () => board.api.post("/v1/cards", { title }, { key }),
+    () => create(key, title),
     ({ status }) => status === 201,
   );
 

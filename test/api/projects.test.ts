@@ -277,7 +277,7 @@ describe("deleting a project", () => {
     const refused = await during(
       world,
       (trx) => trx("projects").where({ id: late.id }).delete(),
-      () => own.api.post("/v1/cards", { title: "Too late", projectId: late.id }),
+      () => own.api.post("/v1/cards", { title: "Too late", projectId: late.id, labelIds: [] }),
     );
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect(refused.headers.get("retry-after")).toBe("1");

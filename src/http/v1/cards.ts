@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createCard } from "../../actions/create-card.ts";
+import { createCard, draftCard } from "../../actions/create-card.ts";
 import { deleteCard } from "../../actions/delete-card.ts";
 import { moveCard } from "../../actions/move-card.ts";
 import { patchCard, setCardFields } from "../../actions/update-card.ts";
@@ -61,6 +61,7 @@ const createRoute = writeRoute({
     ...related,
   }),
   responses: { 201: { description: "The created card", schema: card } },
+  atOnce: (deps, { asker, body: { projectId, ...input } }) => draftCard(deps, asker, projectId, input),
   handle: async (deps, { caller, body: { projectId, ...input } }) =>
     createCard(deps, caller, await projectOf(deps.db, caller.workspaceId, projectId), input),
 });

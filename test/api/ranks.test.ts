@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { generateKeyBetween } from "fractional-indexing";
+import { connect, rows, type Db } from "../../src/store/connect.ts";
+import { rankBeyond, someFraction } from "../../src/store/placing.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = connect({ connectionString: database.connectionString, onError: () => undefined });
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const SIDES = ["last", "first"] as const;
+
+async function beyond(rank: string | null, side: (typeof SIDES)[number]): Promise<string | null> {
+  const sql = `select ${rankBeyond("given.rank", side)} as rank from (select cast(:rank as text) as rank) given`;
+  const found = await rows<{ rank: string | null }>(db, sql, { rank, fraction: someFraction() });
+  return found[0]?.rank ?? null;
+}
+
+/** Throws where `rank` is none, or does not stand on its side of `other`. */
+function place(rank: string, other: string | null, side: (typeof SIDES)[number]): void {
+  if (side === "last") generateKeyBetween(other, rank);
+  else generateKeyBetween(rank, other);
+}
+
+/** A rank as a board comes to it: so many cards after or before the first, and then between its neighbours a few times. */
+const ranks = fc
+  .record({
+    steps: fc.integer({ min: -9_000, max: 9_000 }),
+    halvings: fc.array(fc.boolean(), { maxLength: 30 }),
+  })
+  .map(({ steps, halvings }) => {
+    let [low, high] = [generateKeyBetween(null, null), ""];
+    for (let step = 0; step < Math.abs(steps); step++) {
+      low = steps > 0 ? generateKeyBetween(low, null) : generateKeyBetween(null, low);
+    }
+    high = generateKeyBetween(low, null);
+    for (const isLower of halvings) {
+      const middle = generateKeyBetween(low, high);
+      if (isLower) high = middle;
+      else low = middle;
+    }
+    return low;
+  });
+
+it.each(SIDES)("a rank that PostgreSQL makes is one, and stands beyond the %s", async (side) => {
+  const property = fc.asyncProperty(ranks, async (rank) => {
+    const made = await beyond(rank, side);
+    if (made !== null) place(made, rank, side);
+  });
+  await fc.assert(property, { numRuns: 60 });
+});
+
+it("the first of a column is one, and those after it follow each other", async () => {
+  for (const side of SIDES) {
+    let rank = await beyond(null, side);
+    for (let step = 0; step < 70; step++) {
+      const next: string | null = await beyond(rank, side);
+      if (next === null) break;
+      place(next, rank, side);
+      rank = next;
+    }
+    expect(rank).toMatch(side === "last" ? /^az..$/ : /^a0..$/);
+  }
+});
