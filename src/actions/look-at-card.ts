@@ -23,6 +23,8 @@ export interface Look {
 
 /** How long is waited for a forge that is still working out whether a branch can be merged, in milliseconds. */
 const PATIENCE_MS = 15_000;
+/** How long it is waited for a pull request whose commits are all in its target to be shown as merged. */
+const LANDING_MS = 2_000;
 
 /** Moving within a stage reorders, a stage without a rule asks nothing, and a card without repositories has no Git. */
 export async function touchesGit(deps: Deps, { card, stage }: Crossing): Promise<boolean> {
@@ -80,16 +82,20 @@ const isUnshown = (answer: BranchAnswer | undefined): boolean =>
 const isBare = (answer: BranchAnswer | undefined): boolean =>
   answer !== undefined && answer.refusal === undefined && answer.aheadBy === 0;
 
-/** Looks until the forge has made up its mind, at growing intervals, or patience ends; then its merge answer decides. */
+/**
+ * Looks until the forge has made up its mind, at growing intervals, or patience ends; then its merge answer decides. A merge that is landing
+ * shows in the branch before it shows in the pull request.
+ */
 export async function lookUntilDecided(deps: Deps, crossing: Crossing): Promise<Look> {
-  const until = Date.now() + PATIENCE_MS;
+  const begun = Date.now();
   let look = await lookAtCard(deps, crossing);
-  for (let pause = 250; look.plan.isUndecided && look.plan.reasons.length === 0; pause *= 2) {
-    if (Date.now() + pause > until) break;
+  for (let pause = 250; ; pause *= 2) {
+    const { reasons, isUndecided, isLanding } = look.plan;
+    const patience = isLanding ? LANDING_MS : isUndecided && reasons.length === 0 ? PATIENCE_MS : 0;
+    if (Date.now() + pause > begun + patience) return look;
     await sleep(pause);
     look = await lookAtCard(deps, crossing);
   }
-  return look;
 }
 
 /**

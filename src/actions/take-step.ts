@@ -4,7 +4,6 @@ import type { Refusal } from "../flow/refusal.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { findIntent, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
 import { isBranchTaken, type Link } from "../store/links.ts";
-import { isStillOurs } from "../store/operations.ts";
 import { beingMoved } from "./begin-move.ts";
 import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";
@@ -54,12 +53,10 @@ export async function takeStep(
   }
 }
 
-/** The intent's row, and the check that the move is still ours: what precedes every writing call to the forge. Gives its round. */
+/** Written down under the move while it is ours, before every writing call to the forge. Gives its round; throws busy when the move is not. */
 export async function declareIntent(deps: Deps, context: StepContext, intent: Intent): Promise<number> {
-  const round = await recordIntent(deps.db, intent);
-  if (context.operation && !(await isStillOurs(deps.db, context.operation))) {
-    throw beingMoved(context.card);
-  }
+  const round = await recordIntent(deps.db, intent, context.operation);
+  if (round === null) throw beingMoved(context.card);
   return round;
 }
 

@@ -53,6 +53,8 @@ export interface MovePlan {
   readonly doubts: readonly BlockedReason[];
   /** Whether the forge is still working out what decides, so that asking again soon is worth it. */
   readonly isUndecided: boolean;
+  /** Whether a pull request shown as open has all its commits in its target: the forge may be about to show it as merged. */
+  readonly isLanding: boolean;
   /** Whether something has to be made before what comes after it can be judged: plan again once it is. */
   readonly needsAnotherLook: boolean;
 }
@@ -62,6 +64,7 @@ interface RepositoryPlan {
   readonly reasons?: readonly Refusal[];
   readonly doubts?: readonly Refusal[];
   readonly isUndecided?: boolean;
+  readonly isLanding?: boolean;
   readonly needsAnotherLook?: boolean;
 }
 
@@ -84,6 +87,7 @@ export function planMove(question: MoveQuestion): MovePlan {
       (plan.doubts ?? []).map((doubt) => blockedReason(repository.fullName, doubt)),
     ),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
+    isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
     needsAnotherLook: plans.some(({ plan }) => plan.needsAnotherLook ?? false),
   };
 }
@@ -209,12 +213,13 @@ function planMerge(
   pull: PullRequestFacts,
 ): RepositoryPlan {
   const reasons: Refusal[] = [];
-  if (facts.aheadBy === 0) reasons.push(noCommits(where));
+  const isLanding = facts.aheadBy === 0;
+  if (isLanding) reasons.push(noCommits(where));
   if (pull.mergeable === "conflicting") reasons.push(conflicting(where, pull));
   if (flow.checks === "required") reasons.push(...checksInTheWay(where, pull));
   const doubts = reviewsInTheWay(pull);
   const isUndecided = pull.mergeable === "unknown";
-  if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided };
+  if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided, isLanding };
   return {
     steps: [...readySteps(where, pull), { ...where, ...ofPullRequest(pull), action: "merge" }],
     doubts,

@@ -14,20 +14,26 @@ export interface Intent {
 
 /**
  * Writes down what we are about to do, before it is done, and gives its round: trying again what was never known to be done is the
- * same round, doing again what was done is the next.
+ * same round, doing again what was done is the next. Under a move that is not this holder's any more nothing is written: null.
  */
-export async function recordIntent(db: Db, intent: Intent): Promise<number> {
+export async function recordIntent(
+  db: Db,
+  intent: Intent,
+  move: { readonly id: string; readonly attempt: number } | null = null,
+): Promise<number | null> {
   const row = await firstRow<{ round: number }>(
     db,
     `insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id)
-     values (:repositoryId, :kind, :subject, :cardId, :actorId)
+     select :repositoryId, :kind, :subject, :cardId, :actorId
+      where cast(:moveId as uuid) is null
+         or exists (select 1 from operations where id = :moveId and attempt = :attempt and state = 'running')
      on conflict (repository_id, kind, subject) do update
        set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
            round = i.round + case when i.done then 1 else 0 end
      returning round`,
-    { ...intent },
+    { ...intent, moveId: move?.id ?? null, attempt: move?.attempt ?? 0 },
   );
-  return row?.round ?? 1;
+  return row?.round ?? null;
 }
 
 type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;

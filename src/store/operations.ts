@@ -158,15 +158,6 @@ export async function listPromotions(db: Db, operationId: string): Promise<Promo
   return row?.promoted ?? [];
 }
 
-/** Whether the operation is still this holder's: asked before every writing call to the forge. */
-export async function isStillOurs(
-  db: Db,
-  operation: { readonly id: string; readonly attempt: number },
-): Promise<boolean> {
-  const row = await db("operations").where({ id: operation.id, attempt: operation.attempt }).first("state");
-  return row !== undefined && (row as { state: string }).state === "running";
-}
-
 /** Who last moved this card: what Trunkline does later on its stage's behalf is done for them. */
 export async function lastMoverOf(db: Db, cardId: string): Promise<string | null> {
   const row = await firstRow<{ actorId: string }>(

@@ -135,6 +135,12 @@ describe("what entering a stage does in a repository", () => {
     expect([actionsOf(planned), reasonsOf(planned)]).toEqual([[], ["nothing_to_merge"]]);
   });
 
+  it("may find a merge landing: the target has the commits, and the pull request is shown as open", () => {
+    expect(plan("merge", facts({ aheadBy: 0, pullRequests: [pull()] })).isLanding).toBe(true);
+    expect(plan("merge", facts({ aheadBy: 0 })).isLanding).toBe(false);
+    expect(plan("merge", open).isLanding).toBe(false);
+  });
+
   it("does not take a pull request into another branch for the one that counts", () => {
     const elsewhere = facts({ pullRequests: [pull({ targetBranch: "develop" })] });
     expect(actionsOf(plan("merge", elsewhere))).toEqual(["open_pull_request"]);

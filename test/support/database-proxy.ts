@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type NetConnectOpts, type Socket } from "node:net";
+import { join } from "node:path";
+
+/** A way to a database that can be cut. */
+export interface DatabaseProxy {
+  /** The database's address by this way. */
+  readonly url: string;
+  /** Breaks what is connected, and lets nobody through until it is restored. */
+  cut(): void;
+  restore(): void;
+  stop(): Promise<void>;
+}
+
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = addressOf(new URL(databaseUrl));
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const keep = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => sockets.delete(socket));
+  };
+  const server = createServer((near) => {
+    keep(near);
+    if (isCut) return void near.destroy();
+    const far = connect(target);
+    keep(far);
+    near.pipe(far).pipe(near);
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = new URL(databaseUrl);
+  url.searchParams.delete("host");
+  url.hostname = "127.0.0.1";
+  url.port = String((server.address() as AddressInfo).port);
+  const breakAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: url.href,
+    cut: () => {
+      isCut = true;
+      breakAll();
+    },
+    restore: () => {
+      isCut = false;
+    },
+    stop: async () => {
+      breakAll();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** PostgreSQL's own sockets are named in the query. */
+function addressOf(url: URL): NetConnectOpts {
+  const port = Number(url.port || 5432);
+  const host = url.searchParams.get("host") ?? url.hostname;
+  return host.startsWith("/") ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port };
+}
