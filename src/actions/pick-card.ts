@@ -1,4 +1,4 @@
-import { conflict, invalid } from "../errors.ts";
+import { conflict, invalid, notFound } from "../errors.ts";
 import { findCard } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { holdCards } from "../store/release-cards.ts";
@@ -12,7 +12,7 @@ import { requireInNoOther } from "./set-release-cards.ts";
 /**
  * Takes a card into a frozen release: its merged commits are picked onto the release's branch in each of its repositories, in order, in all of
  * them or in none. What a branch has already is not picked again. Answers with the release. Throws `refused` for a card that is not merged
- * yet, or conflicts.
+ * yet, or conflicts, `not_found` for a number that no card of the board has.
  */
 export async function pickCard(
   deps: Deps,
@@ -21,10 +21,10 @@ export async function pickCard(
   taskNumber: number,
 ): Promise<Answered> {
   const card = await findCard(deps.db, caller.workspaceId, taskNumber);
-  if (card?.projectId !== release.projectId) {
-    throw noSuchCard(
-      card ? `card ${taskNumber} belongs to another project` : `there is no card ${taskNumber} on this board`,
-    );
+  if (!card) throw noCard(taskNumber);
+  if (card.projectId !== release.projectId) {
+    const message = `card ${taskNumber} belongs to another project`;
+    throw invalid(`body.taskNumber: ${message}`, [{ path: "body.taskNumber", message }]);
   }
   return actOnRelease(
     deps,
@@ -42,15 +42,14 @@ export async function pickCard(
       // Cards before releases, as everybody who needs both.
       first: async (trx) => {
         const [held] = await holdCards(trx, caller.workspaceId, [taskNumber]);
-        if (!held) throw noSuchCard(`there is no card ${taskNumber} on this board`);
+        if (!held) throw noCard(taskNumber);
       },
       isNeeded: (trx, current) => isPickable(trx, current, card.id),
     },
   );
 }
 
-const noSuchCard = (message: string): Error =>
-  invalid(`body.taskNumber: ${message}`, [{ path: "body.taskNumber", message }]);
+const noCard = (number: number): Error => notFound(`There is no card ${number} on this board.`);
 
 async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promise<boolean> {
   if (!release.frozenAt) {

@@ -3,7 +3,7 @@ import { invalid, Problem } from "../errors.ts";
 import { stageOf, type Stage } from "../flow/flow.ts";
 import { findProject } from "../store/projects.ts";
 import { findAction, letGoOfAction, settleAction } from "../store/release-actions.ts";
-import { mapReleaseCards } from "../store/release-cards.ts";
+import { listCardNumbers, mapReleaseCards } from "../store/release-cards.ts";
 import { insertPromotions, readPromotion } from "../store/release-promotions.ts";
 import type { ReleaseHead } from "../store/releases.ts";
 import {
@@ -19,6 +19,7 @@ import { promoteCards } from "./promote-cards.ts";
 import { persevere } from "./persevere.ts";
 import { requireRoleFor } from "./require-role.ts";
 import { resumeActionSoon } from "./resume-action-soon.ts";
+import { requireKnown } from "./unknown-cards.ts";
 
 /** What is not done by then is answered as pending, and gone on with by a job. */
 const ANSWER_WITHIN_MS = 55_000;
@@ -35,7 +36,7 @@ export interface PromoteInput {
 
 /**
  * Moves cards of a release into a stage, each as by a move of its own: those refused stay put. Answers 200 with what became of each so far.
- * Throws `invalid` for a number that is not in the release, before anything is moved.
+ * Throws `not_found` for a number that no card of the board has and `invalid` for a card that is not in the release, before anything is moved.
  */
 export async function promoteRelease(
   deps: Deps,
@@ -86,7 +87,11 @@ async function begin(
   return beginOrLetGo(deps, request.requestId, async (trx) => {
     let cardIds: string[] | null = null;
     const begun = await beginReleaseAction(deps, trx, release, request, async (current) => {
-      cardIds = chosenOf(current, await mapReleaseCards(trx, current.id), taskNumbers);
+      const cards = await mapReleaseCards(trx, current.id);
+      const others = taskNumbers?.filter((number) => !cards.has(number)) ?? [];
+      const known = others.length > 0 ? await listCardNumbers(trx, release.workspaceId, others) : new Set();
+      requireKnown(others, (number) => known.has(number));
+      cardIds = chosenOf(current, cards, taskNumbers);
       return true;
     });
     if (begun.state === "held" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);

@@ -8,10 +8,11 @@ import { requireIdle } from "./begin-release-action.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { holdOpenRelease } from "./hold-release.ts";
+import { requireKnown } from "./unknown-cards.ts";
 
 /**
- * Makes these the cards of a release, all of them and no others. Answers 204. Throws `invalid` for a number that is no card of the
- * release's project, `conflict` for a card that is in another open release, or once the release is frozen.
+ * Makes these the cards of a release, all of them and no others. Answers 204. Throws `not_found` for a number that no card of the board has, `invalid` for
+ * a card of another project, `conflict` for a card that is in another open release, or once the release is frozen.
  */
 export async function setReleaseCards(
   deps: Deps,
@@ -50,14 +51,12 @@ function requireOfProject(
   numbers: readonly number[],
 ): void {
   const known = new Map(cards.map((card) => [card.number, card]));
-  const issues = numbers.flatMap((number, at) => {
-    const card = known.get(number);
-    if (card?.projectId === projectId) return [];
-    const message = card
-      ? `card ${number} belongs to another project`
-      : `there is no card ${number} on this board`;
-    return [{ path: `body.taskNumbers.${at}`, message }];
-  });
+  requireKnown(numbers, (number) => known.has(number));
+  const issues = numbers.flatMap((number, at) =>
+    known.get(number)?.projectId === projectId
+      ? []
+      : [{ path: `body.taskNumbers.${at}`, message: `card ${number} belongs to another project` }],
+  );
   const [first] = issues;
   if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
 }

@@ -29,6 +29,20 @@ export async function mapReleaseCards(db: Db, releaseId: string): Promise<Map<nu
   return new Map(found.map(({ number, id }) => [number, id]));
 }
 
+/** Which of these numbers cards of a board have. */
+export async function listCardNumbers(
+  db: Db,
+  workspaceId: string,
+  numbers: readonly number[],
+): Promise<Set<number>> {
+  const found = await rows<{ number: number }>(
+    db,
+    `select number from cards where workspace_id = :workspaceId and number = any(:numbers) and deleted_at is null`,
+    { workspaceId, numbers: [...numbers] },
+  );
+  return new Set(found.map(({ number }) => number));
+}
+
 export interface ScopedCard {
   readonly id: string;
   readonly number: number;

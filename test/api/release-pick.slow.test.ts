@@ -172,7 +172,11 @@ describe("picking a card into a frozen release", () => {
     const id = await frozen(board, "5.0");
     const taken = await pick(board.api, id, number);
     expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining("open release Open")]);
-    for (const wrong of [4711, 0, "7"]) {
+    expect(await pick(board.api, id, 4711)).toMatchObject({
+      status: 404,
+      body: { message: "There is no card 4711 on this board." },
+    });
+    for (const wrong of [0, "7"]) {
       const answer = await board.api.post(`/v1/releases/${id}/pick`, { taskNumber: wrong });
       expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.taskNumber" }] } });
     }

@@ -68,6 +68,8 @@ describe("promoting a release", () => {
         ],
       },
     });
+    const unknown = await promote(board.api, id, { statusId, taskNumbers: [a.number, 4711, outside.number] });
+    expect(unknown).toMatchObject({ status: 404, body: { message: "There is no card 4711 on this board." } });
     expect(await movesOf(a.number)).toEqual([]);
     const right = await promote(board.api, id, { statusId, taskNumbers: [b.number, b.number] });
     expect(right.body.promoted.map(({ number }) => number)).toEqual([b.number]);

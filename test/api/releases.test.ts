@@ -192,8 +192,11 @@ describe("the scope of a release", () => {
     const id = await makeRelease(board.api, "Typo");
     const refused = await setCards(board.api, id, [number, 4711]);
     expect(refused).toMatchObject({
-      status: 400,
-      body: { issues: [{ path: "body.taskNumbers.1", message: "there is no card 4711 on this board" }] },
+      status: 404,
+      body: { message: "There is no card 4711 on this board.", error: "Not Found", statusCode: 404 },
+    });
+    expect((await setCards(board.api, id, [4711, 4712])).body).toMatchObject({
+      message: "There are no cards 4711, 4712 on this board.",
     });
     expect(numbersOf(await readRelease(board.api, id))).toEqual([]);
   });
