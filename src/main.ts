@@ -12,7 +12,8 @@ const DRAIN_MS = 30_000;
 interface Running {
   /** How long calls are taken after the signal, in milliseconds. */
   readonly drainsForMs?: number;
-  stop(): Promise<void>;
+  /** `isUrgent` ends the time in which calls are still taken; those under way are finished all the same. */
+  stop(isUrgent: AbortSignal): Promise<void>;
 }
 
 async function runSandbox(config: SandboxConfig, log: Logger): Promise<Running> {
@@ -22,8 +23,8 @@ async function runSandbox(config: SandboxConfig, log: Logger): Promise<Running> 
   const sandbox = await startSandbox(config, { pid: process.pid, searchPath: process.env["PATH"] }, log);
   process.stdout.write(`${welcome(sandbox.file, join(config.dataDir, "sandbox.json"))}\n`);
   void sandbox.databaseEnded.then((lastWords) => {
-    if (!isEnding) log.fatal({ lastWords }, "the embedded PostgreSQL has ended");
-    return end(sandbox, log, 1);
+    if (!urgency) log.fatal({ lastWords }, "the embedded PostgreSQL has ended");
+    return end(sandbox, log, { code: 1 });
   });
   endWithNpm(sandbox, log);
   return sandbox;
@@ -53,20 +54,33 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
   log.info({ baseUrl: service.baseUrl }, "listening");
   return {
     drainsForMs: config.drainSeconds * 1_000,
-    stop: async () => {
+    stop: async (isUrgent) => {
       service.drain();
-      log.info({ seconds: config.drainSeconds }, "asked to end: /readyz says so, calls are still taken");
-      await sleep(config.drainSeconds * 1_000);
+      log.info(
+        { seconds: config.drainSeconds },
+        "/readyz says that this process ends; calls are still taken",
+      );
+      await sleep(config.drainSeconds * 1_000, undefined, { signal: isUrgent }).catch(() => undefined);
       await service.stop();
     },
   };
 }
 
-let isEnding = false;
+/** There once the process is ending. */
+let urgency: AbortController | undefined;
 
-async function end(running: Running, log: Logger, code: number): Promise<void> {
-  if (isEnding) return;
-  isEnding = true;
+/** Ends the process in good order. Asked a second time, it waits for load balancers no longer, and still for what is under way. */
+async function end(
+  running: Running,
+  log: Logger,
+  { code, signal }: { code: number; signal?: string },
+): Promise<void> {
+  if (signal) log.info({ signal }, urgency ? "asked again to end" : "asked to end");
+  if (urgency) {
+    urgency.abort();
+    return;
+  }
+  urgency = new AbortController();
   setTimeout(
     () => {
       log.error("calls or jobs were still under way at the end of the drain");
@@ -74,7 +88,7 @@ async function end(running: Running, log: Logger, code: number): Promise<void> {
     },
     DRAIN_MS + (running.drainsForMs ?? 0),
   ).unref();
-  await running.stop();
+  await running.stop(urgency.signal);
   log.info("ended: every call was answered, every job at work finished");
   process.exitCode = code;
 }
@@ -84,7 +98,7 @@ function endWithNpm(running: Running, log: Logger): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
   const parent = process.ppid;
   setInterval(() => {
-    if (process.ppid !== parent) void end(running, log, 1);
+    if (process.ppid !== parent) void end(running, log, { code: 1 });
   }, 500).unref();
 }
 
@@ -93,7 +107,7 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel);
   const running = await (config.mode === "sandbox" ? runSandbox(config, log) : runReal(config, log));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
-    process.on(signal, () => void end(running, log, 0));
+    process.on(signal, () => void end(running, log, { code: 0, signal }));
   }
 }
 

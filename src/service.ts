@@ -1,5 +1,3 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { Deps } from "./actions/deps.ts";
@@ -8,7 +6,7 @@ import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
-import { refuseUnreadable } from "./http/refuse-unreadable.ts";
+import { DEFAULT_PATIENCE, listen, type Patience } from "./http/listen.ts";
 import type { MetricsAccess } from "./http/serve-metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
 import { createMetrics } from "./metrics/metrics.ts";
@@ -20,10 +18,6 @@ import { migrate } from "./store/migrate.ts";
 import { createReadyBoards } from "./store/ready-boards.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
 
-/** Addresses and headers together; Node's own limit, said here because it is promised. */
-const MAX_HEADER_BYTES = 16 * 1024;
-/** How often connections that fell idle are looked for while the last calls are answered, in milliseconds. */
-const SWEEP_MS = 100;
 /** What is to be done at once is told by a notification; only what was put off waits for the next look, in milliseconds. */
 const LOOK_FOR_JOBS_MS = 2_000;
 
@@ -43,6 +37,8 @@ export interface ServiceOptions {
   /** Who may read `/metrics`; nobody where it is left out. */
   readonly metrics?: MetricsAccess;
   readonly limits?: CallLimits;
+  /** How long clients are waited for. */
+  readonly patience?: Patience;
   /** No other process can be at work on this database, so what others held is free at once. */
   readonly isAlone?: boolean;
   /** False leaves out what runs by the clock and at the start: for tests, which run it themselves. */
@@ -96,14 +92,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       hasAppKey: isAppKey(github.privateKey),
       isDraining: () => isDraining,
     });
-    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, app);
     // Before the first call, so that what it holds is held by a process that is known to be alive.
     const worker = await startWorker(deps, databaseUrl, {
       followsTimetable: options.followsTimetable ?? true,
       lookEveryMs: options.lookForJobsMs ?? LOOK_FOR_JOBS_MS,
       retention: options.retention ?? DEFAULT_RETENTION,
     });
-    const baseUrl = await listen(server, options).catch(async (error: unknown) => {
+    const { host, port, patience = DEFAULT_PATIENCE } = options;
+    const listening = await listen(app, { host, port, patience }).catch(async (error: unknown) => {
       await worker.stop();
       throw error;
     });
@@ -112,10 +108,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     };
     const end = async (): Promise<void> => {
       drain();
-      await close(server);
+      await listening.close();
       await worker.stop();
       await db.destroy();
     };
+    const { baseUrl } = listening;
     let ending: Promise<void> | undefined;
     const stop = (): Promise<void> => (ending ??= end());
     return { deps, baseUrl, webhookUrl: `${baseUrl}${WEBHOOK_PATH}`, drain, stop };
@@ -124,25 +121,3 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     throw error;
   }
 }
-
-async function listen(server: Server, { host, port }: ServiceOptions): Promise<string> {
-  server.on("clientError", refuseUnreadable);
-  server.requestTimeout = 30_000;
-  server.headersTimeout = 10_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
-  const { port: bound } = server.address() as AddressInfo;
-  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
-}
-
-/** Resolves when the last call under way has been answered. A connection that is kept alive is closed with its answer. */
-const close = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
-    server.close(() => resolve());
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-    server.once("close", () => clearInterval(sweep));
-  });

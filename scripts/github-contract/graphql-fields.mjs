@@ -69,10 +69,11 @@ export const FIELDS = {
   PullRequestCommit: "id commit pullRequest url resourcePath",
   PullRequestCommitConnection: CONNECTION,
   PullRequestCommitEdge: EDGE,
-  PullRequestReview: "id databaseId author body state submittedAt createdAt updatedAt url commit pullRequest",
+  PullRequestReview:
+    "id databaseId fullDatabaseId author body state submittedAt createdAt updatedAt url commit pullRequest",
   PullRequestReviewConnection: CONNECTION,
   PullRequestReviewEdge: EDGE,
-  IssueComment: "id databaseId author body url createdAt updatedAt pullRequest repository",
+  IssueComment: "id databaseId fullDatabaseId author body url createdAt updatedAt pullRequest repository",
   IssueCommentConnection: CONNECTION,
   IssueCommentEdge: EDGE,
   AutoMergeRequest: "authorEmail commitBody commitHeadline enabledAt enabledBy mergeMethod pullRequest",

@@ -45,6 +45,9 @@ export function withoutMarks(text: string): string {
   return kept;
 }
 
+/** A comment written on the forge as it is told here: PostgreSQL's text holds no NUL, and a mark copied from a mirror means nothing in anybody's mouth. */
+export const tellableBody = (body: string): string => withoutMarks(body).replaceAll("\0", "").trim();
+
 function signatureOf(secret: Buffer, { commentId, repositoryForgeId, prNumber }: MirrorPlace): string {
   const what = ["comment", commentId, repositoryForgeId, prNumber].join("\n");
   return createHmac("sha256", secret).update(what).digest("base64url");

@@ -1,6 +1,10 @@
+import type { BlockedReason } from "../flow/blocked.ts";
+import { isAboutConnection } from "../flow/connection.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
+import type { Db } from "../store/connect.ts";
 import { isInstallationRefused, markInstallationRefused } from "../store/installations.ts";
 import { addJob } from "../store/jobs.ts";
+import { listLinks } from "../store/links.ts";
 import type { Deps } from "./deps.ts";
 import { syncInstallation } from "./sync-installation.ts";
 
@@ -33,7 +37,21 @@ export async function lookAtRefused(deps: Deps, installationId: number, waitedMs
   await lookIn(deps, installationId, Math.min(waitedMs * 2 || FIRST_WAIT_MS, LONGEST_WAIT_MS));
 }
 
-const lookIn = ({ db }: Deps, installationId: number, delayMs: number): Promise<void> =>
+/** Has the accounts looked at where a card was just refused for want of a permission: which one they do not grant is told with that. */
+export async function lookAtForbidding(
+  db: Db,
+  cardId: string,
+  reasons: readonly BlockedReason[],
+): Promise<void> {
+  const forbidding = reasons.filter((each) => each.reason === "not_permitted" && !isAboutConnection(each));
+  if (forbidding.length === 0) return;
+  for (const { repository } of await listLinks(db, cardId)) {
+    const isOne = forbidding.some((each) => each.repository === repository.fullName);
+    if (isOne && repository.ref) await lookIn({ db }, repository.ref.installationId, 0);
+  }
+}
+
+const lookIn = ({ db }: Pick<Deps, "db">, installationId: number, delayMs: number): Promise<void> =>
   addJob(
     db,
     LOOK_AT_REFUSED,

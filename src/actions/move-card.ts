@@ -12,6 +12,7 @@ import { abandonMove, beginMove, beingMoved, type HeldMove } from "./begin-move.
 import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
+import { lookAtForbidding } from "./heed-refusal.ts";
 import { touchesGit, type Crossing } from "./look-at-card.ts";
 import { persevere } from "./persevere.ts";
 import { requireRoleFor } from "./require-role.ts";
@@ -230,6 +231,7 @@ export async function settleMove<Kept>(
       const blocked = blockedBy(outcome, stage);
       await settle("refused", null);
       await setBlocked(trx, card.id, blocked);
+      await lookAtForbidding(trx, card.id, blocked.reasons);
       await recordEvents(trx, [
         {
           cardId: card.id,

@@ -11,6 +11,7 @@ import {
 import type { Deps } from "./deps.ts";
 import { foundEvents } from "./found-events.ts";
 import { recordFoundChecks } from "./record-found-checks.ts";
+import { recordFoundWords } from "./record-found-words.ts";
 import { recordPullRequest } from "./record-pull-request.ts";
 import { recordPush } from "./record-push.ts";
 
@@ -24,14 +25,17 @@ export interface Pace {
 
 const PACE: Pace = { quietMs: 60_000, pauseMs: 1_000 };
 
-/** One call to the forge, of about 2 of the 5,000 points GitHub gives an installation an hour. */
+/**
+ * One call to the forge, of 2 of the 5,000 points GitHub gives an installation an hour: a hundredth of the lists in it, which are two of each branch's
+ * pull requests, the checks of 5 of them and what was said on one.
+ */
 const PER_CALL = 25;
 const PULL_REQUESTS = 5;
 /** 1,000 branches: 80 points, less than 2 % of an hour's. What is left is compared the next time. */
 const MAX_CALLS = 40;
 
 /**
- * Compares the branches, pull requests and checks of cards that are under way with what the forge shows, and records what no webhook and no
+ * Compares the branches, pull requests, checks, comments and reviews of cards that are under way with what the forge shows, and records what no webhook and no
  * log told of: the same way, and under the same names, as if it had been told.
  */
 export async function reconcile(deps: Deps, pace: Pace = PACE): Promise<void> {
@@ -73,7 +77,7 @@ async function compare(deps: Deps, branches: readonly KnownBranch[]): Promise<vo
     branchName,
     targetBranch: null,
   }));
-  const answers = await deps.forge.inspect(questions, PULL_REQUESTS);
+  const answers = await deps.forge.inspect(questions, { pullRequests: PULL_REQUESTS, isSaidAsked: true });
   const seen = new Set<string>();
   for (const [at, known] of branches.entries()) {
     const answer = answers[at];
@@ -98,6 +102,7 @@ async function heal(
   }
   const open = answer.pullRequests.find(isOpenAt(answer.headSha));
   if (open) await recordFoundChecks(deps, known, open, askedAt);
+  if (answer.said) await recordFoundWords(deps, known, answer.repository, answer.said);
 }
 
 const isOpenAt =

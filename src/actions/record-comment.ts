@@ -5,7 +5,7 @@ import { findCardById } from "../store/cards.ts";
 import { findPullRequestOwner } from "../store/links.ts";
 import type { Repository } from "../store/repositories.ts";
 import { readSecret } from "../store/secrets.ts";
-import { markedComment, withoutMarks } from "./comment-mark.ts";
+import { markedComment, tellableBody } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
@@ -28,8 +28,7 @@ export async function recordComment(deps: Deps, event: Commented): Promise<void>
       forgeCommentId: event.commentId,
       prNumber: event.number,
       author: await forgeActor(deps, trx, event.author),
-      // PostgreSQL's text holds no NUL, and a mark copied from a mirror means nothing in anybody's mouth.
-      body: withoutMarks(event.body).replaceAll("\0", "").trim(),
+      body: tellableBody(event.body),
       writtenAt: event.writtenAt,
       heardAt: event.at,
     };

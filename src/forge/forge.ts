@@ -102,7 +102,35 @@ export type BranchAnswer =
       readonly refusal?: undefined;
       readonly repository: ForgeRepository;
       readonly pullRequests: readonly InspectedPullRequest[];
+      /** What was said on the pull request of the branch that changed last; null where that was not asked, and where there is none. */
+      readonly said: InspectedWords | null;
     });
+
+/** What more an inspection is to tell. */
+export interface InspectOptions {
+  /** How many of the newest pull requests of each branch; 20 where it is left out. */
+  readonly pullRequests?: number;
+  readonly isSaidAsked?: boolean;
+}
+
+/** The newest 20 comments and 20 reviews of a pull request. Times are the forge's (ISO 8601). */
+export interface InspectedWords {
+  readonly number: number;
+  readonly comments: readonly {
+    readonly commentId: number;
+    readonly author: ForgeAccount | null;
+    readonly body: string;
+    readonly writtenAt: string | null;
+    readonly changedAt: string | null;
+  }[];
+  readonly reviews: readonly {
+    readonly reviewId: number;
+    readonly author: ForgeAccount | null;
+    readonly state: Exclude<ReviewState, "pending">;
+    /** When it was submitted, or dismissed. */
+    readonly at: string | null;
+  }[];
+}
 
 /** A pull request as it is now, and what of its past the forge tells. Times are the forge's (ISO 8601). */
 export interface InspectedPullRequest extends PullRequestFacts {
@@ -244,10 +272,10 @@ export interface Forge extends Releasing {
   deliveredPayload(attemptId: string): Promise<string | null>;
 
   /**
-   * What several branches look like now, in the order asked, with the newest of their pull requests: 20 each, or as many as said. One call
+   * What several branches look like now, in the order asked, with the newest of their pull requests. One call
    * to the forge for each installation concerned, for every 25 branches.
    */
-  inspect(questions: readonly BranchQuestion[], pullRequests?: number): Promise<BranchAnswer[]>;
+  inspect(questions: readonly BranchQuestion[], options?: InspectOptions): Promise<BranchAnswer[]>;
   /**
    * What has been reported on the heads of several pull requests, in the order asked, within 5 seconds. One call to the forge for each
    * installation concerned, where no pull request has more than a hundred checks. Never throws `ForgeUnavailable`.

@@ -124,3 +124,53 @@ export async function saveFoundReport(
   );
   return saved !== null;
 }
+
+/** What the forge shows on a pull request of a card that is not told here: of comments whether they are new, or known with other words. */
+export interface Unheard {
+  readonly comments: ReadonlyMap<number, "new" | "changed">;
+  readonly reviews: ReadonlySet<number>;
+}
+
+/** Mirrors of comments made here are told; what was deleted stays so. */
+export async function listUnheard(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+  said: {
+    readonly comments: readonly { readonly commentId: number; readonly body: string }[];
+    readonly reviews: readonly { readonly reviewId: number; readonly state: string }[];
+  },
+): Promise<Unheard> {
+  if (said.comments.length + said.reviews.length === 0) return { comments: new Map(), reviews: new Set() };
+  const found = await rows<{ id: number; what: "new" | "changed" | "review" }>(
+    db,
+    `select s.id, case when t.id is null then 'new' else 'changed' end as what
+       from unnest(cast(:commentIds as bigint[]), cast(:bodies as text[])) s(id, body)
+       left join timeline_items t on t.card_id = :cardId
+        and t.natural_key = 'comment:' || cast(:repositoryId as text) || ':' || s.id
+      where (t.id is null or (t.deleted_at is null and t.body <> s.body))
+        and not exists (select 1 from comment_mirrors m
+                         where m.repository_id = :repositoryId and m.forge_comment_id = s.id)
+      union all
+     select s.id, 'review'
+       from unnest(cast(:reviewIds as bigint[]), cast(:states as text[])) s(id, state)
+      where not exists (select 1 from timeline_items t
+                         where t.card_id = :cardId
+                           and t.natural_key = 'review:' || cast(:repositoryId as text) || ':' || s.id || ':' || s.state)`,
+    {
+      cardId,
+      repositoryId,
+      commentIds: said.comments.map(({ commentId }) => commentId),
+      bodies: said.comments.map(({ body }) => body),
+      reviewIds: said.reviews.map(({ reviewId }) => reviewId),
+      states: said.reviews.map(({ state }) => state),
+    },
+  );
+  const comments = new Map<number, "new" | "changed">();
+  const reviews = new Set<number>();
+  for (const { id, what } of found) {
+    if (what === "review") reviews.add(id);
+    else comments.set(id, what);
+  }
+  return { comments, reviews };
+}

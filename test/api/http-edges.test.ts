@@ -99,6 +99,46 @@ describe("a read", () => {
   });
 });
 
+describe("a body", () => {
+  const post = (body: string) => board.api.post("/v1/cards", body);
+
+  it.each([
+    ["beside each other", '{"title":"Twice","title":"other"}', "title"],
+    ["written differently", String.raw`{"title":"Twice","t\u0069tle":"other"}`, "title"],
+    ["far inside", '{"title":"Twice","x":[1,{"a":{"b":1},"c":"\\"","a":2}]}', "a"],
+    ["as JavaScript's own", '{"title":"Twice","__proto__":1,"__proto__":2}', "__proto__"],
+  ])("that names a field twice is refused, and the field named: %s", async (_, body, name) => {
+    const refused = await post(body);
+    expect(refused).toMatchObject(shape(400, "Bad Request"));
+    expect(refused.body).toMatchObject({
+      message: `The body names the field "${name}" twice. Name it once.`,
+    });
+    const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
+    expect(backlog.body.map((card) => card.title)).not.toContain("Twice");
+  });
+
+  it.each([
+    ["in two objects", { labelIds: [], description: '{"title":1,"title":2}', title: 'a ":" b' }],
+    ["in texts with backslashes", { title: '\\\\"title\\', description: '"title":"title"' }],
+  ])("may have the same word %s", async (_, fields) => {
+    const made = await board.api.post("/v1/cards", fields);
+    expect([made.status, made.body["title"], made.body["description"]]).toEqual([
+      201,
+      fields.title,
+      fields.description,
+    ]);
+  });
+
+  it("of a thousand fields in one object is read, and of more is 400 in words", async () => {
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 1]));
+    expect((await post(JSON.stringify(fields(1_000)))).text).toContain("unknown field");
+    expect((await post(JSON.stringify(fields(1_001)))).body).toMatchObject({
+      message: "The body has an object with more than 1000 fields.",
+    });
+  });
+});
+
 describe("an address", () => {
   it("of 8 kB is read, and a longer one is 414", async () => {
     const path = "/v1/board?unknown=";

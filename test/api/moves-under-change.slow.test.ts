@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { syncInstallation } from "../../src/actions/sync-installation.ts";
+import { acceptPermissions } from "../../src/sandbox/forge/acts/change-installation.ts";
 import { eventually } from "../support/api.ts";
+import { putFlow, readFlow } from "../support/flows.ts";
+import { readInbox } from "../support/inbox.ts";
+import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/open-card.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { branchHas } from "../support/two-targets.ts";
@@ -10,7 +16,11 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => world.forge.control.reset());
+afterEach(async () => {
+  world.forge.control.reset();
+  const board = world.boards.at(-1);
+  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+});
 afterAll(() => world.stop());
 
 const web = (board: TestBoard): string => `${board.owner}/web`;
@@ -34,12 +44,31 @@ function afterTheLook(act: () => void): void {
   });
 }
 
-const mergeOrders = (): number => {
+const callsTo = (wanted: RegExp): number => {
   const { routes } = world.forge.control.calls.read();
   return Object.entries(routes)
-    .filter(([route]) => /^PUT .*\/merge(-async)?$/.test(route))
+    .filter(([route]) => wanted.test(route))
     .reduce((sum, [, count]) => sum + count, 0);
 };
+
+const mergeOrders = (): number => callsTo(/^PUT .*\/merge(-async)?$/);
+
+/**
+ * Lets a person do something on the forge, whole, between the move's look and its next call to GitHub's REST API, which waits for it.
+ */
+function betweenLookAndOrder(act: () => Promise<unknown>): { readonly done: () => Promise<unknown> } {
+  world.forge.control.faults.add({
+    match: { method: "GET", path: "/repositories/*/pulls/*" },
+    fault: { kind: "delay", ms: 3_000 },
+    times: 1,
+  });
+  let acting: Promise<unknown> = Promise.reject(new Error("the move did not look"));
+  acting.catch(() => undefined);
+  afterTheLook(() => {
+    acting = act();
+  });
+  return { done: () => acting };
+}
 
 /** Moved to the end once the word that stands for it has come. */
 const movedInTheEnd = (board: TestBoard, number: number) =>
@@ -100,6 +129,28 @@ describe("a repository that changed its rules before the move", () => {
     }
   });
 
+  it("has not the branch that the flow aims at: refused by its name, and the same call goes through once it is there", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const aimed = flow.stages.map((stage) =>
+      stage.name === "Done" ? { ...stage, rule: { type: "merge", into: "develop" } } : stage,
+    );
+    expect((await putFlow(board, { ...flow, stages: aimed })).status).toBe(200);
+    const { number } = await board.api.card();
+    const key = `no-base-${randomUUID()}`;
+    const refused = await board.api.move(number, board.stages["In progress"], 0, { key });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("develop"), blocked: { reason: "branch_missing" } },
+    });
+    const base = await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
+    expect((await board.api.move(number, board.stages["In progress"], 0, { key })).status).toBe(200);
+    const clone = await board.clone();
+    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    expect(await clone.git("rev-parse", `origin/${branch}`)).toBe(base);
+    await clone.remove();
+  });
+
   it("is empty: nothing to start from, until there is a first commit", async () => {
     const board = await world.board();
     const repository = await world.forge.createRepository(board.owner, "new", { files: null });
@@ -149,15 +200,45 @@ describe("what happens between the look and the merge", () => {
   it("somebody closes the pull request: refused, and not merged", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    afterTheLook(() => {
-      world.forge.context.state.pullRequests.update(pullOf(board).id, {
-        state: "closed",
-        closedAt: world.forge.context.now(),
-      });
-    });
+    const closing = betweenLookAndOrder(() =>
+      board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { state: "closed" }),
+    );
     const refused = await board.api.move(number, board.stages.Done);
+    expect(await closing.done()).toMatchObject({ status: 200 });
     expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "pull_request_closed" } } });
     expect(await branchHas(board, "main", "hello.txt")).toBe(false);
+  });
+
+  it("somebody merges it: the card advances, and nothing is merged twice", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const merge = betweenLookAndOrder(() =>
+      board.person("ada", "PUT", `/repos/${web(board)}/pulls/1/merge`, {}),
+    );
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(await merge.done()).toMatchObject({ status: 200 });
+    expect(moved).toMatchObject({ status: 200, body: { task: { statusId: board.stages.Done } } });
+    await world.forge.settle();
+    expect((await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+    expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
+    const clone = await board.clone();
+    expect((await clone.git("log", "--merges", "--format=%s", "origin/main")).split("\n")).toHaveLength(1);
+    await clone.remove();
+  });
+
+  it("somebody renames the default branch: the merge lands on it under its new name", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const rename = betweenLookAndOrder(() =>
+      board.person("ada", "POST", `/repos/${web(board)}/branches/main/rename`, { new_name: "trunk" }),
+    );
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(await rename.done()).toMatchObject({ status: 201 });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { promoted: [{ targetBranch: "trunk", prNumber: 1 }] },
+    });
+    expect(await branchHas(board, "trunk", "hello.txt")).toBe(true);
   });
 
   it("somebody pushes: the new head is not merged unseen", async () => {
@@ -177,10 +258,11 @@ describe("what happens between the look and the merge", () => {
     const board = await world.board();
     await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
     const { number } = await openCard(world, board);
-    afterTheLook(() => {
-      world.forge.context.state.pullRequests.update(pullOf(board).id, { baseRef: "develop" });
-    });
+    const aim = betweenLookAndOrder(() =>
+      board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { base: "develop" }),
+    );
     const moved = await board.api.move(number, board.stages.Done);
+    expect(await aim.done()).toMatchObject({ status: 200 });
     expect(moved).toMatchObject({
       status: 200,
       body: { promoted: [{ fullName: web(board), targetBranch: "main", prNumber: 2 }] },
@@ -229,6 +311,52 @@ describe("access that changes under a move", () => {
     afterTheLook(() => world.forge.control.revokeTokens(installation));
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
     expect((await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+  });
+
+  it("a token that is never taken: 503, in the inbox at once, and two tokens at the most are asked for", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { installation } = onForge(world, board);
+    const match = { installationId: installation.id };
+    const refuse = () => world.forge.control.faults.add({ match, fault: { kind: "answer", status: 401 } });
+    await world.forge.settle();
+    world.forge.control.calls.reset();
+    afterTheLook(refuse);
+    const key = `never-taken-${randomUUID()}`;
+    const unfinished = await board.api.move(number, board.stages.Done, 0, { key });
+    expect(unfinished.status).toBe(503);
+    expect(Number(unfinished.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await brokenIn(board)).toHaveLength(1);
+    expect((await board.api.readCard(number)).blocked).toBeNull();
+    for (let tries = 0; tries < 5; tries++) await board.api.move(number, board.stages.Done);
+    const minted = callsTo(/access_tokens$/);
+    expect([1, 2]).toContain(minted);
+    world.forge.control.faults.clear();
+    await syncInstallation(world.service.deps, installation.id);
+    await brokenWhen(board, 0);
+    expect((await movedInTheEnd(board, number)).body.promoted).toHaveLength(1);
+  });
+
+  it("permissions are taken back: refused, told in the inbox, and gone once they are accepted again", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { context, by, installation } = onForge(world, board);
+    const fewer = { ...installation.permissions, contents: "read" as const };
+    afterTheLook(() => void context.state.installations.update(installation.id, { permissions: fewer }));
+    const key = `fewer-${randomUUID()}`;
+    const refused = await board.api.move(number, board.stages.Done, 0, { key });
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "not_permitted" } } });
+    const [item] = await brokenWhen(board, 1);
+    expect(item?.detail).toContain("contents: write");
+    acceptPermissions(
+      context,
+      context.state.installations.need(installation.id),
+      by,
+      installation.permissions,
+    );
+    await brokenWhen(board, 0);
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(200);
   });
 
   it("a suspended installation refuses, and lets the move through once it is back", async () => {

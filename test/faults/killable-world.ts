@@ -1,16 +1,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { WEBHOOK_PATH } from "../../src/app.ts";
-import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../src/service.ts";
-import { connect, type Db } from "../../src/store/connect.ts";
-import { createTestDatabase } from "../support/database.ts";
-import { outsideDeps } from "../support/outside-deps.ts";
-import { makeBoard, type BoardOptions, type TestBoard } from "../support/world.ts";
+import type { Db } from "../../src/store/connect.ts";
+import type { BoardOptions, TestBoard } from "../support/world.ts";
+import { startSurroundings } from "./surroundings.ts";
 
 /** A world whose service is a process of its own. */
 export interface KillableWorld {
@@ -25,19 +22,8 @@ export interface KillableWorld {
 }
 
 export async function startKillableWorld(): Promise<KillableWorld> {
-  const database = await createTestDatabase();
-  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-faults-"));
-  const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
-  const db = connect({ connectionString: database.connectionString, onError: () => undefined });
-  const github: ServiceOptions["github"] = {
-    apiUrl: forge.apiUrl,
-    appId: forge.app.id,
-    privateKey: forge.app.privateKey,
-    webhookSecrets: [forge.app.webhookSecret],
-    paceWrites: false,
-  };
-  const deps = outsideDeps(db, forge);
-  let running = await startChild(database.connectionString, github, 0);
+  const { forge, db, databaseUrl, github, ...surroundings } = await startSurroundings();
+  let running = await startChild(databaseUrl, github, 0);
   forge.setWebhookUrl(`${running.baseUrl}${WEBHOOK_PATH}`);
   const kill = async (): Promise<void> => {
     if (running.child.exitCode !== null || running.child.signalCode !== null) return;
@@ -47,18 +33,15 @@ export async function startKillableWorld(): Promise<KillableWorld> {
   return {
     forge,
     db,
-    board: (options) => makeBoard(forge, { deps, baseUrl: running.baseUrl }, options ?? {}),
+    board: (options) => surroundings.board(running.baseUrl, options),
     kill,
     restart: async () => {
       const { port } = new URL(running.baseUrl);
-      running = await startChild(database.connectionString, github, Number(port));
+      running = await startChild(databaseUrl, github, Number(port));
     },
     stop: async () => {
       await kill();
-      await forge.stop();
-      await db.destroy();
-      await database.drop();
-      await rm(dataDir, { recursive: true, force: true });
+      await surroundings.stop();
     },
   };
 }

@@ -45,3 +45,26 @@ export const merge = (board: TestBoard, pull: number) =>
   board.person("grace", "PUT", `/repos/${board.owner}/web/pulls/${pull}/merge`, {});
 export const told = async (board: TestBoard, number: number, ...kinds: string[]): Promise<TimelineEvent[]> =>
   (await board.api.timeline(number)).filter(({ kind }) => kinds.includes(kind));
+/** Says something on a pull request, as ada, and gives the comment's id. */
+export const say = async (board: TestBoard, pull: number, body: string): Promise<number> =>
+  Number(
+    (await board.person("ada", "POST", `/repos/${board.owner}/web/issues/${pull}/comments`, { body })).body[
+      "id"
+    ],
+  );
+export const sayAnew = (board: TestBoard, commentId: number, body: string) =>
+  board.person("ada", "PATCH", `/repos/${board.owner}/web/issues/comments/${commentId}`, { body });
+/** Reviews a pull request, as ada, and gives the review's id. */
+export const review = async (
+  board: TestBoard,
+  pull: number,
+  event: "APPROVE" | "REQUEST_CHANGES" | "COMMENT",
+): Promise<number> =>
+  Number(
+    (
+      await board.person("ada", "POST", `/repos/${board.owner}/web/pulls/${pull}/reviews`, {
+        event,
+        body: "Read",
+      })
+    ).body["id"],
+  );

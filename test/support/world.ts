@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { issueCredential } from "../../src/actions/issue-credential.ts";
 import { syncInstallation } from "../../src/actions/sync-installation.ts";
 import type { CallLimits } from "../../src/http/gate.ts";
+import type { Patience } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
@@ -68,10 +69,15 @@ export interface WorldOptions {
   /** As towards GitHub itself. */
   readonly paceWrites?: boolean;
   readonly limits?: CallLimits;
+  readonly patience?: Patience;
 }
 
 /** Starts a world; `stop` ends all of it. */
-export async function startWorld({ paceWrites = false, limits }: WorldOptions = {}): Promise<TestWorld> {
+export async function startWorld({
+  paceWrites = false,
+  limits,
+  patience,
+}: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
@@ -90,6 +96,7 @@ export async function startWorld({ paceWrites = false, limits }: WorldOptions = 
       paceWrites,
     },
     ...(limits && { limits }),
+    ...(patience && { patience }),
     followsTimetable: false,
     lookForJobsMs: 200,
     metrics: { token: METRICS_TOKEN },

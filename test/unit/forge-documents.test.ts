@@ -28,6 +28,7 @@ test.each([
   ["joining the queue", ENQUEUE],
   ["further checks", MORE_CHECKS],
   ["inspecting", inspectDocument(questions).document],
+  ["inspecting and what was said", inspectDocument(questions, { isSaidAsked: true }).document],
   ["checks asked live", firstPages(CHECKS, pulls).document],
   ["further checks asked live", furtherPage(CHECKS)],
   ["reviews", firstPages(REVIEWS, pulls).document],

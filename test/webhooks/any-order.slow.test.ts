@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { workLane } from "../../src/webhooks/work-lane.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/deliveries.ts";
-import { edit, merge, push } from "../support/repairing.ts";
+import { edit, merge, push, review, say, sayAnew } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const ORDERS = 500;
@@ -44,20 +44,16 @@ async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
   });
   const pull = Number(opened.body["number"]);
   await push(board, branchName, "second.txt");
-  const review = await board.person("ada", "POST", `${path}/pulls/${pull}/reviews`, {
-    event: "REQUEST_CHANGES",
-    body: "Not yet",
-  });
-  const say = (body: string) => board.person("ada", "POST", `${path}/issues/${pull}/comments`, { body });
-  const [first, gone] = [await say("Why?"), await say("Never mind"), await say("I see")];
-  await board.person("ada", "PATCH", `${path}/issues/comments/${String(first.body["id"])}`, {
-    body: "Why so?",
-  });
-  await board.person("ada", "DELETE", `${path}/issues/comments/${String(gone.body["id"])}`);
-  await board.person("ada", "PUT", `${path}/pulls/${pull}/reviews/${String(review.body["id"])}/dismissals`, {
+  const asked = await review(board, pull, "REQUEST_CHANGES");
+  const first = await say(board, pull, "Why?");
+  const gone = await say(board, pull, "Never mind");
+  await say(board, pull, "I see");
+  await sayAnew(board, first, "Why so?");
+  await board.person("ada", "DELETE", `${path}/issues/comments/${gone}`);
+  await board.person("ada", "PUT", `${path}/pulls/${pull}/reviews/${asked}/dismissals`, {
     message: "Seen to",
   });
-  await board.person("ada", "POST", `${path}/pulls/${pull}/reviews`, { event: "APPROVE", body: "Good" });
+  await review(board, pull, "APPROVE");
   await edit(board, pull, "closed");
   await edit(board, pull, "open");
   await push(board, branchName, "third.txt");

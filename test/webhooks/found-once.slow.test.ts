@@ -2,8 +2,22 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile.ts";
 import { allWorked } from "../support/deliveries.ts";
+import { commentsOf } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
-import { compared, edit, hold, merge, pullOf, push, released, told } from "../support/repairing.ts";
+import {
+  compared,
+  edit,
+  hold,
+  merge,
+  pullOf,
+  push,
+  released,
+  review,
+  say,
+  sayAnew,
+  told,
+} from "../support/repairing.ts";
+import { loginOf } from "../support/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -45,6 +59,26 @@ describe("what was found", () => {
       expect(await told(board, number, "pushed")).toHaveLength(2);
     },
   );
+
+  it("is not told again when word of what was said comes late", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const pull = await pullOf(board, number);
+    hold(world);
+    await sayAnew(board, await say(board, pull, "What is this?"), "What is this for?");
+    await review(board, pull, "REQUEST_CHANGES");
+    await compared(world);
+    const found = await board.api.timeline(number);
+    expect((await commentsOf(board.api, number)).map(({ body }) => body)).toEqual(["What is this for?"]);
+    const [reviewed] = await told(board, number, "review_submitted");
+    expect(reviewed).toMatchObject({
+      data: { state: "changes_requested" },
+      actor: { login: loginOf(board, "ada") },
+    });
+    await released(world);
+    const untimed = (items: readonly object[]) => items.map((item) => ({ ...item, editedAt: null }));
+    expect(untimed(await board.api.timeline(number))).toEqual(untimed(found));
+  });
 
   it("is told once by however many look at once, webhooks among them", async () => {
     const board = await world.board();

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
 import { allWorked } from "../support/deliveries.ts";
+import { commentsOf, forgeComments } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
-import { compared, edit, merge, pullOf, push } from "../support/repairing.ts";
+import { compared, edit, merge, pullOf, push, review, say, sayAnew, told } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -11,6 +12,22 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.stop());
+
+/** What is said on a pull request, in an order of its own. */
+async function saidOnForge(board: TestBoard, pull: number): Promise<string[]> {
+  const path = `/repos/${board.owner}/web`;
+  const comments = await forgeComments(board, "web", pull);
+  const reviews = (await board.person("ada", "GET", `${path}/pulls/${pull}/reviews`)).body as unknown as {
+    state: string;
+  }[];
+  return [...comments.map(({ body }) => body), ...reviews.map(({ state }) => state.toLowerCase())].toSorted();
+}
+
+const saidHere = async (board: TestBoard, number: number): Promise<string[]> =>
+  [
+    ...(await commentsOf(board.api, number)).map(({ body }) => body),
+    ...(await told(board, number, "review_submitted")).map(({ data }) => String(data["state"])),
+  ].toSorted();
 
 /** What the forge shows of a card, in the words of the API. */
 async function onForge(board: TestBoard, branchName: string, pull: number) {
@@ -46,7 +63,14 @@ it.each([
     await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, { state, context: "ci" });
   };
 
+  const early = await say(board, one.pull, "Early");
+
   world.forge.control.webhooks.add({ fault });
+  await say(board, one.pull, "One");
+  await sayAnew(board, early, "Early, and better");
+  await review(board, one.pull, "REQUEST_CHANGES");
+  await say(board, two.pull, "Two");
+  await review(board, two.pull, "APPROVE");
   await report(await push(board, one.branchName, "one.txt"), "failure");
   await merge(board, two.pull);
   await edit(board, three.pull, "closed");
@@ -56,6 +80,8 @@ it.each([
 
   world.forge.control.webhooks.add({ fault: { kind: "reorder", batch: 5 } });
   await report(await push(board, one.branchName, "more.txt"), "success");
+  await review(board, one.pull, "APPROVE");
+  await sayAnew(board, await say(board, three.pull, "Three"), "Three, at last");
   await edit(board, three.pull, "open");
   await world.forge.settle();
   world.forge.control.webhooks.clear();
@@ -71,6 +97,10 @@ it.each([
       number,
       prState,
       checksState,
+    });
+    expect({ number, said: await saidHere(board, number) }).toEqual({
+      number,
+      said: await saidOnForge(board, pull),
     });
     const keys = await world.service.deps
       .db("timeline_items as t")

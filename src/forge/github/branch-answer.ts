@@ -1,4 +1,5 @@
-import type { BranchAnswer, BranchQuestion, ForgeAccount, InspectedPullRequest } from "../forge.ts";
+import type { BranchAnswer, BranchQuestion, InspectedPullRequest } from "../forge.ts";
+import { isoTime, toAccount } from "./actor.ts";
 import {
   type CheckContext,
   type Contexts,
@@ -8,14 +9,10 @@ import {
 } from "./checks-summary.ts";
 import { type Caller, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
-import {
-  moreChecksAnswer,
-  type PullAnswer,
-  type RepositoryAnswer,
-  type WhoAnswer,
-} from "./inspect-answer.ts";
+import { moreChecksAnswer, type PullAnswer, type RepositoryAnswer } from "./inspect-answer.ts";
 import { MORE_CHECKS } from "./inspect-query.ts";
 import { repositoryById } from "./repositories.ts";
+import { toWords } from "./said.ts";
 
 /** A commit with more than 2,000 checks is judged by the first 2,000. */
 const MAX_PAGES = 20;
@@ -34,12 +31,12 @@ export async function toBranchAnswer(
   answer: RepositoryAnswer,
 ): Promise<BranchAnswer> {
   const defaultBranch = answer.defaultBranchRef?.name ?? (await defaultBranchOf(caller, answer));
-  const pulls = (answer.pullRequests?.nodes ?? []).filter((pull) => pull !== null);
-  // A fork's branch may bear the same name, and filters are not to be trusted.
-  const ours = pulls.filter(
-    (pull) =>
-      pull.headRefName === question.branchName && pull.headRepository?.databaseId === answer.databaseId,
-  );
+  const ours = (answer.pullRequests?.nodes ?? [])
+    .filter((pull) => pull !== null)
+    .filter(isFrom(question, answer));
+  const [lastChanged] = (answer.lastChanged?.nodes ?? [])
+    .filter((pull) => pull !== null)
+    .filter(isFrom(question, answer));
   return {
     repository: { forgeId: answer.databaseId, fullName: answer.nameWithOwner, defaultBranch },
     target: {
@@ -49,8 +46,15 @@ export async function toBranchAnswer(
     headSha: answer.head?.target?.oid ?? null,
     aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
     pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
+    said: lastChanged ? toWords(lastChanged) : null,
   };
 }
+
+/** A fork's branch may bear the same name, and filters are not to be trusted. */
+const isFrom =
+  ({ branchName }: BranchQuestion, { databaseId }: RepositoryAnswer) =>
+  ({ headRefName, headRepository }: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>
+    headRefName === branchName && headRepository?.databaseId === databaseId;
 
 /** GraphQL does not name the default branch of an empty repository. */
 async function defaultBranchOf(caller: Caller, answer: RepositoryAnswer): Promise<string> {
@@ -106,17 +110,4 @@ async function moreChecks(caller: Caller, pullRequestId: string, after: string):
 
 function nodesOf(page: Contexts): CheckContext[] {
   return (page.nodes ?? []).filter((node) => node !== null);
-}
-
-/** GraphQL leaves out the `[bot]` that GitHub puts behind a bot's login everywhere else. */
-function toAccount(who: WhoAnswer): ForgeAccount | null {
-  if (!who || who.databaseId === null || who.databaseId === undefined) return null;
-  const isBot = who.kind === "Bot";
-  const login = isBot && !who.login.endsWith("[bot]") ? `${who.login}[bot]` : who.login;
-  return { forgeId: who.databaseId, login, avatarUrl: who.avatarUrl ?? null, isBot };
-}
-
-function isoTime(value: string | null | undefined): string | null {
-  const at = new Date(value ?? Number.NaN);
-  return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }

@@ -88,7 +88,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     repository: (ref) => readRepository(client, ref),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
     deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),
-    inspect: (questions, pullRequests) => inspect(client, questions, pullRequests),
+    inspect: (questions, options) => inspect(client, questions, options),
     checks: async (questions) =>
       (await askPullRequests(client, CHECKS, questions)).map((asked) => mapped(asked, toCheckDetails)),
     reviews: async (questions) =>

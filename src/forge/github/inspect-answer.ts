@@ -1,18 +1,10 @@
 import { z } from "zod";
+import { who } from "./actor.ts";
 import { contextsShape } from "./checks-summary.ts";
+import { saidOnShape } from "./said.ts";
 
 const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
 const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).nullish() });
-
-const who = z
-  .looseObject({
-    kind: z.string(),
-    login: z.string(),
-    avatarUrl: z.string().nullish(),
-    databaseId: z.number().nullish(),
-  })
-  .nullish()
-  .catch(null);
 
 const pull = z.looseObject({
   id: z.string(),
@@ -45,6 +37,7 @@ export const repositoryAnswer = z.looseObject({
   target: target.nullish(),
   head: tip.nullish(),
   pullRequests: z.looseObject({ nodes: z.array(pull.nullable()).nullable() }).nullish(),
+  lastChanged: z.looseObject({ nodes: z.array(saidOnShape.nullable()).nullable() }).nullish(),
 });
 
 export const moreChecksAnswer = z.looseObject({
@@ -53,4 +46,3 @@ export const moreChecksAnswer = z.looseObject({
 
 export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
 export type PullAnswer = z.infer<typeof pull>;
-export type WhoAnswer = z.infer<typeof who>;

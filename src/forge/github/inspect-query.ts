@@ -1,5 +1,7 @@
-import type { BranchQuestion } from "../forge.ts";
+import type { BranchQuestion, InspectOptions } from "../forge.ts";
+import { WHO } from "./actor.ts";
 import type { Document } from "./ask-repositories.ts";
+import { SAID_ON } from "./said.ts";
 
 /** Pull requests looked at for one branch: closed ones pile up where a branch is tried again. */
 export const PULL_REQUESTS = 20;
@@ -84,17 +86,7 @@ const PULL_REQUEST = /* GraphQL */ `
       }
     }
   }
-  fragment Who on Actor {
-    kind: __typename
-    login
-    avatarUrl
-    ... on User {
-      databaseId
-    }
-    ... on Bot {
-      databaseId
-    }
-  }
+  ${WHO}
   ${CONTEXTS}
 `;
 
@@ -120,7 +112,7 @@ export const MORE_CHECKS = /* GraphQL */ `
  */
 export function inspectDocument(
   questions: readonly BranchQuestion[],
-  pullRequests = PULL_REQUESTS,
+  options: InspectOptions = {},
 ): Document {
   const variables: Record<string, unknown> = {};
   const types: string[] = [];
@@ -129,16 +121,19 @@ export function inspectDocument(
     types.push(`$${name}: String!`);
     return `$${name}`;
   };
-  const parts = questions.map((question, index) => aliased(question, index, pullRequests, declare));
+  const parts = questions.map((question, index) => aliased(question, index, options, declare));
   const hasPulls = questions.some((question) => question.branchName !== null);
   const head = `query Inspect(${types.join(", ")}) {\n${parts.join("\n")}\n}`;
-  return { document: [head, FRAGMENTS, ...(hasPulls ? [PULL_REQUEST] : [])].join("\n"), variables };
+  const fragments = hasPulls
+    ? [FRAGMENTS, PULL_REQUEST, ...(options.isSaidAsked ? [SAID_ON] : [])]
+    : [FRAGMENTS];
+  return { document: [head, ...fragments].join("\n"), variables };
 }
 
 function aliased(
   question: BranchQuestion,
   index: number,
-  pullRequests: number,
+  { pullRequests = PULL_REQUESTS, isSaidAsked = false }: InspectOptions,
   declare: (name: string, value: string) => string,
 ): string {
   const [owner = "", name = ""] = question.repository.fullName.split("/");
@@ -159,6 +154,12 @@ function aliased(
     head: ref(qualifiedName: ${qualified}) { ...Tip }
     pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
       nodes { ...Pull }
-    }
+    }${isSaidAsked ? lastChanged(branch) : ""}
   }`;
 }
+
+/** What was said on one more than that would cost as much again: somebody who says something changes the pull request. */
+const lastChanged = (branch: string): string => `
+    lastChanged: pullRequests(headRefName: ${branch}, first: 1, orderBy: { field: UPDATED_AT, direction: DESC }) {
+      nodes { ...SaidOn }
+    }`;

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../flow/refusal.ts";
-import type { BranchAnswer, BranchQuestion } from "../forge.ts";
+import type { BranchAnswer, BranchQuestion, InspectOptions } from "../forge.ts";
 import { askRepositories, byInstallation, type QuestionKind } from "./ask-repositories.ts";
 import { toBranchAnswer } from "./branch-answer.ts";
 import type { Caller, GitHubClient } from "./client.ts";
@@ -23,10 +23,10 @@ const ARCHIVED: Refusal = {
 export async function inspect(
   client: GitHubClient,
   questions: readonly BranchQuestion[],
-  pullRequests?: number,
+  options?: InspectOptions,
 ): Promise<BranchAnswer[]> {
   const kind: Branches = {
-    documentOf: (some) => inspectDocument(some, pullRequests),
+    documentOf: (some) => inspectDocument(some, options),
     shape: repositoryAnswer,
   };
   return await byInstallation(questions, (installationId, group) =>

@@ -352,6 +352,7 @@ export const githubSchema = /* GraphQL */ `
   type IssueComment implements Node {
     id: ID!
     databaseId: Int
+    fullDatabaseId: BigInt
     author: Actor
     body: String!
     url: URI!
@@ -668,6 +669,7 @@ export const githubSchema = /* GraphQL */ `
       @deprecated(
         reason: "\`databaseId\` will be removed because it does not support 64-bit signed integer identifiers. Use \`fullDatabaseId\` instead. Removal on 2024-07-01 UTC."
       )
+    fullDatabaseId: BigInt
     author: Actor
     body: String!
     state: PullRequestReviewState!

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { InspectedWords } from "../forge.ts";
+import { isoTime, toAccount, who } from "./actor.ts";
+
+/** Of comments and of reviews each the newest. */
+const NEWEST = 20;
+
+/** What was said last on a pull request. */
+export const SAID_ON = /* GraphQL */ `
+  fragment SaidOn on PullRequest {
+    number
+    headRefName
+    headRepository {
+      databaseId
+    }
+    comments(last: ${NEWEST}) {
+      nodes {
+        fullDatabaseId
+        body
+        createdAt
+        updatedAt
+        author {
+          ...Who
+        }
+      }
+    }
+    reviews(last: ${NEWEST}) {
+      nodes {
+        fullDatabaseId
+        state
+        submittedAt
+        updatedAt
+        author {
+          ...Who
+        }
+      }
+    }
+  }
+`;
+
+/** A 64-bit number, which GraphQL gives as text. */
+const forgeId = z.union([z.string(), z.number()]).transform(Number).pipe(z.int());
+
+const nodesOf = <Node>(node: z.ZodType<Node>) =>
+  z
+    .looseObject({ nodes: z.array(node.nullable()).nullable() })
+    .transform(({ nodes }) => (nodes ?? []).filter((each) => each !== null));
+
+const commentShape = z.looseObject({
+  fullDatabaseId: forgeId,
+  body: z.string(),
+  createdAt: z.string().nullish(),
+  updatedAt: z.string().nullish(),
+  author: who,
+});
+
+const reviewShape = z.looseObject({
+  fullDatabaseId: forgeId,
+  state: z.enum(["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"]),
+  submittedAt: z.string().nullish(),
+  updatedAt: z.string().nullish(),
+  author: who,
+});
+
+export const saidOnShape = z.looseObject({
+  number: z.number(),
+  headRefName: z.string(),
+  headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
+  comments: nodesOf(commentShape),
+  reviews: nodesOf(reviewShape),
+});
+
+const STATES = {
+  APPROVED: "approved",
+  CHANGES_REQUESTED: "changes_requested",
+  COMMENTED: "commented",
+  DISMISSED: "dismissed",
+} as const;
+
+/** Reviews nobody has sent yet are left out. */
+export const toWords = ({ number, comments, reviews }: z.infer<typeof saidOnShape>): InspectedWords => ({
+  number,
+  comments: comments.map((comment) => ({
+    commentId: comment.fullDatabaseId,
+    author: toAccount(comment.author),
+    body: comment.body,
+    writtenAt: isoTime(comment.createdAt),
+    changedAt: isoTime(comment.updatedAt),
+  })),
+  reviews: reviews.flatMap((review) =>
+    review.state === "PENDING"
+      ? []
+      : {
+          reviewId: review.fullDatabaseId,
+          author: toAccount(review.author),
+          state: STATES[review.state],
+          at: isoTime(review.state === "DISMISSED" ? review.updatedAt : review.submittedAt),
+        },
+  ),
+});

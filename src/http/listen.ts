@@ -1,0 +1,65 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { refuseUnreadable } from "./refuse-unreadable.ts";
+
+/** Addresses and headers together; Node's own limit, said here because it is promised. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How often connections that fell idle are looked for while the last calls are answered, in milliseconds. */
+const SWEEP_MS = 100;
+/** How often slow clients are looked for, in milliseconds. Node's own is half a minute, which would make 10 seconds 40. */
+const CHECK_MS = 1_000;
+
+/** How long clients are waited for, in milliseconds. */
+export interface Patience {
+  /** For all headers of a request. */
+  readonly headersMs: number;
+  /** For all of a request. */
+  readonly requestMs: number;
+  /** For a connection on which nothing moves, such as one whose client does not read its answer. The longest calls answer within 80 seconds. */
+  readonly silenceMs: number;
+}
+
+export const DEFAULT_PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, silenceMs: 120_000 };
+
+export interface Listening {
+  readonly baseUrl: string;
+  /** Takes no connection more, and resolves when the last call under way has been answered. */
+  close(): Promise<void>;
+}
+
+/** Serves an app at an address. Throws where the address cannot be taken. */
+export async function listen(
+  app: RequestListener,
+  { host, port, patience }: { readonly host: string; readonly port: number; readonly patience: Patience },
+): Promise<Listening> {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: CHECK_MS,
+    },
+    app,
+  );
+  server.timeout = patience.silenceMs;
+  server.on("clientError", refuseUnreadable);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return {
+    baseUrl: `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`,
+    close: () => close(server),
+  };
+}
+
+/** A connection that is kept alive is closed with its answer. */
+const close = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
+    server.close(() => resolve());
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    server.once("close", () => clearInterval(sweep));
+  });

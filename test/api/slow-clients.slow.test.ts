@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import { readNothing, trickle } from "../support/raw-http.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld({ patience: { headersMs: 1_000, requestMs: 2_000, silenceMs: 3_000 } });
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const timedOut = {
+  status: 408,
+  body: { message: "The request did not arrive in time.", error: "Request Timeout", statusCode: 408 },
+};
+
+describe("a client that is waited for no longer", () => {
+  it("sends its headers by and by: 408, and others are served meanwhile", async () => {
+    const { baseUrl } = world.service;
+    const answer = trickle(baseUrl, "GET /healthz HTTP/1.1\r\nHost: x\r\n", "X-More: x\r\n");
+    expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
+    expect(await answer).toMatchObject(timedOut);
+  });
+
+  it("sends its body by and by: 408, nothing is done, and its key is free", async () => {
+    const key = randomUUID();
+    const head = [
+      "POST /v1/cards HTTP/1.1",
+      "Host: x",
+      `Authorization: Bearer ${board.api.apiKey}`,
+      `Idempotency-Key: ${key}`,
+      "Content-Type: application/json",
+      "Content-Length: 100000",
+    ];
+    const answer = await trickle(board.api.baseUrl, `${head.join("\r\n")}\r\n\r\n{"title":"`, "x");
+    expect(answer).toMatchObject(timedOut);
+    expect((await board.api.get("/v1/backlog")).body).toEqual([]);
+    expect((await board.api.post("/v1/cards", { title: "In one go" }, { key })).status).toBe(201);
+  });
+
+  it("sends a webhook by and by: 408, and nothing is kept", async () => {
+    const head = ["POST /api/github/webhooks HTTP/1.1", "Host: x", "Content-Length: 100000"];
+    const before = await board.db("deliveries").count();
+    const answer = await trickle(board.api.baseUrl, `${head.join("\r\n")}\r\n\r\n{"zen":"`, "x");
+    expect(answer).toMatchObject(timedOut);
+    expect(await board.db("deliveries").count()).toEqual(before);
+  });
+
+  it("reads nothing of what it asked for: the connection is closed, and others are served", async () => {
+    const { baseUrl } = world.service;
+    await readNothing(baseUrl, "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
+  });
+});

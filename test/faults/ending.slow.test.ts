@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import { eventually } from "../support/api.ts";
+import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
+import type { TestBoard } from "../support/world.ts";
+import { startSurroundings, type Surroundings } from "./surroundings.ts";
+
+let shipped: Shipped;
+beforeAll(async () => {
+  shipped = await shipService();
+}, 120_000);
+afterAll(() => shipped.remove());
+
+let surroundings: Surroundings;
+const started: ShippedProcess[] = [];
+beforeEach(async () => {
+  surroundings = await startSurroundings();
+});
+afterEach(async () => {
+  for (const service of started.splice(0)) await service.kill();
+  await surroundings.stop();
+});
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<ShippedProcess> {
+  const service = await shipped.start({ ...surroundings, env });
+  started.push(service);
+  surroundings.forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
+  return service;
+}
+
+/** What becomes of a call on a connection of its own. */
+const knock = ({ baseUrl }: ShippedProcess, path = "/healthz"): Promise<number | "refused"> =>
+  fetch(`${baseUrl}${path}`, { headers: { connection: "close" } }).then(
+    ({ status }) => status,
+    () => "refused",
+  );
+
+const said = (service: ShippedProcess): string[] => service.logged().map(({ msg }) => msg);
+
+interface InFlight {
+  readonly board: TestBoard;
+  readonly number: number;
+  readonly key: string;
+  readonly answer: Promise<{ readonly status: number } | "cut off">;
+  /** Lets what waits go on. */
+  readonly release: () => Promise<void>;
+}
+
+/** A move whose branch is cut already, and the webhook about that in its job: nothing can be told on a timeline, so both wait. */
+async function moveInFlight(service: ShippedProcess): Promise<InFlight> {
+  const { db } = surroundings;
+  const board = await surroundings.board(service.baseUrl);
+  const { number } = await board.api.card({ title: "In flight" });
+  const held = await db.transaction();
+  await held.raw("lock table timeline_items in exclusive mode");
+  const key = randomUUID();
+  const answer = board.api
+    .move(number, board.stages["In progress"], 0, { key })
+    .catch(() => "cut off" as const);
+  await eventually(
+    () => db("pg_locks").where({ granted: false }).whereRaw("relation = 'timeline_items'::regclass"),
+    ({ length }) => length > 0,
+  );
+  return { board, number, key, answer, release: () => held.commit().then(() => undefined) };
+}
+
+describe("the service as it is shipped", () => {
+  it("asked to end, finishes the call and the jobs under way, takes no connection more, and exits with 0", async () => {
+    const service = await start();
+    const { board, number, answer, release } = await moveInFlight(service);
+
+    service.child.kill("SIGTERM");
+    await eventually(
+      () => knock(service),
+      (outcome) => outcome === "refused",
+    );
+    expect(service.child.exitCode).toBeNull();
+    await release();
+
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    expect(service.logged()).toContainEqual(
+      expect.objectContaining({ msg: "asked to end", signal: "SIGTERM" }),
+    );
+    expect(said(service).at(-1)).toMatch(/^ended: /);
+    expect(service.wrote()).not.toContain('"level":50');
+    const { db } = surroundings;
+    expect(await db("instances").select()).toEqual([]);
+    const [card] = await db("cards as c")
+      .join("stages as s", "s.id", "c.stage_id")
+      .where({ "c.workspace_id": board.workspaceId, "c.number": number })
+      .select("s.name");
+    expect(card).toEqual({ name: "In progress" });
+    expect(await db("graphile_worker._private_jobs").whereNotNull("locked_at")).toEqual([]);
+  }, 60_000);
+
+  it("still takes calls until load balancers have noticed, and no longer when it is asked a second time", async () => {
+    const service = await start({ DRAIN_SECONDS: "300" });
+    const board = await surroundings.board(service.baseUrl);
+    service.child.kill("SIGTERM");
+    await eventually(
+      () => knock(service, "/readyz"),
+      (outcome) => outcome === 503,
+    );
+    expect((await board.api.get("/v1/me")).status).toBe(200);
+    expect(service.child.exitCode).toBeNull();
+
+    service.child.kill("SIGTERM");
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    expect(said(service).at(-1)).toMatch(/^ended: /);
+  }, 60_000);
+
+  it("killed while it ends, leaves a move that the next process finishes once", async () => {
+    const service = await start();
+    const { board, number, key, answer, release } = await moveInFlight(service);
+    service.child.kill("SIGTERM");
+    await eventually(
+      () => knock(service),
+      (outcome) => outcome === "refused",
+    );
+    await service.kill();
+    expect(await service.ended).toMatchObject({ signal: "SIGKILL" });
+    await release();
+    expect(await answer).toBe("cut off");
+
+    const next = await shipped.start({ ...surroundings, port: Number(new URL(service.baseUrl).port) });
+    started.push(next);
+    await eventually(
+      () => board.api.move(number, board.stages["In progress"], 0, { key }),
+      ({ status }) => status === 200,
+      60_000,
+    );
+    const told = (await board.api.timeline(number)).map(({ kind }) => kind);
+    expect(told).toEqual(["created", "branch_created", "status_changed"]);
+    const { body } = await board.person("ada", "GET", `/repos/${board.owner}/web/branches`);
+    expect((body as unknown as { name: string }[]).map(({ name }) => name).toSorted()).toEqual([
+      `card/${number}-in-flight`,
+      "main",
+    ]);
+  }, 120_000);
+});
