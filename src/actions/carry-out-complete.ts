@@ -2,6 +2,7 @@ import { z } from "zod";
 import { targetOf } from "../flow/flow.ts";
 import { releaseNotes } from "../flow/release-notes.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
+import type { TaggingQuestion } from "../forge/releasing.ts";
 import type { Trx } from "../store/connect.ts";
 import { saveProgress } from "../store/release-actions.ts";
 import { listReleaseBranches } from "../store/release-branches.ts";
@@ -65,35 +66,43 @@ async function check(
   repositories: ReadonlyMap<string, Repository>,
 ): Promise<Planned[] | { readonly message: string }> {
   const branches = await listReleaseBranches(deps.db, release.id);
-  const written = new Map(
+  const { versions } = inputOf.parse(action.input);
+  const shas = new Map(
     (await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag.sha]),
   );
-  const plan: Planned[] = [];
-  for (const version of inputOf.parse(action.input).versions) {
-    const { repositoryId, tagName } = version;
-    const repository = repositories.get(repositoryId);
-    if (!repository?.ref) return { message: notInstalled(repository) };
-    const { ref, fullName, defaultBranch } = repository;
-    const earlier = written.get(repositoryId);
-    if (earlier !== undefined) {
-      plan.push({ ...version, sha: earlier });
-      continue;
-    }
+  const questions: (TaggingQuestion & { readonly known: Repository })[] = [];
+  for (const { repositoryId, tagName } of versions) {
+    const known = repositories.get(repositoryId);
+    if (!known?.ref) return { message: notInstalled(known) };
+    if (shas.has(repositoryId)) continue;
     const cut = branches.find((branch) => branch.repositoryId === repositoryId);
-    const branchName = release.frozenAt ? cut?.branchName : (targetOf(project.flow, true) ?? defaultBranch);
-    const sha = branchName === undefined ? null : await deps.forge.branchHead(ref, branchName);
-    if (sha === null) return { message: `${fullName} has no branch ${branchName} to tag.` };
-    const there = await deps.forge.tagHead(ref, tagName);
-    if (there !== null && there !== sha) return { message: taken(fullName, tagName) };
-    plan.push({ ...version, sha });
+    const target = targetOf(project.flow, true) ?? known.defaultBranch;
+    const branchName = release.frozenAt ? cut?.branchName : target;
+    if (branchName === undefined)
+      return { message: `${known.fullName} has no branch of the release to tag.` };
+    questions.push({ repository: known.ref, branchName, tagName, known });
   }
-  return plan;
+  const answers = questions.length === 0 ? [] : await deps.forge.lookBeforeTagging(questions);
+  for (const [at, { known, branchName, tagName }] of questions.entries()) {
+    const found = answers[at];
+    if (!found) throw new Error("a question without an answer");
+    const { fullName } = known;
+    if (found.refusal) return { message: `${fullName}: ${found.refusal.message}` };
+    const { branchSha, tagSha } = found;
+    if (branchSha === null) return { message: `${fullName} has no branch ${branchName} to tag.` };
+    if (tagSha !== null && tagSha !== branchSha) return { message: taken(fullName, tagName) };
+    shas.set(known.id, branchSha);
+  }
+  return versions.map((version) => ({ ...version, sha: shas.get(version.repositoryId) ?? "" }));
 }
 
 const taken = (fullName: string, tagName: string): string =>
   `${fullName} has a tag ${tagName} already, at another commit. Choose another name.`;
 
-/** All tags come first: it is here that a rule of the forge may stand in the way. */
+/**
+ * Tags come before anything is published: it is here that a rule of the forge may stand in the way. The last one comes with its release, which
+ * is the first to be published.
+ */
 async function tagAll(
   deps: Deps,
   context: ReleaseContext,
@@ -101,7 +110,7 @@ async function tagAll(
 ): Promise<string | null> {
   const { release } = context;
   const written = await listReleaseTags(deps.db, release.id);
-  for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
+  for (const { repositoryId, tagName, sha, fullName, ref } of tagged.slice(0, -1)) {
     if (written.some((tag) => tag.repositoryId === repositoryId)) continue;
     await requireOurs(deps, context);
     const created = await deps.forge.createTag(ref, tagName, sha);
@@ -120,11 +129,11 @@ async function publishAll(
 ): Promise<string | null> {
   const { release } = context;
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
-  for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
+  for (const { repositoryId, tagName, sha, fullName, ref } of [...tagged.slice(-1), ...tagged.slice(0, -1)]) {
     if (written.get(repositoryId)?.url) continue;
     const body = releaseNotes(cards.map((card) => ({ ...card, prNumbers: pullsIn(card, repositoryId) })));
     await requireOurs(deps, context);
-    const published = await deps.forge.publishRelease(ref, { tagName, name: release.name, body });
+    const published = await deps.forge.publishRelease(ref, { tagName, sha, name: release.name, body });
     if (!published.ok) return `${fullName}: ${published.refusal.message}`;
     await saveReleaseTag(deps.db, release.id, { repositoryId, tagName, sha, url: published.value.url });
   }

@@ -1,4 +1,5 @@
 /** What releases and the trunk report ask of the forge and order from it; a part of the port (`forge.ts`). */
+import type { Refusal } from "../flow/refusal.ts";
 import type { Ordered, RepositoryRef } from "./forge.ts";
 
 /** Branches that exist only while an order is carried out begin so. Whatever the forge reports about them is nobody's news. */
@@ -48,8 +49,22 @@ export interface PreparedPick {
   readonly handle: string;
 }
 
+/** Asked before a tag is written at the tip of a branch. */
+export interface TaggingQuestion {
+  readonly repository: RepositoryRef;
+  readonly branchName: string;
+  readonly tagName: string;
+}
+
+export type TaggingAnswer =
+  | { readonly refusal: Refusal }
+  /** The commits the branch is at and the tag leads to; null for what is not there. */
+  | { readonly refusal?: undefined; readonly branchSha: string | null; readonly tagSha: string | null };
+
 export interface ReleaseNotes {
   readonly tagName: string;
+  /** The commit of the tag. */
+  readonly sha: string;
   readonly name: string;
   readonly body: string;
 }
@@ -93,8 +108,8 @@ export interface Releasing {
   contains(repository: RepositoryRef, branchName: string, sha: string): Promise<boolean | null>;
   /** The first-parent line of a branch; null where there is no such branch. */
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
-  /** The commit a tag leads to; null where there is no such tag. */
-  tagHead(repository: RepositoryRef, tagName: string): Promise<string | null>;
+  /** What is found where tags are to be written, in the order asked: one call to the forge for each installation, for every 50. */
+  lookBeforeTagging(questions: readonly TaggingQuestion[]): Promise<TaggingAnswer[]>;
   /** What earlier orders left behind under `TEMPORARY_BRANCHES`. */
   temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
 
@@ -127,6 +142,9 @@ export interface Releasing {
     tagName: string,
     sha: string,
   ): Promise<Ordered<{ readonly created: boolean } | { readonly taken: string }>>;
-  /** Publishes the release of a tag that exists. One already published for the tag is a success and left as it is. */
+  /**
+   * Publishes the release of a tag, which the forge writes with it where it is not there yet; one that is there stays where it is. A release
+   * already published for the tag is a success and left as it is.
+   */
   publishRelease(repository: RepositoryRef, notes: ReleaseNotes): Promise<Ordered<{ readonly url: string }>>;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";
 import { deliver } from "../support/deliveries.ts";
-import { freeze, makeRelease } from "../support/releases.ts";
+import { complete, freeze, makeRelease } from "../support/releases.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -260,6 +260,23 @@ const actions: readonly Action[] = [
       };
     },
   },
+  ...([false, true] as const).map((isFrozen) => ({
+    action: `tag and release ${isFrozen ? "a frozen release" : "what is merged"}`,
+    atMost: each(2),
+    prepare: async (board: TestBoard) => {
+      const id = await makeRelease(board.api, "One");
+      await pushAll(board, "main");
+      if (isFrozen) await freeze(board.api, id);
+      const versions = names(board).map((name) => ({
+        repositoryId: board.repositories[name],
+        tagName: "v1.0.0",
+      }));
+      return async () => {
+        const { status, text } = await complete(board.api, id, versions);
+        if (status !== 200) throw new Error(text);
+      };
+    },
+  })),
   {
     action: "hear of what is not tracked",
     atMost: forAll(0),

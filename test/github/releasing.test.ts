@@ -28,6 +28,10 @@ const loseAnswer = (match: { method?: string; path?: string; operation?: string 
   });
 const api = (method: string, path: string, body?: unknown) =>
   adapter.world.api(method, `/repos/${repository.fullName}${path}`, body);
+/** Where main and a tag stand, or why that is not told. */
+const beforeTagging = async (tagName: string, branchName = "main") =>
+  (await forge.lookBeforeTagging([{ repository, branchName, tagName }]))[0];
+const tagHead = async (tagName: string) => Object(await beforeTagging(tagName)).tagSha;
 
 describe("deleting a branch", () => {
   test("happens only where it still stands as expected", async () => {
@@ -80,7 +84,7 @@ describe("deleting a branch", () => {
 
 describe("a tag", () => {
   test("is made once, and never moved", async () => {
-    expect(await forge.tagHead(repository, "v1.0")).toBeNull();
+    expect(await tagHead("v1.0")).toBeNull();
     loseAnswer({ method: "POST", path: "/repositories/*/git/refs" });
     expect(await forge.createTag(repository, "v1.0", shop.base)).toEqual({
       ok: true,
@@ -93,7 +97,7 @@ describe("a tag", () => {
     const sha = await shop.commit("main", { a: "a" });
     expect(await forge.createTag(repository, "v1.0", sha)).toEqual({ ok: true, value: { taken: shop.base } });
     expect(await forge.createTag(repository, "v1.1", sha)).toEqual({ ok: true, value: { created: true } });
-    expect(await forge.tagHead(repository, "v1.1")).toBe(sha);
+    expect(await tagHead("v1.1")).toBe(sha);
   });
 
   test("that is annotated leads to its commit", async () => {
@@ -110,7 +114,7 @@ describe("a tag", () => {
       "main",
     );
     expect(shop.git("cat-file", "-t", "v2")).toBe("tag");
-    expect(await forge.tagHead(repository, "v2")).toBe(shop.base);
+    expect(await tagHead("v2")).toBe(shop.base);
     expect(await forge.createTag(repository, "v2", shop.base)).toEqual({
       ok: true,
       value: { created: false },
@@ -118,26 +122,66 @@ describe("a tag", () => {
   });
 });
 
+describe("what is found before tagging", () => {
+  test("is asked about several repositories in one call, and missing parts are null", async () => {
+    const other = await adapter.newRepository({ "README.md": "# Other\n" });
+    await forge.createTag(repository, "v1.0", shop.base);
+    adapter.world.forge.control.calls.reset();
+    const answers = await forge.lookBeforeTagging([
+      { repository, branchName: "main", tagName: "v1.0" },
+      { repository: other.ref, branchName: "gone", tagName: "v1.0" },
+    ]);
+    expect(adapter.world.forge.control.calls.read().total).toBe(1);
+    expect(answers).toEqual([
+      { branchSha: shop.base, tagSha: shop.base },
+      { branchSha: null, tagSha: null },
+    ]);
+  });
+
+  test("is a refusal where the repository is archived or gone", async () => {
+    await api("PATCH", "", { archived: true });
+    expect(await beforeTagging("v1.0")).toMatchObject({
+      refusal: { message: expect.stringContaining("archived") },
+    });
+    const gone = { ...repository, forgeId: 999_999_999, fullName: "acme/nowhere" };
+    const [answer] = await forge.lookBeforeTagging([{ repository: gone, branchName: "main", tagName: "v1" }]);
+    expect(answer).toMatchObject({ refusal: { reason: "not_permitted" } });
+  });
+});
+
 describe("a release", () => {
-  const notes = { tagName: "v1.0", name: "Spring", body: "- #7 Log in" };
+  const notes = () => ({ tagName: "v1.0", sha: shop.base, name: "Spring", body: "- #7 Log in" });
 
   test("is published for its tag, and adopted by whoever asks again", async () => {
     await forge.createTag(repository, "v1.0", shop.base);
     await shop.commit("main", { a: "a" });
     adapter.world.forge.control.calls.reset();
-    const published = await forge.publishRelease(repository, notes);
+    const published = await forge.publishRelease(repository, notes());
     expect(adapter.world.forge.control.calls.read().total).toBe(1);
     expect(published).toEqual({ ok: true, value: { url: expect.stringContaining("/releases/") } });
-    expect(await forge.publishRelease(repository, notes)).toEqual(published);
+    expect(await forge.publishRelease(repository, notes())).toEqual(published);
     const listed = await api("GET", "/releases");
-    expect(listed.body).toMatchObject([{ tag_name: "v1.0", name: "Spring", body: notes.body, draft: false }]);
-    expect(await forge.tagHead(repository, "v1.0")).toBe(shop.base);
+    expect(listed.body).toMatchObject([
+      { tag_name: "v1.0", name: "Spring", body: notes().body, draft: false },
+    ]);
+    expect(await tagHead("v1.0")).toBe(shop.base);
+  });
+
+  test("brings its tag where that is not there yet, at the commit given, and never moves one that is", async () => {
+    const later = await shop.commit("main", { a: "a" });
+    expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
+    expect(await tagHead("v1.0")).toBe(shop.base);
+    await forge.createTag(repository, "v1.1", later);
+    expect(await forge.publishRelease(repository, { ...notes(), tagName: "v1.1" })).toMatchObject({
+      ok: true,
+    });
+    expect(await tagHead("v1.1")).toBe(later);
   });
 
   test("is known when its answer is lost", async () => {
     await forge.createTag(repository, "v1.0", shop.base);
     loseAnswer({ method: "POST", path: "/repositories/*/releases" });
-    expect(await forge.publishRelease(repository, notes)).toMatchObject({ ok: true });
+    expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
     expect((await api("GET", "/releases")).body).toHaveLength(1);
   });
 });

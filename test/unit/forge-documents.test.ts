@@ -5,6 +5,7 @@ import { CHECKS } from "../../src/forge/github/check-details.ts";
 import { inspectDocument, MORE_CHECKS } from "../../src/forge/github/inspect-query.ts";
 import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/mark-ready.ts";
 import { ENQUEUE } from "../../src/forge/github/merge-sync.ts";
+import { TAGGING } from "../../src/forge/github/look-before-tagging.ts";
 import { LANDED } from "../../src/forge/github/landed-history.ts";
 import { mergesDocument } from "../../src/forge/github/pick-merges.ts";
 import { PICK } from "../../src/forge/github/pick-state.ts";
@@ -34,6 +35,10 @@ test.each([
   ["reviews", firstPages(REVIEWS, pulls).document],
   ["further reviews", furtherPage(REVIEWS)],
   ["reading a ref", REF.documentOf([{ repository, ref: "refs/tags/v1" }]).document],
+  [
+    "tagging",
+    TAGGING.documentOf([1, 2].map(() => ({ repository, branchName: "x", tagName: "v1" }))).document,
+  ],
   ["moving refs", UPDATE_REFS],
   ["the history from a branch", LANDED.documentOf([{ ...window, from: null }]).document],
   ["the history from a commit", LANDED.documentOf([{ ...window, from: sha }]).document],

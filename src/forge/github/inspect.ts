@@ -13,7 +13,7 @@ const PER_CALL = 25;
 type Branches = QuestionKind<BranchQuestion, RepositoryAnswer>;
 
 /** In the words GitHub refuses every order with; it is better known before anything was ordered elsewhere. */
-const ARCHIVED: Refusal = {
+export const ARCHIVED: Refusal = {
   reason: "not_permitted",
   message: "Repository was archived so is read-only.",
   details: { connection: "archived" },

@@ -17,19 +17,24 @@ interface RefQuestion extends Question {
 }
 
 const oid = z.looseObject({ oid: z.string() });
-const target = oid.extend({ target: oid.extend({ target: oid.optional() }).optional() });
+/** What a ref points at: of an annotated tag, what that names. A tag of a tag is as far as people have been seen to go. */
+export const tagTarget = oid.extend({ target: oid.extend({ target: oid.optional() }).optional() });
+export const TAG_TARGET = "target { oid ... on Tag { target { oid ... on Tag { target { oid } } } } }";
+
+/** The object a ref leads to in the end; null where there is none. */
+export function leadsTo(first: z.infer<typeof tagTarget> | null | undefined): string | null {
+  return (first?.target?.target ?? first?.target ?? first)?.oid ?? null;
+}
 const answerShape = z.looseObject({
   id: z.string(),
   databaseId: z.number(),
-  ref: z.looseObject({ target: target.nullish() }).nullish(),
+  ref: z.looseObject({ target: tagTarget.nullish() }).nullish(),
 });
 
 export const REF: QuestionKind<RefQuestion, z.infer<typeof answerShape>> = {
-  // A tag of a tag is as far as people have been seen to go.
   documentOf: (questions) => {
     const question = onlyOf(questions);
-    const fields =
-      "ref(qualifiedName: $ref) { target { oid ... on Tag { target { oid ... on Tag { target { oid } } } } } }";
+    const fields = `ref(qualifiedName: $ref) { ${TAG_TARGET} }`;
     return repositoryDocument(question, fields, { ref: ["String!", question.ref] });
   },
   shape: answerShape,
@@ -42,7 +47,5 @@ export async function readRefState(
 ): Promise<Ordered<RefState>> {
   const asked = await askRepository(caller, REF, { repository, ref });
   if (!asked.ok) return asked;
-  const first = asked.value.ref?.target;
-  const last = first?.target?.target ?? first?.target ?? first;
-  return { ok: true, value: { repositoryId: asked.value.id, sha: last?.oid ?? null } };
+  return { ok: true, value: { repositoryId: asked.value.id, sha: leadsTo(asked.value.ref?.target) } };
 }

@@ -6,9 +6,10 @@ import type { GitHubClient } from "./client.ts";
 import { readContains } from "./contains.ts";
 import { deleteBranch, readTemporaryBranches } from "./delete-branch.ts";
 import { readLandedCommits } from "./landed-history.ts";
+import { lookBeforeTagging } from "./look-before-tagging.ts";
 import { moveBranch } from "./move-branch.ts";
 import { permitted, reachable } from "./permitted.ts";
-import { createTag, publishRelease, readTagHead } from "./tags.ts";
+import { createTag, publishRelease } from "./tags.ts";
 
 const PICK_WITHIN_MS = 25_000;
 /** Each further commit is a write of its own, and GitHub wants a second between two. */
@@ -27,8 +28,7 @@ export function createReleasing(client: GitHubClient, carryOut: CarryOut): Relea
       reachable(() => readContains(client.as(repository.installationId), repository, branchName, sha)),
     landedCommits: (repository, question) =>
       reachable(() => readLandedCommits(client.as(repository.installationId), repository, question)),
-    tagHead: (repository, tagName) =>
-      reachable(() => readTagHead(client.as(repository.installationId), repository, tagName)),
+    lookBeforeTagging: (questions) => lookBeforeTagging(client, questions),
     temporaryBranches: (repository) =>
       reachable(() => readTemporaryBranches(client.as(repository.installationId), repository)),
     deleteBranch: (repository, branchName, sha) =>

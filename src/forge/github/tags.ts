@@ -19,7 +19,7 @@ const errorsShape = z.looseObject({
 });
 
 /** The commit a tag leads to, an annotated one too. */
-export async function readTagHead(
+async function readTagHead(
   caller: Caller,
   repository: RepositoryRef,
   tagName: string,
@@ -57,20 +57,21 @@ export async function createTag(
 }
 
 /**
- * Publishes the release of a tag. GitHub would make a missing tag by itself, at the default branch: the tag comes first.
- * One published for the tag already is taken as it is.
+ * Publishes the release of a tag. GitHub makes a missing tag by itself, at the commit given; where the tag is there the commit counts for
+ * nothing. One published for the tag already is taken as it is.
  */
 export async function publishRelease(
   caller: Caller,
   carryOut: CarryOut,
   repository: RepositoryRef,
-  { tagName, name, body }: ReleaseNotes,
+  { tagName, sha, name, body }: ReleaseNotes,
 ): Promise<ReleaseOrder> {
   const find = (): Promise<ReleaseOrder | null> => findRelease(caller, repository, tagName);
   return await carryOut(async () => {
     const answer = await caller.write(`POST ${REPOSITORY}/releases`, {
       repository_id: repository.forgeId,
       tag_name: tagName,
+      target_commitish: sha,
       name,
       body,
     });
