@@ -11,6 +11,7 @@ import { readableRequest } from "./http/readable-request.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { serveMetrics, type MetricsAccess } from "./http/serve-metrics.ts";
 import { routes } from "./http/v1/routes.ts";
+import type { Intake } from "./webhooks/intake.ts";
 import { monitorDoor } from "./webhooks/monitor-door.ts";
 import { webhookDoor } from "./webhooks/door.ts";
 
@@ -21,6 +22,8 @@ export const WEBHOOK_PATH = "/api/github/webhooks";
 const MONITOR_PATH = "/monitors/:monitorId";
 
 export interface AppOptions {
+  /** Where the forge's deliveries go. */
+  readonly intake: Intake;
   /** The App's webhook secret, and while it is being changed the one before it. */
   readonly webhookSecrets: readonly string[];
   readonly metrics: MetricsAccess;
@@ -51,7 +54,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   });
   app.use(readableRequest);
   app.use(honourIfNoneMatch);
-  app.post(WEBHOOK_PATH, ...webhookDoor(deps, options.webhookSecrets));
+  app.post(WEBHOOK_PATH, ...webhookDoor(options.intake, options.webhookSecrets));
   app.post(MONITOR_PATH, ...monitorDoor(deps));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");

@@ -17,6 +17,7 @@ import { declareOthersDead, freeDeadWorkers } from "./store/instances.ts";
 import { migrate } from "./store/migrate.ts";
 import { createReadyBoards } from "./store/ready-boards.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
+import { createIntake } from "./webhooks/intake.ts";
 
 /** What is to be done at once is told by a notification; only what was put off waits for the next look, in milliseconds. */
 const LOOK_FOR_JOBS_MS = 2_000;
@@ -85,7 +86,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await freeDeadWorkers(db, 0);
     }
     let isDraining = false;
+    const intake = createIntake(deps);
     const app = createApp(deps, {
+      intake,
       webhookSecrets: github.webhookSecrets,
       metrics: options.metrics ?? "off",
       limits: options.limits ?? DEFAULT_LIMITS,
@@ -109,6 +112,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const end = async (): Promise<void> => {
       drain();
       await listening.close();
+      await intake.settled();
       await worker.stop();
       await db.destroy();
     };

@@ -30,10 +30,12 @@ import { dropOldBoardChanges } from "../store/ready-boards.ts";
 import type { Retention } from "../store/retention.ts";
 import { addJob } from "../store/jobs.ts";
 import { hearAgain } from "../webhooks/hear-again.ts";
-import { WORK_LANE, workLaneSoon } from "../webhooks/receive.ts";
+import { WORK_LANE, workLanesSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
 import { DROP_OLD, dropOld } from "./drop-old.ts";
+
+const WORK_FORGOTTEN_LANES = "work-forgotten-lanes";
 
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
@@ -79,8 +81,8 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   },
   [FOLLOW_TRUNKS]: () => followTrunks(deps),
   [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
-  "work-forgotten-lanes": async () => {
-    for (const lane of await listWaitingLanes(deps.db)) await workLaneSoon(deps.db, lane);
+  [WORK_FORGOTTEN_LANES]: async () => {
+    await workLanesSoon(deps.db, await listWaitingLanes(deps.db));
   },
   [TAKE_IN_MISSED]: async () => {
     const { wasAway } = await takeInMissed(deps);
@@ -101,7 +103,7 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
 
 /** When what runs by the clock runs (minute, hour, day of month, month, day of week; UTC). */
 export const TIMETABLE = `
-*/5 * * * * work-forgotten-lanes ?max=1
+* * * * * work-forgotten-lanes ?max=1
 */5 * * * * take-in-missed-deliveries ?max=1
 */5 * * * * sweep-pick-leftovers ?max=1
 27 * * * * look-after-hotfixes ?max=1
@@ -113,4 +115,4 @@ export const TIMETABLE = `
 `;
 
 /** What runs once when a process starts: it may have been away. */
-export const AT_START: readonly string[] = [TAKE_IN_MISSED, FOLLOW_TRUNKS];
+export const AT_START: readonly string[] = [WORK_FORGOTTEN_LANES, TAKE_IN_MISSED, FOLLOW_TRUNKS];

@@ -9,21 +9,39 @@ export interface Delivery {
   readonly receivedAt: Date;
 }
 
-/** Keeps a delivery; false when it is one we have already. One that was set aside and is sent again gets another try. */
-export async function insertDelivery(
-  db: Db,
-  delivery: { guid: string; event: string; lane: string; payload: string; source: "webhook" | "log" },
-): Promise<boolean> {
-  const inserted = await firstRow(
+/** A delivery as it is kept. */
+export interface NewDelivery {
+  readonly guid: string;
+  readonly event: string;
+  readonly lane: string;
+  readonly payload: string;
+  readonly source: "webhook" | "log";
+}
+
+/**
+ * Keeps deliveries, in this order; gives the ids of those we did not have. One that was set aside and is sent again is as new: it gets another
+ * try. Payloads are values of their own: in an array each quotation mark would have to be escaped.
+ */
+export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Promise<Set<string>> {
+  const once = [...new Map(deliveries.toReversed().map((each) => [each.guid, each])).values()].toReversed();
+  const bindings = Object.fromEntries(
+    once.flatMap((delivery, at) =>
+      COLUMNS.map((column): [string, string] => [`${column}${at}`, delivery[column]]),
+    ),
+  );
+  const values = once.map((_, at) => `(${COLUMNS.map((column) => `:${column}${at}`).join(", ")})`);
+  const inserted = await rows<{ guid: string }>(
     db,
-    `insert into deliveries (guid, event, lane, payload, source) values (:guid, :event, :lane, :payload, :source)
+    `insert into deliveries (${COLUMNS.join(", ")}) values ${values.join(", ")}
      on conflict (guid) do update set state = 'waiting', attempts = 0
        where deliveries.state = 'parked'
      returning guid`,
-    delivery,
+    bindings,
   );
-  return inserted !== null;
+  return new Set(inserted.map(({ guid }) => guid));
 }
+
+const COLUMNS = ["guid", "event", "lane", "payload", "source"] as const;
 
 /** Those of these deliveries that were never kept here. */
 export async function listUnknown(db: Db, guids: readonly string[]): Promise<Set<string>> {

@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import type { Db } from "./connect.ts";
+import { rows, type Db } from "./connect.ts";
 
 /**
  * Opens the pool a job worker works on. Ours rather than the worker's own, which neither listens to its idle connections
@@ -43,6 +43,32 @@ export async function addJob(
       delayMs,
       maxAttempts,
       mode: keepsTime ? "preserve_run_at" : "replace",
+    },
+  );
+}
+
+/** Adds several jobs by one statement. One that waits under the same key keeps its time. */
+export async function addJobs(
+  db: Db,
+  task: string,
+  jobs: readonly {
+    readonly payload: Readonly<Record<string, unknown>>;
+    readonly key: string;
+    readonly queue: string;
+  }[],
+): Promise<void> {
+  // In one order everywhere, or two that add the same jobs would wait for each other.
+  const sorted = jobs.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  await rows(
+    db,
+    `select graphile_worker.add_job(:task, payload := cast(each.payload as json), queue_name := each.queue,
+              job_key := each.key, max_attempts := 25, job_key_mode := 'preserve_run_at')
+       from unnest(cast(:payloads as text[]), cast(:queues as text[]), cast(:keys as text[])) each(payload, queue, key)`,
+    {
+      task,
+      payloads: sorted.map(({ payload }) => JSON.stringify(payload)),
+      queues: sorted.map(({ queue }) => queue),
+      keys: sorted.map(({ key }) => key),
     },
   );
 }

@@ -1,7 +1,7 @@
 import type { Deps } from "../actions/deps.ts";
-import { insertDelivery } from "../store/deliveries.ts";
 import type { Db } from "../store/connect.ts";
-import { addJob } from "../store/jobs.ts";
+import { insertDeliveries, type NewDelivery } from "../store/deliveries.ts";
+import { addJob, addJobs } from "../store/jobs.ts";
 
 export const WORK_LANE = "work-lane";
 
@@ -15,20 +15,21 @@ export interface IncomingDelivery {
   readonly source: "webhook" | "log";
 }
 
-/**
- * Keeps a delivery and asks for it to be worked, in one transaction: once this resolves no crash loses it. False when it is one we
- * have already.
- */
-export async function receiveDelivery(deps: Deps, delivery: IncomingDelivery): Promise<boolean> {
+/** A delivery as it is kept, in its lane. */
+export const inLane = (delivery: IncomingDelivery): NewDelivery => {
   const { guid, event, payload, source } = delivery;
-  const lane = laneOf(delivery);
+  return { guid, event, lane: laneOf(delivery), payload, source };
+};
+
+/** Keeps a delivery and asks for it to be worked, in one transaction. */
+export async function receiveDelivery(deps: Deps, delivery: IncomingDelivery): Promise<void> {
+  const kept = inLane(delivery);
   const isNew = await deps.db.transaction(async (trx) => {
-    const isInserted = await insertDelivery(trx, { guid, event, lane, payload, source });
-    if (isInserted) await workLaneSoon(trx, lane);
-    return isInserted;
+    const added = await insertDeliveries(trx, [kept]);
+    if (added.size > 0) await workLaneSoon(trx, kept.lane);
+    return added.size > 0;
   });
-  deps.metrics.deliveries.inc({ source, result: isNew ? "new" : "known" });
-  return isNew;
+  deps.metrics.deliveries.inc({ source: kept.source, result: isNew ? "new" : "known" });
 }
 
 /** What happens in one repository is worked in order, and does not wait for any other. */
@@ -46,6 +47,14 @@ export const laneOfRepository = (forgeId: number): string => `repository:${forge
  */
 export const workLaneSoon = (db: Db, lane: string): Promise<void> =>
   addJob(db, WORK_LANE, { lane }, { ...jobOf(lane), keepsTime: true });
+
+/** The same for several lanes, by one statement. */
+export const workLanesSoon = (db: Db, lanes: readonly string[]): Promise<void> =>
+  addJobs(
+    db,
+    WORK_LANE,
+    lanes.map((lane) => ({ payload: { lane }, ...jobOf(lane) })),
+  );
 
 /** Puts off what waits in a lane. */
 export const workLaneLater = (db: Db, lane: string, delayMs: number): Promise<void> =>

@@ -1,6 +1,6 @@
 import type { Deps } from "../actions/deps.ts";
 import type { DeliveryAttempt } from "../forge/forge.ts";
-import { isTranslated, translateDelivery } from "../forge/github/translate-delivery.ts";
+import { isTranslated, whereOf } from "../forge/github/translate-delivery.ts";
 import { listUnknown } from "../store/deliveries.ts";
 import { markRepaired, repairedUntil } from "../store/repairs.ts";
 import { receiveDelivery } from "./receive.ts";
@@ -84,7 +84,7 @@ async function findMissed(deps: Deps, atOnce: number, lost: ReadonlySet<string>)
 async function takeIn(deps: Deps, { id, guid, event }: DeliveryAttempt): Promise<boolean> {
   const payload = await deps.forge.deliveredPayload(id);
   if (payload === null) return false;
-  const { repositoryId, installationId } = translateDelivery(event, JSON.parse(payload));
+  const { repositoryId, installationId } = whereOf(JSON.parse(payload));
   await receiveDelivery(deps, { guid, event, payload, repositoryId, installationId, source: "log" });
   return true;
 }

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
+import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createApp, WEBHOOK_PATH } from "../../src/app.ts";
 import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
@@ -15,6 +16,8 @@ import {
   type SentDelivery,
 } from "../support/deliveries.ts";
 import { whileHeld } from "../support/held.ts";
+import { createIntake } from "../../src/webhooks/intake.ts";
+import { statementsOf } from "../support/statements.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -125,6 +128,26 @@ describe("a delivery", () => {
     expect(await kept(world, guid)).toBeUndefined();
   });
 
+  it("costs one statement, without a transaction around it", async () => {
+    const sent = await statementsOf(() => deliver(world, "ping", ping));
+    expect(sent.filter((text) => /^(begin|commit|insert into deliveries)/i.test(text))).toEqual([
+      expect.stringContaining("insert into deliveries"),
+    ]);
+  });
+
+  it("is kept though one that came at the same moment cannot be", async () => {
+    // Longer than what an index takes, and nothing in it repeats.
+    const unkeepable = randomBytes(6_000).toString("hex");
+    const guids = Array.from<unknown, string>({ length: 40 }, () => randomUUID()).toSpliced(
+      20,
+      0,
+      unkeepable,
+    );
+    const answers = await Promise.all(guids.map((guid) => deliver(world, "ping", ping, { guid })));
+    const refused = answers.filter(({ status }) => status !== 202);
+    expect(refused).toEqual([expect.objectContaining({ guid: unkeepable, status: 500 })]);
+  });
+
   it("that comes ten times, also at the same moment, is one", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
@@ -181,6 +204,7 @@ describe("while the webhook secret is exchanged", () => {
     const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {
       const server = createServer(
         createApp(deps, {
+          intake: createIntake(deps),
           webhookSecrets,
           limits: DEFAULT_LIMITS,
           metrics: "off",

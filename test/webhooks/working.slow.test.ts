@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { addJob } from "../../src/store/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithStatuses, deliver, kept, keptWhen } from "../support/deliveries.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -47,6 +49,13 @@ describe("deliveries", () => {
     const words = { pending: "pending", failure: "failing", success: "passing" };
     const all = await eventually(told, ({ length }) => length === states.length);
     expect(all).toEqual(states.map((state) => words[state]));
+  });
+
+  it("that were kept by a process that died before it could ask for them to be worked are found", async () => {
+    const guid = randomUUID();
+    await db()("deliveries").insert({ guid, event: "ping", lane: "forgotten", payload: "{}" });
+    await addJob(db(), "work-forgotten-lanes", {});
+    expect(await keptWhen(world, guid, ({ state }) => state === "done")).toMatchObject({ attempts: 0 });
   });
 
   it("that fail are tried again until they succeed, and what came after them waits its turn", async () => {

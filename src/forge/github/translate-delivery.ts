@@ -45,16 +45,21 @@ const TRANSLATIONS: Readonly<Record<string, Translation>> = {
 /** Whether webhooks of this kind can concern us. */
 export const isTranslated = (eventName: string): boolean => Object.hasOwn(TRANSLATIONS, eventName);
 
+/** Where a webhook is from; all the rest of it can wait. Never throws. */
+export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryId" | "installationId"> {
+  const around = shapes.envelope.safeParse(payload);
+  return {
+    repositoryId: around.data?.repository?.id ?? null,
+    installationId: around.data?.installation?.id ?? null,
+  };
+}
+
 /**
  * A webhook of GitHub's in our own words. Never throws: kinds and actions are added over time, and odd payloads do come, so
  * what cannot be read is irrelevant, with the reason beside it.
  */
 export function translateDelivery(eventName: string, payload: unknown): TranslatedDelivery {
-  const around = shapes.envelope.safeParse(payload);
-  const ids = {
-    repositoryId: around.data?.repository?.id ?? null,
-    installationId: around.data?.installation?.id ?? null,
-  };
+  const ids = whereOf(payload);
   const translate = isTranslated(eventName) ? TRANSLATIONS[eventName] : undefined;
   if (translate === undefined) return { deliveryEvent: IRRELEVANT, ...ids };
   try {

@@ -1,0 +1,61 @@
+/** More deliveries than can be worked as they come, at two processes. */
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import type { RunningService } from "../../src/service.ts";
+import { eventually } from "../support/api.ts";
+import { cardWithStatuses, deliver } from "../support/deliveries.ts";
+import { startSecondService } from "../support/second-service.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+const REPOSITORIES = 10;
+const OF_EACH = 120;
+/** Every so many is sent twice, to both processes. */
+const TWICE = 10;
+const PATIENCE_MS = 300_000;
+const WORDS = { pending: "pending", failure: "failing", success: "passing" } as const;
+const STATES = ["pending", "failure", "success"] as const;
+
+let world: TestWorld;
+let second: RunningService;
+beforeAll(async () => {
+  world = await startWorld();
+  second = await startSecondService(world);
+});
+afterAll(async () => {
+  await second.stop();
+  await world.stop();
+});
+
+it(`${REPOSITORIES * OF_EACH} at once are all taken, worked in each repository's order, and told once`, async () => {
+  const places = [];
+  for (let count = 0; count < REPOSITORIES; count++) {
+    const board = await world.board();
+    places.push({ board, ...(await cardWithStatuses(world, board)) });
+  }
+  const urls = [world.service.webhookUrl, second.webhookUrl];
+  const burst = places.map(async ({ status }) => {
+    const answers: number[] = [];
+    for (let turn = 0; turn < OF_EACH; turn++) {
+      const payload = JSON.stringify(status(STATES[turn % STATES.length] ?? "pending"));
+      const url = urls[turn % urls.length] ?? "";
+      const sent = await deliver(world, "status", payload, { url });
+      answers.push(sent.status);
+      if (turn % TWICE > 0) continue;
+      const again = await deliver(world, "status", payload, {
+        guid: sent.guid,
+        url: urls[(turn + 1) % 2] ?? "",
+      });
+      answers.push(again.status);
+    }
+    return answers;
+  });
+  expect(new Set((await Promise.all(burst)).flat())).toEqual(new Set([202]));
+
+  const { db } = world.service.deps;
+  const undone = () => db("deliveries").whereNot({ state: "done" }).select("guid", "state", "error");
+  expect(await eventually(undone, ({ length }) => length === 0, PATIENCE_MS)).toEqual([]);
+  const sent = Array.from({ length: OF_EACH }, (_, turn) => WORDS[STATES[turn % STATES.length] ?? "pending"]);
+  for (const { board, number } of places) {
+    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
+    expect(told.map(({ data }) => data["to"])).toEqual(sent);
+  }
+}, 600_000);
