@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import { eventually, type ApiAnswer, type ApiCard } from "../support/api.ts";
+import { startBalancer, type Balancer } from "../support/balancer.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
+import type { TestBoard } from "../support/world.ts";
+import { startSurroundings, type Surroundings } from "./surroundings.ts";
+
+const CARDS = 6;
+/** The writes on the forge at which a process dies, with the call's answer on its way. */
+const DEATHS = [8, 26];
+const LONG = 300_000;
+
+let shipped: Shipped;
+let surroundings: Surroundings;
+let balancer: Balancer;
+const processes: ShippedProcess[] = [];
+beforeAll(async () => {
+  [shipped, surroundings] = await Promise.all([shipService(), startSurroundings()]);
+  // On an empty database, both at once: one migrates, the other waits for it.
+  processes.push(...(await Promise.all([shipped.start(surroundings), shipped.start(surroundings)])));
+  balancer = await startBalancer(processes.map(({ baseUrl }) => baseUrl));
+  surroundings.forge.setWebhookUrl(`${balancer.url}${WEBHOOK_PATH}`);
+}, LONG);
+afterAll(async () => {
+  for (const service of processes) await service.kill();
+  await balancer.stop();
+  await surroundings.stop();
+  await shipped.remove();
+}, LONG);
+
+/** Makes the same call, with the same key, until it is done: what a caller should do who is cut off or told to come again. */
+async function insist<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
+  const key = randomUUID();
+  for (const until = Date.now() + LONG / 2; Date.now() < until; await sleep(200)) {
+    const answer = await call(key).catch(() => null);
+    if (answer && answer.status < 300) return answer.body;
+    if (answer && answer.status < 500 && !answer.headers.has("retry-after")) throw new Error(answer.text);
+  }
+  throw new Error("it was never done");
+}
+
+const cardOf = ({ api }: TestBoard, number: number): Promise<ApiCard> =>
+  insist(() => api.get<ApiCard>(`/v1/cards/${number}`));
+
+/** A card's whole life: created, its branch cut, pushed to by ada, reviewed, merged. Gives its number. */
+async function life(board: TestBoard, index: number): Promise<number> {
+  const { api, stages, owner } = board;
+  const { number } = await insist((key) =>
+    api.post<ApiCard>("/v1/cards", { title: `Life ${index}` }, { key }),
+  );
+  const move = (statusId: string) => insist((key) => api.move(number, statusId, 0, { key }));
+  await move(stages["In progress"]);
+  const branch = (await cardOf(board, number)).repositories[0]?.branchName ?? "";
+  await board.person("ada", "PUT", `/repos/${owner}/web/contents/${number}.txt`, {
+    message: `Write ${number}`,
+    content: Buffer.from(`${number}\n`).toString("base64"),
+    branch,
+  });
+  await move(stages["In review"]);
+  await move(stages["Done"]);
+  return number;
+}
+
+it(
+  `loses nothing and does nothing twice when two processes die in turn under ${CARDS} cards' lives`,
+  async () => {
+    const { forge, db } = surroundings;
+    const board = await surroundings.board(balancer.url);
+    let writes = 0;
+    const deaths: Promise<void>[] = [];
+    const dieAndComeBack = async (at: number): Promise<void> => {
+      const dying = processes[at];
+      if (!dying) throw new Error("no such process");
+      await dying.kill();
+      processes[at] = await shipped.start({ ...surroundings, port: Number(new URL(dying.baseUrl).port) });
+    };
+    forge.control.observe({
+      onAnswer: ({ method, path }) => {
+        if (method === "GET" || path.includes("access_tokens")) return;
+        writes += 1;
+        const at = DEATHS.indexOf(writes);
+        if (at >= 0) deaths.push(dieAndComeBack(at));
+      },
+    });
+
+    const numbers = await Promise.all(Array.from({ length: CARDS }, (_, index) => life(board, index)));
+    await Promise.all(deaths);
+    expect(deaths).toHaveLength(DEATHS.length);
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: CARDS }, (_, at) => at + 1));
+
+    await eventually(
+      () => db("deliveries").whereNot({ state: "done" }).select("guid", "event", "state", "error"),
+      ({ length }) => length === 0,
+      60_000,
+    );
+    await expectConsistent(surroundings, board);
+    for (const number of numbers) {
+      const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+      for (const kind of [
+        "created",
+        "branch_created",
+        "pushed",
+        "pull_request_opened",
+        "pull_request_merged",
+      ]) {
+        expect([number, kind, kinds.filter((told) => told === kind).length]).toEqual([number, kind, 1]);
+      }
+      expect(kinds.filter((kind) => kind === "status_changed")).toHaveLength(3);
+    }
+    const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=all&per_page=100`);
+    expect(pulls.body).toHaveLength(CARDS);
+    const commits = await board.person(
+      "ada",
+      "GET",
+      `/repos/${board.owner}/web/commits?sha=main&per_page=100`,
+    );
+    const merges = (commits.body as unknown as { parents: unknown[] }[]).filter(
+      ({ parents }) => parents.length === 2,
+    );
+    expect(merges).toHaveLength(CARDS);
+    // What the clock asks for is asked for once, however many processes there are.
+    expect(
+      await db("graphile_worker._private_jobs").groupBy("key").havingRaw("count(*) > 1").count(),
+    ).toEqual([]);
+    expect(await db("graphile_worker._private_known_crontabs").count().first()).toEqual({ count: 9 });
+  },
+  LONG,
+);
