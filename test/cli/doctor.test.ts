@@ -112,6 +112,33 @@ describe("trunkline doctor", () => {
     ]);
   });
 
+  it("names a clock that is far off the forge's", async () => {
+    const { control } = world.forge;
+    let body: unknown;
+    const unobserve = control.observe({
+      onAnswer: ({ path }, answer) => {
+        if (path === "/app") body = answer.body;
+      },
+    });
+    await findings();
+    unobserve();
+    const date = new Date(Date.now() + 120_000).toUTCString();
+    control.script({ method: "GET", path: "/app" }, [{ status: 200, body, headers: { date } }]);
+    const { bad } = await findings();
+    expect(bad).toContainEqual(
+      expect.stringMatching(/^clock: This clock is 1[12]\d seconds behind the forge's\.$/),
+    );
+  });
+
+  it("names a migration that is pending", async () => {
+    const { db } = world.service.deps;
+    const [last] = (await db("knex_migrations").orderBy("id", "desc").limit(1)) as { name: string }[];
+    await db("knex_migrations").where({ name: last?.name }).delete();
+    const { code, bad } = await findings();
+    await db("knex_migrations").insert({ ...last });
+    expect([code, bad[0]]).toEqual([1, `migrations: Not yet applied: ${last?.name}.`]);
+  });
+
   it("names deliveries that were set aside", async () => {
     const { db } = world.service.deps;
     await db("deliveries").insert({
