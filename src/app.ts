@@ -4,6 +4,7 @@ import { honourIfNoneMatch } from "./http/conditional.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { Gate, type CallLimits } from "./http/gate.ts";
 import { observeRequests } from "./http/observe-requests.ts";
+import { refuseOtherMethods } from "./http/other-methods.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/serve-reference.ts";
@@ -78,6 +79,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   });
   app.get("/readyz", serveReadiness({ db: deps.db, log: deps.log, ...options }));
   app.get("/metrics", serveMetrics(deps, options.metrics));
+  refuseOtherMethods(app);
   app.use(unknownRoute);
   app.use(errorHandler);
   return app;

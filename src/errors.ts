@@ -7,6 +7,7 @@ export type ProblemKind =
   | "invalid"
   | "forbidden"
   | "not_found"
+  | "method_not_allowed"
   | "conflict"
   | "busy"
   | "refused"

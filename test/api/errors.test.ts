@@ -51,8 +51,8 @@ describe("an error", () => {
   it.each<[string, string, number, string]>([
     ["GET", "/v1/nothing", 404, "Not Found"],
     ["GET", "/index.html", 404, "Not Found"],
-    ["PUT", "/v1/cards/1", 404, "Not Found"],
-    ["POST", "/v1/board", 404, "Not Found"],
+    ["PUT", "/v1/cards/1", 405, "Method Not Allowed"],
+    ["POST", "/v1/board", 405, "Method Not Allowed"],
     ["GET", "/v2/me", 404, "Not Found"],
     ["GET", "/v1/cards/%E0%A4%A", 400, "Bad Request"],
     ["GET", "/v1/cards/4711", 404, "Not Found"],
