@@ -22,12 +22,15 @@ export interface ReadinessOf {
   readonly isDraining: () => boolean;
 }
 
-/** Answers whether this process should be sent calls: 200, or 503 with what is missing. */
+/**
+ * Answers whether this process should be sent calls: 200, or 503 with what is missing. Work left lying is told, and keeps no process from being sent
+ * calls: all would say so at once, and reads are answered all the same.
+ */
 export const serveReadiness =
   (of: ReadinessOf): RequestHandler =>
   async (_request, response) => {
     const checks = await checkReadiness(of);
-    const isReady = checks.every(({ ok }) => ok);
+    const isReady = checks.every(({ name, ok }) => ok || name === "queue");
     response
       .status(isReady ? 200 : 503)
       .set("Cache-Control", "no-store")
