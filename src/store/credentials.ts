@@ -143,12 +143,17 @@ export async function rotateSecret(
   );
 }
 
-/** Revokes a credential as of now; false when there is none with this client id. */
+/** Revokes a credential as of now, and with it its memberships; false when there is none with this client id. */
 export async function revokeCredential(db: Db, clientId: string): Promise<boolean> {
-  const changed = await db("credentials")
-    .where({ client_id: clientId })
-    .update({ revoked_at: db.raw("coalesce(revoked_at, now())") });
-  return changed > 0;
+  const revoked = await rows(
+    db,
+    `with revoked as (
+       update credentials set revoked_at = coalesce(revoked_at, now()) where client_id = :clientId returning user_id),
+     gone as (delete from memberships where user_id in (select user_id from revoked))
+     select 1 from revoked`,
+    { clientId },
+  );
+  return revoked.length > 0;
 }
 
 /** Gives a user a role on a board, replacing the one it has. */

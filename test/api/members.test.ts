@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
-import { setMembership } from "../../src/store/credentials.ts";
+import { revokeCredential, setMembership } from "../../src/store/credentials.ts";
 import { seeForgeUser } from "../../src/store/users.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -47,6 +47,23 @@ describe("the members of a board", () => {
     ]);
   });
 
+  it("are no credential that was revoked; the cards it was given keep it, and no other can be given to it", async () => {
+    const board = await world.board();
+    const agent = await board.as({ role: "member" });
+    const list = async () => (await board.api.get<Member[]>("/v1/members")).body;
+    const id = (await list()).find(({ name }) => name === "member agent")?.id;
+    const { number } = await board.api.card({ assigneeId: id });
+    await revokeCredential(world.service.deps.db, agent.apiKey.split("_")[1] ?? "");
+    expect((await list()).map(({ name }) => name)).toEqual(["maintainer agent"]);
+    expect(await board.api.readCard(number)).toMatchObject({ assignee: { id } });
+    for (const refused of [
+      await board.api.post("/v1/cards", { title: "x", assigneeId: id }),
+      await board.api.patch(`/v1/cards/${(await board.api.card()).number}`, { assigneeId: id }),
+    ]) {
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.assigneeId" }] } });
+    }
+  });
+
   it("keep their place when their role changes", async () => {
     const board = await world.board();
     await board.as({ role: "member" });
@@ -78,7 +95,7 @@ describe("the members of a board", () => {
       await board.api.put(path, { role: "viewer" }),
       await board.api.delete(path),
     ];
-    expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(tries.map(({ status }) => status)).toEqual([405, 404, 404, 404]);
     expect((await board.api.get<Member[]>("/v1/members")).body).toEqual([member]);
   });
 
