@@ -1,12 +1,13 @@
 import type { Deps } from "../actions/deps.ts";
-import { dropOldReports } from "../store/monitors.ts";
-import { dropOldActions } from "../store/release-actions.ts";
 import {
   dropDeadInstances,
   dropFailedJobs,
+  dropOldActions,
+  dropOldCheckReports,
   dropOldDeliveries,
   dropOldKeys,
   dropOldOperations,
+  dropOldReports,
   type Retention,
 } from "../store/retention.ts";
 
@@ -19,9 +20,10 @@ export async function dropOld({ db, log }: Deps, { deliveryDays, historyDays }: 
     deliveries: await dropOldDeliveries(db, deliveryDays),
     jobs: await dropFailedJobs(db, historyDays),
     instances: await dropDeadInstances(db),
+    monitorReports: await dropOldReports(db),
+    checkReports: await dropOldCheckReports(db, historyDays),
+    releaseActions: await dropOldActions(db, historyDays),
   };
-  await dropOldReports(db);
   await dropOldOperations(db, historyDays);
-  await dropOldActions(db, historyDays);
   log.info(dropped, "dropped what is old");
 }

@@ -73,8 +73,3 @@ export async function rememberReport(db: Db, monitorId: string, reportId: string
   );
   return added.length > 0;
 }
-
-/** Forgets reports so old that nobody repeats them any more. */
-export async function dropOldReports(db: Db): Promise<void> {
-  await db.raw("delete from monitor_reports where received_at < now() - interval '7 days'");
-}

@@ -187,10 +187,3 @@ export async function findFreeAction(db: Db, actionId: string): Promise<ReleaseA
     { actionId },
   );
 }
-
-/** Drops actions that ended so long ago, with what their promotions came to. */
-export const dropOldActions = (db: Db, days: number): Promise<number> =>
-  db("release_actions")
-    .where("state", "<>", "running")
-    .where("updated_at", "<", db.raw("now() - ? * interval '1 day'", [days]))
-    .delete();

@@ -14,11 +14,11 @@ export const DEFAULT_RETENTION: Retention = { deliveryDays: 30, historyDays: 90 
 const BATCH = 1_000;
 
 /** Repeats a batch until it finds less than a whole one, and gives how many rows went. */
-async function inBatches(dropSome: () => Promise<number>): Promise<number> {
+async function inBatches(dropSome: () => Promise<number>, batch = BATCH): Promise<number> {
   for (let total = 0; ;) {
     const dropped = await dropSome();
     total += dropped;
-    if (dropped < BATCH) return total;
+    if (dropped < batch) return total;
   }
 }
 
@@ -34,7 +34,7 @@ export const dropOldDeliveries = (db: Db, days: number, batch = BATCH): Promise<
       { days, batch },
     );
     return dropped.length;
-  });
+  }, batch);
 
 /** Drops answers older than 24 hours. A running key is never dropped. */
 export const dropOldKeys = (db: Db): Promise<number> =>
@@ -49,6 +49,52 @@ export const dropOldKeys = (db: Db): Promise<number> =>
     );
     return dropped.length;
   });
+
+/** Drops monitors' reports so old that nobody repeats them any more. */
+export const dropOldReports = (db: Db, batch = BATCH): Promise<number> =>
+  inBatches(async () => {
+    const dropped = await rows(
+      db,
+      `delete from monitor_reports where (monitor_id, report_id) in (
+         select monitor_id, report_id from monitor_reports where received_at < now() - interval '7 days'
+          order by received_at limit :batch)
+       returning 1`,
+      { batch },
+    );
+    return dropped.length;
+  }, batch);
+
+/** Drops what checks said long ago of commits that are no card's, pull request's or proposal's newest one. */
+export const dropOldCheckReports = (db: Db, days: number, batch = BATCH): Promise<number> =>
+  inBatches(async () => {
+    const dropped = await rows(
+      db,
+      `delete from check_reports where (repository_id, sha, source, name, app_id) in (
+         select k.repository_id, k.sha, k.source, k.name, k.app_id from check_reports k
+          where k.changed_at < now() - :days * interval '1 day'
+            and not exists (select 1 from card_repositories h where h.repository_id = k.repository_id and h.head_sha = k.sha)
+            and not exists (select 1 from pull_requests h where h.repository_id = k.repository_id and h.head_sha = k.sha)
+            and not exists (select 1 from proposals h where h.repository_id = k.repository_id and h.head_sha = k.sha)
+          order by k.changed_at limit :batch)
+       returning 1`,
+      { days, batch },
+    );
+    return dropped.length;
+  }, batch);
+
+/** Drops actions on releases that ended so long ago, with what their promotions came to. */
+export const dropOldActions = (db: Db, days: number, batch = BATCH): Promise<number> =>
+  inBatches(async () => {
+    const dropped = await rows(
+      db,
+      `delete from release_actions where id in (
+         select id from release_actions where state <> 'running' and updated_at < now() - :days * interval '1 day'
+          order by updated_at limit :batch)
+       returning 1`,
+      { days, batch },
+    );
+    return dropped.length;
+  }, batch);
 
 /** Drops jobs that were given up after their last try. */
 export const dropFailedJobs = (db: Db, days: number): Promise<number> =>

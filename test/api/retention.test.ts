@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { v7 as uuidv7 } from "uuid";
+import { createMonitor } from "../../src/actions/create-monitor.ts";
 import { dropOld } from "../../src/jobs/drop-old.ts";
-import { dropOldDeliveries } from "../../src/store/retention.ts";
-import { deliver, keptWhen } from "../support/deliveries.ts";
+import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/retention.ts";
+import { cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";
 import { makeRelease, promote } from "../support/releases.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -47,6 +49,43 @@ it("many of them go batch by batch, all of them", async () => {
   );
   expect(await dropOldDeliveries(db, 30)).toBe(2_500);
   expect(await db("deliveries").where({ lane: "x" })).toEqual([]);
+});
+
+it("what checks said is forgotten where no card shows the commit any more, batch by batch", async () => {
+  const { db } = world.service.deps;
+  const board = await world.board();
+  const { sha, repositoryId } = await cardWithStatuses(world, board);
+  const [repository] = (await db("repositories").where({ forge_id: repositoryId }).pluck("id")) as string[];
+  const report = (of: string, name: string, days: number) => ({
+    repository_id: repository,
+    sha: of,
+    source: "status",
+    name,
+    forge_id: 1,
+    outcome: "passing",
+    changed_at: ago(days),
+  });
+  const gone = "0".repeat(40);
+  const reports = ["a", "b", "c"].map((name) => report(gone, name, 91));
+  await db("check_reports").insert([...reports, report(gone, "young", 89), report(sha, "shown", 400)]);
+  expect(await dropOldCheckReports(db, 90, 2)).toBe(3);
+  expect(
+    await db("check_reports").where({ repository_id: repository }).orderBy("name").pluck("name"),
+  ).toEqual(["shown", "young"]);
+});
+
+it("reports of monitors are forgotten after a week, batch by batch", async () => {
+  const { db } = world.service.deps;
+  const board = await world.board();
+  const monitor = await createMonitor({ db, newId: uuidv7 }, { projectId: board.projectId, name: "errors" });
+  const report = (id: string, days: number) => ({
+    monitor_id: monitor.id,
+    report_id: id,
+    received_at: ago(days),
+  });
+  await db("monitor_reports").insert([report("1", 8), report("2", 8), report("3", 8), report("young", 6)]);
+  expect(await dropOldReports(db, 2)).toBe(3);
+  expect(await db("monitor_reports").where({ monitor_id: monitor.id }).pluck("report_id")).toEqual(["young"]);
 });
 
 it("moves of long ago are forgotten, but for each card's last that went well", async () => {
