@@ -41,6 +41,9 @@ export function someFraction(): string {
 export const shareColumn = (stageId: string): string =>
   `pg_advisory_xact_lock_shared(hashtextextended('column:' || cast(${stageId} as text), 0))`;
 
+/** A rank between two others. */
+export const rankBetween = (above: string, below: string): string => generateKeyBetween(above, below);
+
 /**
  * Holds a column until the transaction ends, so that two cards never get one place. Everybody takes exactly one of these, and
  * takes it before any row of the column, so movers wait for each other and never deadlock.

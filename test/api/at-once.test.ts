@@ -37,6 +37,15 @@ const writes: readonly [string, Write][] = [
         options,
       ),
   ],
+  [
+    "a move to the top of a column",
+    (api, number, options) => api.move(number, board.stages["To do"], 0, options),
+  ],
+  [
+    "a move past a column's end",
+    (api, number, options) => api.move(number, board.stages["To do"], 1_000, options),
+  ],
+  ["a move between others", (api, number, options) => api.move(number, board.stages.Backlog, 1, options)],
 ];
 
 const MADE_ANEW = new Set(["id", "at", "createdAt", "updatedAt", "number", "position"]);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/connect.ts";
 import { eventually } from "../support/api.ts";
@@ -11,6 +12,7 @@ import {
   without,
   type Flow,
 } from "../support/flows.ts";
+import { keyHeldBy } from "../support/keys.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -19,8 +21,6 @@ beforeAll(async () => {
 });
 afterEach(() => world.forge.control.faults.clear());
 afterAll(() => world.stop());
-
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
 /** Removes a stage as a flow's replacement does, up to its last moment. */
 const removing = (board: TestBoard, name: keyof TestBoard["stages"]) => async (trx: Trx) => {
@@ -79,8 +79,10 @@ describe("a flow that changes while cards move", () => {
   ] as const)("turns away a move %s into a stage that is just removed", async (_, name, repositoryIds) => {
     const board = await world.board();
     const { number } = await board.api.card(repositoryIds ? { repositoryIds } : {});
+    // One that takes over a key is made step by step.
+    const key = await keyHeldBy(board, randomUUID());
     const refused = await during(world, removing(board, name), () =>
-      board.api.move(number, board.stages[name]),
+      board.api.move(number, board.stages[name], 0, { key }),
     );
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -91,24 +93,42 @@ describe("a flow that changes while cards move", () => {
     expect((await board.api.move(number, board.stages["In review"])).status).not.toBe(500);
   });
 
-  it("makes no card in a backlog that is just replaced; asking again makes it in the new one", async () => {
+  it("asks the new flow, where a move without Git is one statement that finds the stage removed", async () => {
     const board = await world.board();
-    const options = { key: "card-in-a-new-backlog" };
-    const create = () => board.api.post("/v1/cards", { title: "Once" }, options);
-    const refused = await during(
-      world,
-      async (trx) => {
-        const [backlog] = await trx("stages").where({ id: board.stages.Backlog });
-        await trx("stages").where({ id: board.stages.Backlog }).delete();
-        await trx("stages").insert({ ...(backlog as object), id: UNKNOWN });
-      },
-      create,
+    const { number } = await board.api.card();
+    const refused = await during(world, removing(board, "To do"), () =>
+      board.api.move(number, board.stages["To do"]),
     );
-    expect(refused.status).toBe(409);
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await create()).toMatchObject({ status: 201, body: { number: 1, statusId: UNKNOWN } });
-    await board.api.delete("/v1/cards/1");
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.statusId" }] } });
+    expect((await board.api.readCard(number)).statusId).toBe(board.stages.Backlog);
   });
+
+  it.each([
+    ["made step by step is told to ask again", { labelIds: [] }, 409],
+    ["made in one statement is in the new one", {}, 201],
+  ] as const)(
+    "makes no card in a backlog that is just replaced: one that is %s",
+    async (_, fields, status) => {
+      const board = await world.board();
+      const options = { key: "card-in-a-new-backlog" };
+      const id = randomUUID();
+      const create = () => board.api.post("/v1/cards", { title: "Once", ...fields }, options);
+      const answered = await during(
+        world,
+        async (trx) => {
+          const [backlog] = await trx("stages").where({ id: board.stages.Backlog });
+          await trx("stages").where({ id: board.stages.Backlog }).delete();
+          await trx("stages").insert({ ...(backlog as object), id });
+        },
+        create,
+      );
+      expect([answered.status, answered.headers.get("retry-after")]).toEqual([
+        status,
+        status === 409 ? "1" : null,
+      ]);
+      expect(await create()).toMatchObject({ status: 201, body: { number: 1, statusId: id } });
+    },
+  );
 
   it("leaves every card in a stage of the flow, however moves, new cards and new flows meet", async () => {
     const board = await world.board();

@@ -27,11 +27,11 @@ const calls: readonly [string, number, Call][] = [
   ["a comment", 1, (api, options) => api.post(`/v1/cards/${number}/comments`, { body: "Hello" }, options)],
   ["an update", 1, (api, options) => api.patch(`/v1/cards/${number}`, { title: randomUUID() }, options)],
   ["a new card", 1, (api, options) => api.post("/v1/cards", { title: "New" }, options)],
-  ["a move without Git", 14, (api, options) => api.move(number, board.stages["In review"], 0, options)],
+  ["a move without Git", 1, (api, options) => api.move(number, board.stages["In review"], 0, options)],
   ["the trunk report", 3, (api) => api.get("/v1/trunk")],
   ["the releases", 3, (api) => api.get("/v1/releases")],
   ["a release", 2, (api) => api.get(`/v1/releases/${releaseId}`)],
-  ["a move within a column", 12, (api, options) => api.move(number, board.stages["In review"], 0, options)],
+  ["a move within a column", 2, (api, options) => api.move(number, board.stages["In review"], 1, options)],
 ];
 
 it.each(calls)("%s takes %d statements", async (_, count, call) => {

@@ -1,0 +1,23 @@
+import { RULE_TYPES, ruleAsks } from "../flow/flow.ts";
+import { mayAct, ROLES } from "../flow/roles.ts";
+import type { AtOnce } from "../store/at-once.ts";
+import { moveAtOnce } from "../store/card-moves.ts";
+import type { KeyedAsker } from "./caller.ts";
+import type { Deps } from "./deps.ts";
+
+const RULES_WITHOUT_GIT = RULE_TYPES.filter((type) => !ruleAsks({ type, into: null }, "branch"));
+
+/** Moves a card in one statement, where that has nothing to do with the forge and no other move is at work on it. */
+export async function moveWithoutGit(
+  deps: Deps,
+  { userId: actorId, workspaceId, role, ...request }: KeyedAsker,
+  number: number,
+  { statusId: stageId, index }: { readonly statusId: string; readonly index: number },
+): Promise<AtOnce> {
+  const roles = ROLES.filter((least) => mayAct(role, least));
+  const where = { workspaceId, number, stageId, index };
+  const move = { ...where, eventId: deps.newId(), actorId, roles, rulesWithoutGit: RULES_WITHOUT_GIT };
+  const moved = await moveAtOnce(deps.db, request, move);
+  if (moved?.state === "done") deps.metrics.moves.inc({ outcome: "moved" });
+  return moved;
+}
