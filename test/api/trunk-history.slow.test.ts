@@ -5,8 +5,10 @@ import { followTrunk, followTrunks } from "../../src/actions/follow-trunk.ts";
 import type { Deps } from "../../src/actions/deps.ts";
 import { eventually } from "../support/api.ts";
 import type { Clone } from "../support/git.ts";
+import { mergedPull, mergedRevert } from "../support/merged-pull.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { readTrunk, trunkWhenLanded } from "../support/trunk.ts";
+import { landingsByGit, type LandedByGit } from "../support/trunk-by-git.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -48,71 +50,34 @@ function commitAt(days: number, message: string, file = `${message.replaceAll(/\
   return gitAt(days, "rev-parse", "HEAD");
 }
 
-const fullName = () => `${board.owner}/web`;
+const workplace = () => ({ board, clone });
 
-/** A pull request with two commits of its own, merged on the forge. */
-async function mergedPull(name: string, method: string): Promise<void> {
-  await clone.checkout("main");
-  await clone.git("checkout", "-q", "-b", name);
-  await clone.commit(`First of ${name}\n\nPart-of: ${name}`, { [`${name}-1.txt`]: "1\n" });
-  await clone.commit(`Second of ${name}\n\nPart-of: ${name}`, { [`${name}-2.txt`]: "2\n" });
-  await clone.push("origin", name);
-  await mergePull(name, method);
-}
-
-async function mergePull(name: string, method: string): Promise<void> {
-  const pulls = `/repos/${fullName()}/pulls`;
-  const opened = await board.person("ada", "POST", pulls, { title: name, head: name, base: "main" });
-  const merged = await board.person("ada", "PUT", `${pulls}/${String(opened.body["number"])}/merge`, {
-    merge_method: method,
-  });
-  expect(merged.status).toBe(200);
-}
-
-interface Told {
-  readonly sha: string;
-  readonly at: string;
-  readonly title: string;
-  readonly reverts: string | null;
-}
-
-/** What landed on main by git's word alone, newest first. A rebased pull request's commits are told by their last lines. */
-async function landingsByGit(): Promise<Told[]> {
-  await clone.checkout("main");
-  const format = "--format=%H%x00%cI%x00%s%x00%B%x00%P%x01";
-  const read = async (...range: string[]) =>
-    (await clone.git("log", format, ...range))
-      .split("\u0001")
-      .map((record) => record.trim())
-      .filter((record) => record !== "")
-      .map((record) => {
-        const [sha = "", at = "", title = "", message = "", parents = ""] = record.split("\u0000");
-        return { sha, at: new Date(at).toISOString(), title, message, parents: parents.split(" ") };
-      });
-  const undone = (message: string) => /^This reverts commit (\w{40})/m.exec(message)?.[1] ?? null;
-  const line = await read("--first-parent", "main");
-  const part = (message: string) => /^Part-of: (.*)$/m.exec(message)?.[1] ?? null;
-  const landed = line.filter(
-    ({ message, parents }, index) =>
-      parents.length > 1 || part(message) === null || part(message) !== part(line[index - 1]?.message ?? ""),
-  );
-  const told: Told[] = [];
-  const reverting = new Set<string>();
-  for (const { sha, at, title, message, parents } of landed.toReversed()) {
-    const [first = "", second] = parents;
-    const brought = second === undefined ? [] : await read(`${first}..${second}`);
-    const all = brought.map((commit) => ({ by: commit.sha, of: undone(commit.message) }));
-    const of =
-      undone(message) ?? (all.length > 0 && all.every((each) => each.of) ? (all[0]?.of ?? null) : null);
-    const counts = of !== null && !reverting.has(of);
-    if (counts) for (const by of [sha, ...all.map((each) => each.by)]) reverting.add(by);
-    told.unshift({ sha, at, title, reverts: counts ? of : null });
+/** Compares the report with git, over all the days and over some of them. */
+async function expectWhatGitSays(
+  expected: readonly LandedByGit[],
+  windows: readonly (readonly [number, number])[],
+): Promise<void> {
+  const whole = `?from=${dayOf(62)}&to=${dayOf(0)}`;
+  await trunkWhenLanded(board.api, expected.length, whole);
+  for (const [from, to] of [[62, 0] as const, ...windows]) {
+    const { landings, numbers } = await readTrunk(board.api, `?from=${dayOf(from)}&to=${dayOf(to)}`);
+    const within = expected.filter(
+      ({ at }) => at.slice(0, 10) >= dayOf(from) && at.slice(0, 10) <= dayOf(to),
+    );
+    const told = landings.map(({ sha, at, title, reverts }) => ({ sha, at, title, reverts }));
+    expect(told).toEqual(within.toSorted((a, b) => b.at.localeCompare(a.at)));
+    expect(numbers).toMatchObject({
+      landed: within.length,
+      reverts: within.filter(({ reverts }) => reverts !== null).length,
+    });
   }
-  return told;
 }
+
+const revertsAmong = (landings: readonly LandedByGit[]): number =>
+  landings.filter(({ reverts }) => reverts !== null).length;
 
 describe("what landed on a trunk", () => {
-  it("is what git says: merges, squashes, rebases, pushes, hotfixes, picks and reverts of any day", async () => {
+  it("is what git says of work done with git: merges, pushes, hotfixes, picks and reverts of any day", async () => {
     const work = commitAt(60, "Push at once");
     gitAt(55, "checkout", "-q", "-b", "feature");
     const picked = commitAt(54, "Half a feature");
@@ -130,51 +95,62 @@ describe("what landed on a trunk", () => {
     gitAt(36, "cherry-pick", "-x", picked);
     gitAt(34, "merge", "-q", "--squash", "feature");
     gitAt(34, "commit", "-q", "--allow-empty", "-m", "Feature in one");
+    gitAt(34, "revert", "--no-edit", "HEAD~3");
+    const gone = gitAt(34, "rev-parse", "HEAD");
+    gitAt(34, "revert", "--no-edit", gone);
+    const back = gitAt(34, "rev-parse", "HEAD");
+    gitAt(34, "revert", "--no-edit", back);
+    gitAt(34, "checkout", "-q", "-b", "elsewhere", "feature");
+    gitAt(34, "revert", "--no-edit", picked);
+    gitAt(34, "checkout", "-q", "main");
+    gitAt(33, "cherry-pick", "-x", "elsewhere");
     commitAt(33, "Late");
     commitAt(35, "Made before the one it follows");
     await clone.push("origin", "main");
-    await mergedPull("by-merge", "merge");
-    await mergedPull("by-squash", "squash");
-    await mergedPull("by-rebase", "rebase");
-    await clone.checkout("main");
-    await clone.git("checkout", "-q", "-b", "undo");
-    await clone.git("revert", "--no-edit", "HEAD~2");
-    await clone.push("origin", "undo");
-    await mergePull("undo", "merge");
-
-    const expected = await landingsByGit();
-    expect(expected.filter(({ reverts }) => reverts !== null)).toHaveLength(3);
-    const windows = [
-      [62, 0],
+    const expected = await landingsByGit(clone);
+    expect(revertsAmong(expected)).toBe(5);
+    await expectWhatGitSays(expected, [
       [60, 60],
       [52, 45],
       [40, 34],
       [35, 35],
       [1, 0],
-    ] as const;
-    const whole = `?from=${dayOf(62)}&to=${dayOf(0)}`;
-    const count = expected.filter(({ at }) => at >= `${dayOf(62)}T`).length;
-    await trunkWhenLanded(board.api, count, whole);
-    for (const [from, to] of windows) {
-      const { landings, numbers } = await readTrunk(board.api, `?from=${dayOf(from)}&to=${dayOf(to)}`);
-      const within = expected.filter(
-        ({ at }) => at.slice(0, 10) >= dayOf(from) && at.slice(0, 10) <= dayOf(to),
-      );
-      const told = landings.map(({ sha, at, title, reverts }) => ({ sha, at, title, reverts }));
-      expect(told).toEqual(within.toSorted((a, b) => b.at.localeCompare(a.at)));
-      expect(numbers).toMatchObject({
-        landed: within.length,
-        reverts: within.filter(({ reverts }) => reverts !== null).length,
-      });
-    }
-    const { landings } = await readTrunk(board.api, whole);
+    ]);
+    const { landings } = await readTrunk(board.api, `?from=${dayOf(62)}&to=${dayOf(0)}`);
+    expect(landings.map(({ title }) => title)).not.toContain("Hot fix");
+  });
+
+  it("is what git says of pull requests, whoever edited their messages, and of what they revert", async () => {
+    await mergedPull(workplace(), "by-merge", "merge");
+    await mergedPull(workplace(), "by-squash", "squash");
+    await mergedPull(workplace(), "by-rebase", "rebase");
+    await mergedPull(workplace(), "of-three", "rebase", { commits: 3, meanwhile: "behind" });
+    await mergedPull(workplace(), "kept-up", "merge", { meanwhile: "updated" });
+    const renamed = { commit_title: "Shipped under another name", commit_message: "Nothing of the commits." };
+    await mergedPull(workplace(), "edited", "squash", { edited: renamed });
+    await clone.checkout("main");
+    const line = await clone.git("log", "--first-parent", "--format=%H", "main");
+    const [newest = "", , , third = "", second = ""] = line.split("\n");
+    await mergedRevert(workplace(), "undo", newest, "merge");
+    const quoting = { commit_title: "Take it back", commit_message: `This reverts commit ${third}.` };
+    await mergedRevert(workplace(), "undo-squashed", third, "squash", quoting);
+    const silent = { commit_title: "Tidy up", commit_message: "Said nothing." };
+    await mergedRevert(workplace(), "undo-silently", second, "squash", silent);
+
+    const expected = await landingsByGit(clone);
+    expect(revertsAmong(expected)).toBe(2);
+    await expectWhatGitSays(expected, [[1, 0]]);
+    const { landings } = await readTrunk(board.api);
     const numbers = Object.fromEntries(landings.map(({ title, prNumber }) => [title, prNumber]));
     expect(numbers).toMatchObject({
       "Second of by-rebase": 3,
       "by-squash (#2)": 2,
-      "Merge hotfix": null,
+      "Third of of-three": 4,
+      "Before of-three": null,
+      [`Merge pull request #5 from ${board.owner}/kept-up`]: 5,
+      "Shipped under another name": 6,
+      "Take it back": 8,
     });
-    expect(numbers).not.toHaveProperty("Hot fix");
   });
 
   it("is found again when the forge's word of it is lost", async () => {
@@ -202,6 +178,24 @@ describe("what landed on a trunk", () => {
     expect(landings.map(({ title }) => title)).toEqual(["Instead", "Initial commit"]);
   });
 
+  it("is what git says when a merge the wrong way round makes another line the first", async () => {
+    await clone.commit("Pushed", { "a.txt": "a\n" });
+    await clone.push("origin", "main");
+    await trunkWhenLanded(board.api, 2);
+    await clone.git("checkout", "-q", "-b", "other", "HEAD~1");
+    await clone.commit("Beside it", { "b.txt": "b\n" });
+    await clone.git("merge", "-q", "-m", "Merge main into other", "main");
+    const sha = await clone.git("rev-parse", "HEAD");
+    await clone.push("origin", "HEAD:main");
+    const { landings } = await eventually(
+      () => readTrunk(board.api),
+      (report) => report.landings[0]?.sha === sha,
+    );
+    const told = landings.map(({ sha: landed, at, title, reverts }) => ({ sha: landed, at, title, reverts }));
+    expect(told).toEqual(await landingsByGit(clone));
+    expect(told.map(({ title }) => title)).toEqual(["Merge main into other", "Beside it", "Initial commit"]);
+  });
+
   it("belongs to its pull request once the forge knows that, too", async () => {
     const { deps } = world.service;
     const forgetful: Deps = {
@@ -217,7 +211,7 @@ describe("what landed on a trunk", () => {
       },
     };
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
-    await mergedPull("by-rebase", "rebase");
+    await mergedPull(workplace(), "by-rebase", "rebase");
     await world.forge.settle();
     world.forge.control.webhooks.clear();
     await followTrunk(forgetful, board.repositories["web"] ?? "", "main");
