@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { boardText } from "./board.ts";
-import { firstRow, type Db } from "./connect.ts";
+import { firstRow, rows, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import type { Presumption } from "./presumption.ts";
 
@@ -23,8 +23,8 @@ export interface BoardQuestion {
 
 export interface ReadyBoards {
   /**
-   * The board's bytes: those at hand when no transaction has changed what they show, else as the same statement reads it now. Null unless it is one project
-   * that is meant. The statement settles who asks.
+   * The board's bytes: those at hand when no transaction has changed what they show, else as PostgreSQL writes them now. Null unless it is one project that is
+   * meant. Either statement settles who asks.
    */
   read(db: Db, presumed: Presumption, question: BoardQuestion): Promise<ReadyAnswer | null>;
 }
@@ -38,16 +38,6 @@ interface Kept {
   readonly server: string;
   readonly since: number;
   readonly answer: ReadyAnswer;
-}
-
-interface BoardState {
-  readonly stamp: string | null;
-  readonly projectId: string;
-  readonly isOnly: boolean;
-  readonly snapshot: string;
-  readonly server: string;
-  /** Null while the board that is known holds. */
-  readonly board: string | null;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -80,54 +70,79 @@ export function createReadyBoards(clock: () => number = () => performance.now())
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
       const at = kept.get(key);
       const known = at && clock() - at.since < KEPT_MS ? at : null;
-      const since = clock();
-      const state = await readState(db, presumed, question, known);
-      if (!state?.isOnly) return null;
-      if (state.board === null && known) {
+      if (known && (await holds(db, presumed, question, known))) {
         if (kept.get(key) === known) keep(key, known);
         return known.answer;
       }
-      const { projectId, snapshot, server, board } = state;
-      const answer = new ReadyAnswer(board ?? "");
-      keep(key, { projectId, snapshot, server, since, answer });
+      const since = clock();
+      const board = await readBoard(db, presumed, question);
+      if (!board) return null;
+      const { text, ...rest } = board;
+      const answer = new ReadyAnswer(text);
+      keep(key, { ...rest, since, answer });
       return answer;
     },
   };
 }
 
+interface Stamped {
+  readonly stamp: string | null;
+}
+
 /**
- * Which project is meant, whether it is the only one that could be, and its board where the known one does not hold: where any transaction outside its snapshot has
- * changed it.
+ * Whether the known board is still the one that is meant, and no transaction outside its snapshot has changed it. A statement of its own: were the board's text in
+ * it, too, an unchanged one would take PostgreSQL twice as long, for making the plan ready.
  */
-async function readState(
+async function holds(
   db: Db,
   presumed: Presumption,
   { workspaceId, projectId }: BoardQuestion,
-  known: Kept | null,
-): Promise<BoardState | null> {
-  const state = await firstRow<BoardState>(
+  known: Kept,
+): Promise<boolean> {
+  const found = await rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(
     db,
-    `select ${STAMP} as stamp, p.id as "projectId", p.candidates = 1 as "isOnly",
-            pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
-            case when p.candidates = 1
-                  and (p.id is distinct from :knownId or pg_postmaster_start_time()::text <> :knownServer
-                       or exists (select 1 from board_changes b
-                                   where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:known::pg_snapshot)
-                                     and not pg_visible_in_snapshot(b.xid, :known::pg_snapshot)))
-                 then ${boardText("p.id", "p.workspace_id")} end as board
-       from (select id, workspace_id, count(*) over () as candidates from projects
-              where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`,
+    `select ${STAMP} as stamp, p.id as "projectId",
+            pg_postmaster_start_time()::text = :server
+            and not exists (select 1 from board_changes b
+                             where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
+                               and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot)) as holds
+       from projects p
+      where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`,
     {
       workspaceId,
       projectId,
-      known: known?.snapshot ?? null,
-      knownId: known?.projectId ?? null,
-      knownServer: known?.server ?? null,
+      snapshot: known.snapshot,
+      server: known.server,
       clientId: presumed.credential.clientId,
     },
   );
-  if (state) presumed.settle(state.stamp);
-  return state;
+  const [first, second] = found;
+  if (!first) return false;
+  presumed.settle(first.stamp);
+  return !second && first.projectId === known.projectId && first.holds;
+}
+
+/** The board as it is now, with the snapshot it was read in; null unless one project is meant. */
+async function readBoard(
+  db: Db,
+  presumed: Presumption,
+  { workspaceId, projectId }: BoardQuestion,
+): Promise<(Omit<Kept, "since" | "answer"> & { readonly text: string }) | null> {
+  const found = await firstRow<
+    Stamped & { projectId: string; snapshot: string; server: string; text: string | null }
+  >(
+    db,
+    `select ${STAMP} as stamp, p.id as "projectId", pg_current_snapshot()::text as snapshot,
+            pg_postmaster_start_time()::text as server,
+            case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id")} end as text
+       from (select id, workspace_id, count(*) over () as candidates from projects
+              where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`,
+    { workspaceId, projectId, clientId: presumed.credential.clientId },
+  );
+  if (!found) return null;
+  const { stamp, text, ...rest } = found;
+  presumed.settle(stamp);
+  return text === null ? null : { ...rest, text };
 }
 
 /** Drops what no board at hand is compared with any more, and gives how much. */
