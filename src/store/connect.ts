@@ -65,27 +65,56 @@ export function isDatabaseAway(error: unknown): boolean {
   return isLost || AWAY.test(code) || error.name === "KnexTimeoutError";
 }
 
-/**
- * Names for prepared statements, by their text: PostgreSQL then parses and plans each once a connection. Texts are written in this folder and hold
- * no values, so there are as many as there are places that ask.
- */
-const statementNames = new Map<string, string>();
-
-function statementName(sql: string): string {
-  let name = statementNames.get(sql);
-  if (name === undefined) {
-    name = `s${statementNames.size}`;
-    statementNames.set(sql, name);
-  }
-  return name;
+/** A text of ours as PostgreSQL takes it: a `$n` for each binding, in the order of `names`. */
+interface Statement {
+  /** PostgreSQL then parses and plans it once a connection. */
+  readonly name: string;
+  readonly text: string;
+  readonly names: readonly string[];
 }
 
-/** Runs `sql`, a text without values in it, with named (`:name`) bindings and gives the rows. */
+/** By their texts. These are written in this folder and hold no values, so there are as many as there are places that ask. */
+const statements = new Map<string, Statement>();
+
+function statementOf(sql: string, bindings: Record<string, unknown>): Statement {
+  const known = statements.get(sql);
+  if (known) return known;
+  const names: string[] = [];
+  // A cast has two colons; a time's format has one before what is no binding.
+  const text = sql.replaceAll(/(?<!:):([A-Za-z]\w*)/g, (found, name: string) =>
+    name in bindings ? `$${names.push(name)}` : found,
+  );
+  const statement = { name: `s${statements.size}`, text, names };
+  statements.set(sql, statement);
+  return statement;
+}
+
+/** What lends a connection: knex's pool, or a transaction, which has one. */
+interface Lender {
+  acquireConnection(): Promise<Client>;
+  releaseConnection(connection: Client): Promise<void>;
+}
+
+/**
+ * Runs `sql`, a text without values in it, with named (`:name`) bindings and gives the rows. It goes past knex's builders, whose part in reading a card was a seventh of the
+ * CPU time (525 ms for 1,000 reads, 450 without). Errors hold neither the text nor the values, as knex's do.
+ */
 export async function rows<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
-  const result: { rows: Row[] } = await db
-    .raw(sql, bindings as Knex.ValueDict)
-    .options({ name: statementName(sql) });
-  return result.rows;
+  const { name, text, names } = statementOf(sql, bindings);
+  const values = names.map((binding) => {
+    const value = bindings[binding];
+    if (value === undefined) throw new Error(`the statement has no value for :${binding}`);
+    return value;
+  });
+  // Its connection may be somebody else's by now.
+  if (db.isTransaction && (db as Trx).isCompleted()) throw new Error("the transaction has ended");
+  const lender = db.client as Lender;
+  const connection = await lender.acquireConnection();
+  try {
+    return (await connection.query({ name, text, values })).rows as Row[];
+  } finally {
+    void lender.releaseConnection(connection);
+  }
 }
 
 /** The first row, or null. */
