@@ -4,6 +4,7 @@ import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
 import type { ApiAnswer } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
 import { makeProject } from "../support/repositories.ts";
+import { statementsOf } from "../support/statements.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -117,13 +118,8 @@ describe("the inbox", () => {
   it("is read with one statement, whatever it holds", async () => {
     const board = await world.board();
     await blockedCard(board);
-    const statements: string[] = [];
-    const note = ({ sql }: { sql: string }): void =>
-      void (/\binbox_items\b/.test(sql) && statements.push(sql));
-    world.service.deps.db.on("query", note);
-    await readInbox(board.api);
-    world.service.deps.db.removeListener("query", note);
-    expect(statements).toHaveLength(1);
+    const statements = await statementsOf(() => readInbox(board.api));
+    expect(statements.filter((sql) => /\binbox_items\b/.test(sql))).toHaveLength(1);
   });
 });
 

@@ -42,3 +42,52 @@ it.each(calls)("%s takes %d statements", async (_, count, call) => {
   expect(answers.map(({ status }) => [200, 201].includes(status))).toEqual([true]);
   expect([made.length, made]).toEqual([count, made]);
 });
+
+/** Reads, each of what was read before and has got more since, and what each asks whatever it holds. */
+const reads: readonly [string, number, () => string][] = [
+  ["the account", 1, () => "/v1/me"],
+  ["the boards", 2, () => "/v1/workspaces"],
+  ["a board that has changed", 2, () => "/v1/board"],
+  ["the board of a project", 2, () => `/v1/board?projectId=${board.projectId}`],
+  ["the backlog", 3, () => "/v1/backlog"],
+  ["a card", 1, () => `/v1/cards/${number}`],
+  ["a timeline", 3, () => `/v1/cards/${number}/timeline`],
+  ["a page of a timeline", 3, () => `/v1/cards/${number}/timeline?limit=2`],
+  ["labels", 2, () => "/v1/labels"],
+  ["features", 2, () => "/v1/features"],
+  ["pages", 2, () => "/v1/docs"],
+  ["projects", 2, () => "/v1/projects"],
+  ["a flow", 2, () => `/v1/projects/${board.projectId}/flow`],
+  ["the repositories of a project", 3, () => `/v1/projects/${board.projectId}/repositories`],
+  ["the repositories of a board", 2, () => "/v1/repositories"],
+  ["members", 2, () => "/v1/members"],
+  ["the inbox", 3, () => "/v1/inbox"],
+];
+
+it.each(reads)("reading %s takes %d statements", async (_, count, path) => {
+  const read = () => board.api.get(path());
+  await read();
+  const { body: label } = await board.api.post<{ id: string }>("/v1/labels", {
+    name: randomUUID(),
+    color: "red",
+  });
+  for (let more = 0; more < 2; more++) await board.api.card({ labelIds: [label.id] });
+  await board.api.post(`/v1/cards/${number}/comments`, { body: "Hello" });
+  await settled(world);
+  const made = await statementsOf(async () => expect((await read()).status).toBe(200));
+  expect([made.length, made]).toEqual([count, made]);
+});
+
+it("reading a board that nothing has changed takes one statement, with and without If-None-Match", async () => {
+  await settled(world);
+  const { headers } = await board.api.get("/v1/board");
+  const etag = headers.get("etag") ?? "";
+  const unchanged = await statementsOf(() => board.api.get("/v1/board"));
+  expect([unchanged.length, unchanged]).toEqual([1, unchanged]);
+  const headersOf = { authorization: `Bearer ${board.api.apiKey}`, "if-none-match": etag };
+  const statuses: number[] = [];
+  const notModified = await statementsOf(async () =>
+    statuses.push((await fetch(`${board.api.baseUrl}/v1/board`, { headers: headersOf })).status),
+  );
+  expect([statuses, notModified.length, notModified]).toEqual([[304], 1, notModified]);
+});
