@@ -37,7 +37,7 @@ export async function lookAtWhatWasHeard(deps: Deps, crossing: Crossing): Promis
       repositories.push(state);
       continue;
     }
-    if (headSha === null) return null;
+    if (headSha === null || repository.ref === null) return null;
     const name = targetOf(project.flow, card.hotfix) ?? repository.defaultBranch;
     const isOpen = pullRequests.some(
       ({ state, targetBranch }) => targetBranch === name && (state === "draft" || state === "open"),

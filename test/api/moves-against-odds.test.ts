@@ -207,7 +207,7 @@ describe("what a move costs at the forge", () => {
       await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
     });
     await clone.remove();
-    expect(opened).toEqual(["POST /graphql", "POST /repos/{owner}/{repo}/pulls"]);
+    expect(opened).toEqual(["POST /repos/{owner}/{repo}/pulls"]);
     const merged = await calls(() => board.api.move(number, board.stages.Done));
     const withoutPolls = (routes: readonly string[]): string[] =>
       routes.filter((route) => !(route.startsWith("GET ") && route.includes("merge-async")));
