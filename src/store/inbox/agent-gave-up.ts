@@ -1,14 +1,18 @@
 import type { DerivedKind } from "./kinds.ts";
 
-/** Whether the giving up of the timeline's item `t` has not been gone on from since, in SQL. */
+/**
+ * Whether the giving up of the timeline's item `t` has not been gone on from since, in SQL. Looked up for each: an anti-join was planned as a scan
+ * of all boards' timelines.
+ */
 export const stillGivenUp = (t: string): string => `
-       not exists (select 1 from timeline_items later
-                        where later.card_id = ${t}.card_id and later.seq > ${t}.seq
-                          and (later.kind in ('pushed', 'status_changed', 'pull_request_reopened')
-                               or (later.kind = 'updated' and later.data->'fields' @> '["assigneeId"]')))
-       and not exists (select 1 from proposals p
-                        where p.repository_id = ${t}.repository_id and p.number = cast(${t}.data->>'prNumber' as integer)
-                          and p.revived_after >= ${t}.seq)`;
+       (select true from timeline_items later
+         where later.card_id = ${t}.card_id and later.seq > ${t}.seq
+           and (later.kind in ('pushed', 'status_changed', 'pull_request_reopened')
+                or (later.kind = 'updated' and later.data->'fields' @> '["assigneeId"]'))
+         limit 1) is null
+       and (select true from proposals p
+             where p.repository_id = ${t}.repository_id and p.number = cast(${t}.data->>'prNumber' as integer)
+               and p.revived_after >= ${t}.seq) is null`;
 
 /** An agent gave up on a card, and since then nobody has pushed, moved the card, assigned it or opened the pull request again. */
 export const agentGaveUp: DerivedKind = {

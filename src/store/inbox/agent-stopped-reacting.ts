@@ -3,7 +3,7 @@ import type { DerivedKind } from "./kinds.ts";
 
 /**
  * Something has been asked on an open pull request that an agent works on, and none of its agents has done anything there since, for as long as
- * the flow allows. It lasts until one does, or nothing is asked any more.
+ * the flow allows. It lasts until one does, or nothing is asked any more. It starts from what is asked, which is little.
  */
 export const agentStoppedReacting: DerivedKind = {
   kind: "agent_stopped_reacting",
@@ -16,13 +16,17 @@ export const agentStoppedReacting: DerivedKind = {
            jsonb_build_object('prNumber', p.number, 'login', w.login, 'reason', a.kind,
                               'since', to_char(a.asked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                               'agentSilenceHours', f.agent_silence_hours) as data
-      from projects f
-      join stages s on s.project_id = f.id and s.kind = 'stage'
-      join cards c on c.stage_id = s.id and c.deleted_at is null
+      from (select distinct a.card_id, a.repository_id, a.pr_number
+              from repositories r join conversation_asks a on a.repository_id = r.id
+             where r.project_id = any(:projectIds)) asked
+      join cards c on c.id = asked.card_id and c.deleted_at is null
+      join stages s on s.id = c.stage_id and s.kind = 'stage'
+      join projects f on f.id = s.project_id
       join lateral (select t.repository_id, t.pr_number, max(t.acted_at) as acted_at,
                            (array_agg(u.login order by t.acted_at desc))[1] as login
                       from conversation_turns t join users u on u.id = t.user_id
-                     where t.card_id = c.id and t.works and ${kindOn("c.workspace_id", "u")} = 'agent'
+                     where t.card_id = c.id and t.repository_id = asked.repository_id and t.pr_number = asked.pr_number
+                       and t.works and ${kindOn("c.workspace_id", "u")} = 'agent'
                      group by t.repository_id, t.pr_number) w on true
       join lateral (select p.number, cr.head_sha
                       from pull_requests p
