@@ -27,15 +27,35 @@ async function dumped(): Promise<Map<string, string>> {
   return dump;
 }
 
+/** Every answer of the service from now on, with its headers, as text. */
+function listenIn(): { end(): Promise<string[]> } {
+  const { fetch } = globalThis;
+  const heard: Promise<string>[] = [];
+  globalThis.fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    const text = answer.clone().text();
+    if (answer.url.startsWith(world.service.baseUrl))
+      heard.push(text.then((body) => `${JSON.stringify([...answer.headers])}\n${body}`));
+    return answer;
+  };
+  return {
+    end: () => {
+      globalThis.fetch = fetch;
+      return Promise.all(heard);
+    },
+  };
+}
+
 /** As it is, and as PostgreSQL shows bytes. */
 const holds = (text: string, secret: string): boolean =>
   text.includes(secret) || text.includes(Buffer.from(secret).toString("hex"));
 
-it("no secret gets into the log or the database in a card's life with failures in it, but where it belongs", async () => {
+it("no secret gets into the log, an answer or the database in a card's life with failures in it, but where it belongs", async () => {
   const board = await world.board();
   const { db } = world.service.deps;
   const monitor = await createMonitor({ db, newId: uuidv7 }, { projectId: board.projectId, name: "errors" });
   const { faults } = world.forge.control;
+  const answers = listenIn();
   const write = { method: "POST", path: "/repositories/*/git/refs" };
   const { number } = await board.api.card({ title: "Canary" });
   faults.add({ match: write, fault: { kind: "answer", status: 502, body: "bad" }, times: 1 });
@@ -71,13 +91,16 @@ it("no secret gets into the log or the database in a card's life with failures i
     ...users.map(({ token }): [string, string] => ["person's token", token]),
   ];
   const log = world.logged();
+  const answered = (await answers.end()).join("\n");
+  expect(answered).toContain("Canary");
   expect(log).toContain("GitHub did not answer");
   const dump = await dumped();
   expect([...dump.keys()]).toEqual(expect.arrayContaining(["public.credentials", "public.deliveries"]));
   const places = secrets.flatMap(([name, secret]) => {
     expect(secret.length).toBeGreaterThanOrEqual(16);
     const tables = [...dump].filter(([, text]) => holds(text, secret)).map(([table]) => table);
-    return [...(log.includes(secret) ? ["log"] : []), ...tables].map((place) => `${name} in ${place}`);
+    const told = Object.entries({ log, answers: answered }).filter(([, text]) => text.includes(secret));
+    return [...told.map(([place]) => place), ...tables].map((place) => `${name} in ${place}`);
   });
   // Signatures are checked with it, so it is kept as it is.
   expect(places).toEqual(["monitor secret in public.monitors"]);
