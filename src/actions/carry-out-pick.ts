@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pickBranch, type PickOrder } from "../forge/releasing.ts";
+import { pickBranch, type PickOrder, type PreparedPick } from "../forge/releasing.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { findCardById } from "../store/cards.ts";
 import { listLinks } from "../store/links.ts";
@@ -144,7 +144,7 @@ async function landAll(work: Work): Promise<PickRefused | null> {
         await save(work);
         continue;
       }
-      await deps.forge.dropPick(ref, order, pick.prepared);
+      await drop(work, pick, pick.prepared);
       const expectedTip = landed.value.state === "moved" ? landed.value.sha : null;
       work.picks[at] = { ...pick, expectedTip, prepared: null, tries: pick.tries + 1 };
       if (pick.tries === MAX_TRIES) {
@@ -160,6 +160,13 @@ async function landAll(work: Work): Promise<PickRefused | null> {
   return null;
 }
 
+/** Forgets what was prepared; what cannot be removed now the sweep removes. */
+async function drop(work: Work, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
+  const { deps, context } = work;
+  if (await deps.forge.dropPick(branchOf(work, pick).ref, orderOf(work, pick), prepared))
+    await forgetPickBranches(deps.db, [context.action.id], pick.repositoryId);
+}
+
 /** Takes back what has landed and forgets what was prepared. A branch that somebody has built upon meanwhile keeps the commits, which is said. */
 async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
   const { deps, context } = work;
@@ -170,8 +177,7 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
     if (!pick.prepared) continue;
     await requireOurs(deps, context);
     if (pick.landed === null) {
-      if (await deps.forge.dropPick(ref, orderOf(work, pick), pick.prepared))
-        await forgetPickBranches(deps.db, [context.action.id], pick.repositoryId);
+      await drop(work, pick, pick.prepared);
       continue;
     }
     const back = await deps.forge.moveBranch(ref, branchName, pick.landed, pick.expectedTip ?? "");

@@ -163,6 +163,35 @@ describe("picking a card into a frozen release", () => {
     expect(await fileOn(own, "web", "release/4-0", "version.txt")).toBe("4\n");
   });
 
+  it("gives up on a branch that moves each time, and leaves everything as it was", async () => {
+    const own = await world.board();
+    const id = await frozen(own, "4.1");
+    const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
+    const { faults } = world.forge.control;
+    faults.add({ match: { operation: "PickMerges" }, fault: { kind: "delay", ms: 1_000 } });
+    const picking = pick(own.api, id, number);
+    for (const time of [1, 2, 3, 4]) {
+      await eventually(
+        () => Promise.resolve(faults.list()[0]?.hits),
+        (hits) => hits === time,
+        20_000,
+      );
+      await world.forge.commit(`${own.owner}/web`, "release/4-1", { "version.txt": `${time}\n` });
+    }
+    expect(await picking).toMatchObject({
+      status: 409,
+      body: {
+        message: `The branch release/4-1 in ${own.owner}/web keeps moving. Try again.`,
+        repository: `${own.owner}/web`,
+      },
+    });
+    expect(await fileOn(own, "web", "release/4-1", "version.txt")).toBe("4\n");
+    expect(await fileOn(own, "web", "release/4-1", "w.txt")).toBeNull();
+    expect(await temporary(own)).toBe(0);
+    faults.clear();
+    expect((await pick(own.api, id, number)).status).toBe(200);
+  });
+
   it("needs a frozen release of the card's project, and a card in no other one", async () => {
     const { number } = await board.api.card({ repositoryIds: [] });
     const open = await makeRelease(board.api, "Open");

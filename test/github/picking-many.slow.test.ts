@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Adapter, cherryPick, startAdapter } from "../support/adapter.ts";
+import { picked, pickShop, RELEASE } from "../support/picks.ts";
+
+let adapter: Adapter;
+beforeAll(async () => {
+  adapter = await startAdapter();
+});
+afterAll(() => adapter.world.stop());
+
+test("a pick of more commits than one call merges brings them all, in order", async () => {
+  const shop = await pickShop(adapter);
+  const lines = Array.from({ length: 11 }, (_, index) => `Line ${index}`);
+  const { number } = await shop.land(
+    lines.map((line, index) => [{ "log.txt": `${lines.slice(0, index + 1).join("\n")}\n` }, line]),
+  );
+  expect(await cherryPick(adapter.forge, shop.ref, await shop.order(number))).toEqual(picked);
+  expect(shop.git("log", "--reverse", "--format=%s", `${shop.base}..${RELEASE}`).split("\n")).toEqual(lines);
+  expect(shop.git("show", `${RELEASE}:log.txt`).split("\n")).toEqual(lines);
+}, 60_000);
