@@ -1,4 +1,5 @@
 import { rows } from "../../src/store/connect.ts";
+import { unequalAnswers } from "../../test/support/answers.ts";
 import { isSuccess, type Invariant } from "./subject.ts";
 
 /** I2: nothing was made twice by one request; and the forge shows each comment once on each pull request. */
@@ -35,12 +36,6 @@ export const doubles = (names: readonly string[]): string[] => [
 
 /** I3: what one key and request were answered with is the same to the byte, and was carried out once. */
 export const answersAreEqual: Invariant = ({ writes }) =>
-  writes.flatMap(({ actor, key, attempts }) => {
-    const good = attempts.filter(isSuccess);
-    const texts = new Set(good.map(({ status, text }) => `${status} ${text}`));
-    const fresh = good.filter(({ isReplay }) => !isReplay);
-    return [
-      ...(texts.size > 1 ? [`${actor} ${key} was answered differently: ${[...texts].join(" / ")}`] : []),
-      ...(fresh.length > 1 ? [`${actor} ${key} was carried out ${fresh.length} times`] : []),
-    ];
-  });
+  writes.flatMap(({ actor, key, attempts }) =>
+    unequalAnswers(attempts.filter(isSuccess), () => `${actor} ${key}`),
+  );

@@ -14,6 +14,8 @@ export interface KillableWorld {
   readonly forge: RunningForge;
   readonly db: Db;
   board(options?: BoardOptions): Promise<TestBoard>;
+  /** The boards made so far. */
+  readonly boards: readonly TestBoard[];
   /** Ends the service as nothing can prevent, and resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again at the same address. */
@@ -23,6 +25,7 @@ export interface KillableWorld {
 
 export async function startKillableWorld(): Promise<KillableWorld> {
   const { forge, db, databaseUrl, github, ...surroundings } = await startSurroundings();
+  const boards: TestBoard[] = [];
   let running = await startChild(databaseUrl, github, 0);
   forge.setWebhookUrl(`${running.baseUrl}${WEBHOOK_PATH}`);
   const kill = async (): Promise<void> => {
@@ -33,7 +36,12 @@ export async function startKillableWorld(): Promise<KillableWorld> {
   return {
     forge,
     db,
-    board: (options) => surroundings.board(running.baseUrl, options),
+    board: async (options) => {
+      const board = await surroundings.board(running.baseUrl, options);
+      boards.push(board);
+      return board;
+    },
+    boards,
     kill,
     restart: async () => {
       const { port } = new URL(running.baseUrl);

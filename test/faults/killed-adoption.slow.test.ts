@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import { itemWhen, readInbox } from "../support/inbox.ts";
 import { pushTo } from "../support/work-on-card.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
@@ -7,6 +8,10 @@ import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
+});
+afterEach(async () => {
+  const board = world.boards.at(-1);
+  if (board) await expectConsistent(world, board);
 });
 afterAll(() => world.stop());
 

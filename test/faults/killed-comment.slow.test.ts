@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import { commentsOf, forgeComments, writeComment } from "../support/comments.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
@@ -8,6 +9,10 @@ import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
+});
+afterEach(async () => {
+  const board = world.boards.at(-1);
+  if (board) await expectConsistent(world, board);
 });
 afterAll(() => world.stop());
 

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer, type CallOptions } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import { headOf, mergedCard } from "../support/merged-card.ts";
 import { complete, freeze, makeRelease, pick, promote, readRelease } from "../support/releases.ts";
 import type { TestBoard } from "../support/world.ts";
@@ -9,6 +10,10 @@ import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
+});
+afterEach(async () => {
+  const board = world.boards.at(-1);
+  if (board) await expectConsistent(world, board);
 });
 afterAll(() => world.stop());
 

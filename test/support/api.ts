@@ -109,6 +109,19 @@ export interface TimelineEvent {
   readonly at: string;
 }
 
+/** A success that a write was answered with. */
+export interface Success {
+  readonly apiKey: string;
+  readonly key: string;
+  readonly path: string;
+  readonly status: number;
+  readonly text: string;
+  readonly isReplay: boolean;
+}
+
+/** All of this test file, in the order they came. */
+export const successes: Success[] = [];
+
 const PATIENCE_MS = 10_000;
 
 export function makeApi(baseUrl: string, apiKey: string): Api {
@@ -130,7 +143,13 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     const answer: unknown = isJson ? JSON.parse(text) : undefined;
     holdDocumented(method, path, response.status, answer);
-    return { status: response.status, body: answer as Body, text, headers: response.headers };
+    const { status, ok } = response;
+    const sentKey = sent["idempotency-key"];
+    if (ok && sentKey !== undefined) {
+      const isReplay = response.headers.get("idempotent-replay") === "true";
+      successes.push({ apiKey, key: sentKey, path, status, text, isReplay });
+    }
+    return { status, body: answer as Body, text, headers: response.headers };
   };
   const api: Api = {
     apiKey,

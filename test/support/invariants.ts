@@ -4,7 +4,8 @@ import { readRef } from "../../src/sandbox/forge/git/refs.ts";
 import type { PullRequestRow } from "../../src/sandbox/forge/rows.ts";
 import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { Db } from "../../src/store/connect.ts";
-import { eventually, type ApiCard, type TimelineEvent } from "./api.ts";
+import { acknowledgedFaults, unequalAnswers } from "./answers.ts";
+import { eventually, successes, type ApiCard, type TimelineEvent } from "./api.ts";
 import { flowPath } from "./flows.ts";
 import { readInbox, type InboxItem } from "./inbox.ts";
 import type { TestBoard } from "./world.ts";
@@ -40,7 +41,7 @@ interface PullRow {
   readonly targetBranch: string;
 }
 
-interface Observed {
+export interface Observed {
   readonly card: ApiCard;
   readonly timeline: readonly TimelineEvent[];
   readonly links: readonly LinkRow[];
@@ -70,10 +71,15 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
     tell("I2", await branchFaults(compared, observed), about);
     tell("I12", pullFaults(compared, observed), about);
     tell("I1", await mergeFaults(compared, flow, observed), about);
+    tell("I1", acknowledgedFaults(board, flow, observed), about);
     tell("I6", outsideFaults(compared, observed, inbox), about);
     tell("I8", await operationFaults(compared, observed), about);
   }
   tell("I7", await positionFaults(board));
+  tell(
+    "I3",
+    unequalAnswers(successes, ({ apiKey, key }) => `${apiKey.slice(0, 12)} ${key}`),
+  );
   return found;
 }
 
