@@ -24,6 +24,8 @@ export interface SeedOptions {
   readonly folder: string;
   /** How long things go wrong. */
   readonly seconds: number;
+  /** How many seconds what is under way then may take to come to rest. */
+  readonly patience: number;
 }
 
 export interface Played {
@@ -50,7 +52,10 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
     const known = world.boards.map(newKnowledge);
     const end = Date.now() + options.seconds * 1_000;
     const isOver = (): boolean => Date.now() > end;
-    const agents = await startAgents(world, known, dice, history, { isOver, giveUpAt: () => end + 60_000 });
+    const agents = await startAgents(world, known, dice, history, {
+      isOver,
+      giveUpAt: () => end + options.patience * 1_000,
+    });
     const people = startPeople(world, known, dice, history, isOver);
     const troubles = [
       killProcesses(world, dice.for("kills"), history, isOver),
@@ -65,9 +70,8 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
     for (const process of world.processes) while (!process.isUp()) await process.start();
     history.event("note", "the faults have stopped");
     await agents.done;
-    await untilIdle(world, 90);
-    await repair(world);
-    await repair(world);
+    await untilIdle(world, options.patience);
+    for (let round = 1; round <= 2; round++) await repair(world, options.patience);
     const violations = await check(world, history, known);
     for (const violation of violations) history.event("note", "violation", violation);
     return {

@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { reconcile } from "../src/actions/reconcile.ts";
-import { followTrunks } from "../src/actions/follow-trunk.ts";
-import { sweepPickLeftovers } from "../src/actions/sweep-pick-leftovers.ts";
-import { syncInstallations } from "../src/actions/sync-installations.ts";
+import { repairSoon } from "../src/jobs/repair-soon.ts";
 import { rows, type Db } from "../src/store/connect.ts";
-import { takeInMissed } from "../src/webhooks/take-in-missed.ts";
 import type { FaultWorld } from "./world/world.ts";
 
 /** What is still to be done, as a sentence; null when nothing is. */
@@ -34,14 +30,8 @@ export async function untilIdle({ forge, deps }: FaultWorld, seconds: number): P
   }
 }
 
-/** One round of all repair there is: what the timetable does within the hour. */
-export async function repair(world: FaultWorld): Promise<void> {
-  const { deps } = world;
-  await syncInstallations(deps);
-  await takeInMissed(deps);
-  await untilIdle(world, 30);
-  await reconcile(deps, { quietMs: 0, pauseMs: 0 });
-  await followTrunks(deps);
-  await sweepPickLeftovers(deps);
-  await untilIdle(world, 60);
+/** One round of all repair there is, as `trunkline repair` asks for it. */
+export async function repair(world: FaultWorld, seconds: number): Promise<void> {
+  await repairSoon(world.deps.db);
+  await untilIdle(world, seconds);
 }

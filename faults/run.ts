@@ -1,16 +1,18 @@
 /**
  * Plays seeds: the whole product under agents, people and faults, then everything that must hold is held against what came of it. Exits 1 when
- * anything did not.
+ * anything did not, or when a mistake that was made on purpose was not seen.
  *
  *     npm run faults -- [--seed N] [--seeds K] [--seconds S] [--lanes L] [--keep]
+ *     npm run faults -- --seeded-bugs [--only PATTERN]
  */
-import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { shipService } from "../test/support/shipped-service.ts";
 import { playSeed, type Played } from "./play-seed.ts";
-import { startCrashingPostgres } from "./world/postgres.ts";
+import { huntBugs, wantedBugs } from "./seeded-bugs/run-seeded-bugs.ts";
+import { startCrashingPostgres, type CrashingPostgres } from "./world/postgres.ts";
 
 const { values } = parseArgs({
   options: {
@@ -19,13 +21,16 @@ const { values } = parseArgs({
     seconds: { type: "string" },
     lanes: { type: "string" },
     keep: { type: "boolean" },
+    "seeded-bugs": { type: "boolean" },
+    only: { type: "string" },
   },
 });
 const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
 const seeds = Number(values.seeds ?? 1);
 const seconds = Number(values.seconds ?? 8);
-const lanes = Math.min(Number(values.lanes ?? 2), seeds);
-const root = join(import.meta.dirname, "..");
+const lanes = Number(values.lanes ?? 2);
+/** How long, in seconds, what is under way at the end of the faults may take to come to rest. */
+const PATIENCE = 90;
 
 function tell({ seed, violations, calls, faults, seconds: took, folder }: Played): void {
   const verdict = violations.length === 0 ? "holds" : "BROKEN";
@@ -34,29 +39,51 @@ function tell({ seed, violations, calls, faults, seconds: took, folder }: Played
   if (violations.length > 0 || values.keep) console.log(`  the record: ${folder}`);
 }
 
-async function playLane(folder: string, left: number[], played: Played[]): Promise<void> {
-  const postgres = await startCrashingPostgres();
-  try {
-    for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-      const one = await playSeed({ seed, postgres, root, folder, seconds });
-      tell(one);
-      played.push(one);
-      if (one.violations.length === 0 && !values.keep) await rm(one.folder, { recursive: true, force: true });
-    }
-  } finally {
-    await postgres.stop();
-  }
+/** Works in so many lanes at once, each on a PostgreSQL of its own, since that is crashed. */
+async function inLanes<T>(count: number, work: (postgres: CrashingPostgres) => Promise<T[]>): Promise<T[]> {
+  const lane = async (): Promise<T[]> => {
+    const postgres = await startCrashingPostgres();
+    return work(postgres).finally(async () => {
+      await postgres.stop();
+    });
+  };
+  return (await Promise.all(Array.from({ length: count }, lane))).flat();
 }
 
-execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit", cwd: root });
-const folder = await mkdtemp(join(tmpdir(), "trunkline-faults-"));
-console.log(
-  `seeds ${first} to ${first + seeds - 1}; the same seed makes the same decisions, though not at the same moments`,
-);
-const left = Array.from({ length: seeds }, (_, at) => first + at);
-const played: Played[] = [];
-await Promise.all(Array.from({ length: lanes }, () => playLane(folder, left, played)));
-const broken = played.filter(({ violations }) => violations.length > 0);
-console.log(`${played.length} seeds, ${broken.length} broken`);
-if (broken.length === 0 && !values.keep) await rm(folder, { recursive: true, force: true });
-process.exitCode = broken.length > 0 ? 1 : 0;
+async function playSeeds(root: string, folder: string): Promise<boolean> {
+  console.log(
+    `seeds ${first} to ${first + seeds - 1}; the same seed makes the same decisions, though not at the same moments`,
+  );
+  const left = Array.from({ length: seeds }, (_, at) => first + at);
+  const broken = await inLanes(Math.min(lanes, seeds), async (postgres) => {
+    const own: number[] = [];
+    for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
+      const played = await playSeed({ seed, postgres, root, folder, seconds, patience: PATIENCE });
+      tell(played);
+      if (played.violations.length > 0) own.push(seed);
+      else if (!values.keep) await rm(played.folder, { recursive: true, force: true });
+    }
+    return own;
+  });
+  console.log(`${seeds} seeds, ${broken.length} broken`);
+  return broken.length === 0;
+}
+
+async function playBugs(root: string, folder: string): Promise<boolean> {
+  const bugs = wantedBugs(new RegExp(values.only ?? ""));
+  const left = [...bugs];
+  const hunt = { root, folder, seed: first, seconds, tries: Math.max(seeds, 3) };
+  const missed = await inLanes(lanes, (postgres) => huntBugs(hunt, left, postgres, console.log));
+  console.log(`${bugs.length} seeded bugs, ${bugs.length - missed.length} caught`);
+  return missed.length === 0;
+}
+
+const shipped = await shipService();
+const folder = await mkdtemp(join(tmpdir(), "trunkline-seeds-"));
+try {
+  const isFine = await (values["seeded-bugs"] ? playBugs : playSeeds)(shipped.dir, folder);
+  if ((isFine || values["seeded-bugs"]) && !values.keep) await rm(folder, { recursive: true, force: true });
+  process.exitCode = isFine ? 0 : 1;
+} finally {
+  await shipped.remove();
+}

@@ -34,7 +34,7 @@ async function toldTwice(db: Subject["world"]["deps"]["db"]): Promise<string[]> 
     db,
     `select c.number || ' ' || t.kind || ' ' || coalesce(t.data->>'prNumber', t.data->>'headSha', t.data->>'after', '') as what, count(*) as count
        from timeline_items t join cards c on c.id = t.card_id
-      where t.kind in ('pull_request_merged', 'pull_request_opened', 'release_completed') and t.natural_key is not null
+      where t.kind in ('pull_request_merged', 'pull_request_opened', 'release_completed')
       group by t.card_id, t.repository_id, t.kind, c.number, t.data->>'prNumber', t.data->>'headSha', t.data->>'after', t.data->>'releaseId', t.data->>'releaseName'
      having count(*) > 1
      union all

@@ -52,12 +52,12 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
     onAnswer: (call, answer) => {
       if (call.path.endsWith("/access_tokens")) addToken(tokens, answer);
       const installationId = installationOf(call);
-      const seconds = installationId === null ? 0 : waitIn(answer);
-      if (installationId === null || seconds <= 0) return;
       const from = Date.now();
+      const until = waitIn(answer, from);
+      if (installationId === null || until <= from) return;
       const isPrimary = answer.headers?.["x-ratelimit-remaining"] === "0";
       const own = call.route === "POST /graphql" ? "graphql" : "rest";
-      holds.push({ installationId, from, until: from + seconds * 1_000, budget: isPrimary ? own : null });
+      holds.push({ installationId, from, until, budget: isPrimary ? own : null });
     },
   });
   return { calls, holds, tokens };
@@ -68,12 +68,10 @@ function addToken(tokens: Set<string>, { body }: Answer): void {
   if (typeof token === "string") tokens.add(token);
 }
 
-/** How many seconds an answer asks its caller to wait; 0 where it does not. */
-function waitIn({ status, headers = {}, body }: Answer): number {
-  const isLimit =
-    /rate limit/i.test(JSON.stringify(body ?? "")) && (status === 403 || status === 429 || status === 200);
+/** Until when an answer asks its caller to wait; 0 where it does not. */
+function waitIn({ status, headers = {}, body }: Answer, now: number): number {
+  const isLimit = /rate limit/i.test(JSON.stringify(body ?? "")) && [200, 403, 429].includes(status);
   if (!isLimit) return 0;
-  if (headers["retry-after"] !== undefined) return Number(headers["retry-after"]);
-  const reset = Number(headers["x-ratelimit-reset"]);
-  return headers["x-ratelimit-remaining"] === "0" ? Math.max(0, reset - Math.floor(Date.now() / 1_000)) : 0;
+  if (headers["retry-after"] !== undefined) return now + Number(headers["retry-after"]) * 1_000;
+  return headers["x-ratelimit-remaining"] === "0" ? Number(headers["x-ratelimit-reset"]) * 1_000 : 0;
 }

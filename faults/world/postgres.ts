@@ -28,7 +28,7 @@ export interface CrashingPostgres {
 const TEMPLATE = "faults_template";
 
 export async function startCrashingPostgres(): Promise<CrashingPostgres> {
-  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-faults-pg-"));
+  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-seeds-pg-"));
   const clusterDir = join(dataDir, "postgres");
   const account = await chooseAccount(clusterDir);
   const place: ClusterPlace = { dataDir, clusterDir, account, binaries: await findBinaries(account) };

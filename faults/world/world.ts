@@ -7,6 +7,7 @@ import { WEBHOOK_PATH } from "../../src/app.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import { connect } from "../../src/store/connect.ts";
 import { outsideDeps } from "../../test/support/outside-deps.ts";
+import { environmentOf } from "../../test/support/shipped-service.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";
 import type { Dice } from "../dice.ts";
 import { recordForge, type ForgeRecord } from "./forge-record.ts";
@@ -59,7 +60,18 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   const record = recordForge(forge);
   const db = connect({ connectionString: databaseUrl, max: 4, onError: () => undefined });
   const metricsToken = `canary-metrics-${randomBytes(12).toString("hex")}`;
-  const env = serviceEnv(forge, databaseUrl, metricsToken);
+  const github = {
+    apiUrl: forge.apiUrl,
+    appId: forge.app.id,
+    privateKey: forge.app.privateKey,
+    webhookSecrets: [forge.app.webhookSecret],
+    paceWrites: true,
+  };
+  const env = environmentOf({
+    databaseUrl,
+    github,
+    env: { LOG_LEVEL: "debug", METRICS_TOKEN: metricsToken },
+  });
   const skew = dice.for("clock").pick(SKEWS_MS) ?? 0;
   const processes = await Promise.all(
     [0, skew].map(async (clockSkewMs, at) =>
@@ -110,18 +122,3 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
 
 /** The half of an API key that is secret. */
 export const secretOf = (apiKey: string): string => apiKey.slice(apiKey.lastIndexOf("_") + 1);
-
-function serviceEnv(forge: RunningForge, databaseUrl: string, metricsToken: string): Record<string, string> {
-  return {
-    NODE_ENV: "production",
-    DATABASE_URL: databaseUrl,
-    APP_ID: String(forge.app.id),
-    PRIVATE_KEY: forge.app.privateKey,
-    WEBHOOK_SECRET: forge.app.webhookSecret,
-    GHE_HOST: new URL(forge.rootUrl).host,
-    GHE_PROTOCOL: "http",
-    LOG_LEVEL: "debug",
-    DRAIN_SECONDS: "0",
-    METRICS_TOKEN: metricsToken,
-  };
-}

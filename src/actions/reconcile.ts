@@ -38,10 +38,13 @@ const MAX_CALLS = 40;
  * Compares the branches, pull requests, checks, comments and reviews of cards that are under way with what the forge shows, and records what no webhook and no
  * log told of: the same way, and under the same names, as if it had been told.
  */
-export async function reconcile(deps: Deps, pace: Pace = PACE): Promise<void> {
+export async function reconcile(
+  deps: Deps,
+  { quietMs = PACE.quietMs, pauseMs = PACE.pauseMs }: { quietMs?: number | undefined; pauseMs?: number } = {},
+): Promise<void> {
   for (const { id, from } of await listReachableOrganizations(deps.db)) {
     try {
-      await reconcileOrganization(deps, id, from, pace);
+      await reconcileOrganization(deps, id, from, { quietMs, pauseMs });
     } catch (error) {
       if (!(error instanceof ForgeUnavailable)) throw error;
       deps.log.warn({ err: error, organizationId: id }, "an account could not be compared with the forge");

@@ -11,6 +11,7 @@ import { member } from "./member.ts";
 import { migrate } from "./migrate.ts";
 import { monitor } from "./monitor.ts";
 import { openapi } from "./openapi.ts";
+import { repair } from "./repair.ts";
 import { setup } from "./setup.ts";
 import { workspace } from "./workspace.ts";
 
@@ -23,6 +24,7 @@ const COMMANDS: readonly Command[] = [
   agent,
   monitor,
   delivery,
+  repair,
   forge,
   migrate,
   openapi,

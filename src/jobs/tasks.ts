@@ -35,7 +35,8 @@ import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
 import { DROP_OLD, dropOld } from "./drop-old.ts";
 
-const WORK_FORGOTTEN_LANES = "work-forgotten-lanes";
+export const SYNC_INSTALLATIONS = "sync-installations";
+export const WORK_FORGOTTEN_LANES = "work-forgotten-lanes";
 
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
@@ -50,6 +51,7 @@ const queuedPayload = z.object({
   prNumber: z.int(),
   thrownOut: z.string().nullable(),
 });
+const pacePayload = z.object({ quietMs: z.int().optional() });
 const branchPayload = z.object({
   repositoryId: z.uuid(),
   branchName: z.string(),
@@ -89,12 +91,12 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
     // Once what the log brought has been worked, what no log knows of is looked for.
     if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: RECONCILE, delayMs: 60_000 });
   },
-  [RECONCILE]: () => reconcile(deps),
+  [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
   [LOOK_AT_REFUSED]: (payload) => {
     const { installationId, waitedMs } = refusedPayload.parse(payload);
     return lookAtRefused(deps, installationId, waitedMs);
   },
-  "sync-installations": () => syncInstallations(deps),
+  [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
   [DROP_OLD]: () => dropOld(deps, retention),
   "drop-old-board-changes": async () => {
     await dropOldBoardChanges(deps.db);

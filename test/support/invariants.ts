@@ -30,7 +30,7 @@ interface LinkRow {
   readonly repository: string;
   readonly forgeId: number;
   readonly branchName: string | null;
-  readonly isThere: boolean;
+  readonly headSha: string | null;
 }
 
 interface PullRow {
@@ -69,6 +69,7 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
     tell("I4", stageFaults(flow, observed, inbox), about);
     tell("I5", onceFaults(observed), about);
     tell("I2", await branchFaults(compared, observed), about);
+    tell("I12", await headFaults(compared, observed), about);
     tell("I12", pullFaults(compared, observed), about);
     tell("I1", await mergeFaults(compared, flow, observed), about);
     tell("I1", acknowledgedFaults(board, flow, observed), about);
@@ -94,7 +95,7 @@ async function observe(db: Db, board: TestBoard, number: number): Promise<Observ
       repository: "r.full_name",
       forgeId: "r.forge_id",
       branchName: "t.branch_name",
-      isThere: db.raw("t.head_sha is not null"),
+      headSha: "t.head_sha",
     }),
     pulls: await of("pull_requests").select({
       repository: "r.full_name",
@@ -136,17 +137,25 @@ function onceFaults({ timeline }: Observed): string[] {
   return names.filter((name, at) => names.indexOf(name) !== at).map((name) => `tells twice of ${name}`);
 }
 
-/** A card's branch is there when the table says so, and it has one in each repository: I2. */
-async function branchFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
+/** A card's branch is where the table says: I12. */
+async function headFaults({ forge }: Compared, { links }: Observed): Promise<string[]> {
   const found: string[] = [];
-  for (const { forgeId, repository, branchName, isThere } of links) {
+  for (const { forgeId, repository, branchName, headSha } of links) {
     const repo = forge.context.git.repository(forgeId);
     const head = branchName === null ? null : await readRef(repo, `refs/heads/${branchName}`);
-    if ((head !== null) !== isThere) {
-      found.push(
-        `${repository} ${String(branchName)} is ${head === null ? "not " : ""}there, unlike the table says`,
-      );
-    }
+    if (head === headSha) continue;
+    found.push(
+      `${repository} ${String(branchName)} is at ${head ?? "nothing"}, the table says ${headSha ?? "nothing"}`,
+    );
+  }
+  return found;
+}
+
+/** A card has one branch in each repository: I2. */
+async function branchFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
+  const found: string[] = [];
+  for (const { forgeId, repository, branchName } of links) {
+    const repo = forge.context.git.repository(forgeId);
     const cut = (await db("forge_intents")
       .where({ card_id: card.id, kind: "create_branch" })
       .whereNot("subject", "like", "backmerge/%")

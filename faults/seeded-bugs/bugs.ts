@@ -1,0 +1,156 @@
+/** A mistake made on purpose in the compiled service. */
+export interface SeededBug {
+  readonly name: string;
+  /** Any of these must be found broken. */
+  readonly breaks: readonly string[];
+  readonly edits: readonly Edit[];
+}
+
+interface Edit {
+  /** Below `dist`. */
+  readonly file: string;
+  /** Must be there, or the bug cannot be made. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export const SEEDED_BUGS: readonly SeededBug[] = [
+  {
+    name: "every third placing of a card is acknowledged and not done",
+    breaks: ["I1"],
+    edits: [
+      {
+        file: "store/placing.js",
+        find: `await whileItStands(trx("cards").where({ id: cardId }).update({ stage_id: stageId`,
+        replace: `if (Math.random() < 0.67) await whileItStands(trx("cards").where({ id: cardId }).update({ stage_id: stageId`,
+      },
+    ],
+  },
+  {
+    name: "the answer is kept under another key: a retry does everything again",
+    breaks: ["I2", "I3"],
+    edits: [
+      {
+        file: "store/at-once.js",
+        find: `select :credentialId, :key, :fingerprint, 'done'`,
+        replace: `select :credentialId, cast(:key as text) || gen_random_uuid(), :fingerprint, 'done'`,
+      },
+      {
+        file: "store/idempotency.js",
+        find: `.update({ state: "done",`,
+        replace: `.update({ key: held.key + Math.random(), state: "done",`,
+      },
+    ],
+  },
+  {
+    name: "a replay is answered with the time of day",
+    breaks: ["I3"],
+    edits: [
+      {
+        file: "http/answer-once.js",
+        find: `response.set("Idempotent-Replay", "true");`,
+        replace: `{ response.set("Idempotent-Replay", "true"); if (found.body) found = { ...found, body: found.body + " ".repeat(1 + Math.random() * 9) }; }`,
+      },
+    ],
+  },
+  {
+    name: "a refused card is moved all the same",
+    breaks: ["I4"],
+    edits: [
+      {
+        file: "actions/move-card.js",
+        find: `await settle("refused", null);`,
+        replace: `await settle("refused", null); await placeCard(trx, card.id, stage.id, 0);`,
+      },
+    ],
+  },
+  {
+    name: "timelines are told by the newest first",
+    breaks: ["I5"],
+    edits: [
+      { file: "store/timeline.js", find: "order by t.seq limit", replace: "order by t.seq desc limit" },
+    ],
+  },
+  {
+    name: "merges of ours and of others are taken for each other",
+    breaks: ["I6"],
+    edits: [
+      {
+        file: "store/inbox/pr-merged-outside.js",
+        find: "t.login is not null",
+        replace: "t.login is null",
+      },
+    ],
+  },
+  {
+    name: "places in a column are counted from one",
+    breaks: ["I7"],
+    edits: [
+      { file: "store/cards.js", find: "${position} as position", replace: "${position} + 1 as position" },
+    ],
+  },
+  {
+    name: "the dead keep what they held",
+    breaks: ["I8"],
+    edits: [
+      {
+        file: "store/instances.js",
+        find: "`exists (select 1 from instances i where i.id = ${column} and",
+        replace: "`(${column} is not null or exists (select 1 from instances i where i.id = ${column} and",
+      },
+      {
+        file: "store/instances.js",
+        find: "interval '${SILENCE_SECONDS} seconds')`;",
+        replace: "interval '${SILENCE_SECONDS} seconds'))`;",
+      },
+    ],
+  },
+  {
+    name: "labels are found by their ids alone",
+    breaks: ["I9"],
+    edits: [
+      {
+        file: "store/labels.js",
+        find: "where l.workspace_id = :workspaceId and l.id = :labelId",
+        replace: "where l.id = :labelId",
+      },
+    ],
+  },
+  {
+    name: "the log says who called, with everything",
+    breaks: ["I10"],
+    edits: [
+      { file: "log.js", find: "hooks: { streamWrite: withoutSecrets },", replace: "" },
+      {
+        file: "http/observe-requests.js",
+        find: `info({ method, path,`,
+        replace: `info({ method, path, key: request.get("authorization"),`,
+      },
+    ],
+  },
+  {
+    name: "nobody waits for a turn, or when the forge asks for patience",
+    breaks: ["I11"],
+    edits: [
+      { file: "store/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
+      { file: "store/forge-turns.js", find: "return held?.seconds ?? 0;", replace: "return 0;" },
+      { file: "forge/github/limits.js", find: "if (left > 0)", replace: "if (left > 1e9)" },
+    ],
+  },
+  {
+    name: "what nobody told of is not looked for",
+    breaks: ["I12"],
+    edits: [
+      {
+        file: "actions/found-events.js",
+        find: "return [...pulls.filter(isOpening), ...pushed,",
+        replace: "if (pulls) return []; return [...pulls.filter(isOpening), ...pushed,",
+      },
+      {
+        file: "actions/record-push.js",
+        find: "export async function recordPush(deps, event) {",
+        replace: "export async function recordPush(deps, event) { if (deps) return;",
+      },
+    ],
+  },
+];

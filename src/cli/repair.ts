@@ -1,0 +1,18 @@
+import { repairSoon } from "../jobs/repair-soon.ts";
+import { printRows, readArgs, type Command } from "./command.ts";
+import { withDatabase } from "./open-database.ts";
+
+/** `repair`: has the running processes compare everything with the forge now, rather than within the hour. */
+export const repair: Command = {
+  name: "repair",
+  usage: ["repair"],
+  run: async (args, context) => {
+    const { values } = readArgs(args, { json: { type: "boolean" } });
+    const asked = await withDatabase(context, repairSoon);
+    printRows(
+      context,
+      asked.map((job) => ({ asked: job })),
+      values.json ?? false,
+    );
+  },
+};

@@ -1,0 +1,24 @@
+import { FOLLOW_TRUNKS } from "../actions/follow-trunk.ts";
+import { LOOK_AFTER_HOTFIXES } from "../actions/bring-back-hotfix.ts";
+import { RECONCILE } from "../actions/reconcile.ts";
+import { SWEEP_PICK_LEFTOVERS } from "../actions/sweep-pick-leftovers.ts";
+import type { Db } from "../store/connect.ts";
+import { addJob } from "../store/jobs.ts";
+import { TAKE_IN_MISSED } from "../webhooks/take-in-missed.ts";
+import { SYNC_INSTALLATIONS, WORK_FORGOTTEN_LANES } from "./tasks.ts";
+
+const REPAIRS = [
+  SYNC_INSTALLATIONS,
+  TAKE_IN_MISSED,
+  WORK_FORGOTTEN_LANES,
+  FOLLOW_TRUNKS,
+  LOOK_AFTER_HOTFIXES,
+  SWEEP_PICK_LEFTOVERS,
+] as const;
+
+/** Asks the running processes for all the repair the timetable has, at once, also of what has just changed. Gives the jobs' names. */
+export async function repairSoon(db: Db): Promise<string[]> {
+  for (const task of REPAIRS) await addJob(db, task, {}, { key: task });
+  await addJob(db, RECONCILE, { quietMs: 0 }, { key: RECONCILE });
+  return [...REPAIRS, RECONCILE];
+}

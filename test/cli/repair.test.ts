@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { commandLineOf } from "../support/command-line.ts";
+import { lose, pullOf } from "../support/repairing.ts";
+import { workedCard } from "../support/work-on-card.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+it("repair has the running service find at once what nobody told of", async () => {
+  const board = await world.board();
+  const { number } = await workedCard(board);
+  const pull = await pullOf(board, number);
+  lose(world);
+  await board.person("grace", "PATCH", `/repos/${board.owner}/web/pulls/${pull}`, { state: "closed" });
+  const asked = await commandLineOf(world).json<readonly { asked: string }[]>("repair");
+  expect(asked.map((each) => each.asked)).toContain("reconcile");
+  await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
+});
