@@ -21,9 +21,15 @@ const flow = (...stages: StageDraft[]): FlowDraft => ({ ...DEFAULT_FLOW, stages 
 const between = (...stages: StageDraft[]): FlowDraft => flow(backlog, ...stages, done("merge"));
 const pathsOf = (draft: FlowDraft): string[] => validateFlow(draft).map(({ path }) => path);
 
-/** By git itself. */
-const gitTakes = (name: string): boolean =>
-  spawnSync("git", ["check-ref-format", "--branch", name], { stdio: "ignore" }).status === 0;
+/** Which names git itself takes. A shell asks it: starting git from a process as large as jest's takes ten times as long. */
+function namesGitTakes(names: readonly string[]): Set<string> {
+  const script = `while IFS= read -r name; do git check-ref-format --branch "$name" >/dev/null 2>&1 && echo y || echo n; done`;
+  const { stdout } = spawnSync("sh", ["-c", script], { input: names.map((name) => `${name}\n`).join("") });
+  const answers = stdout.toString("utf8").trim().split("\n");
+  if (answers.length !== names.length) throw new Error("git did not judge each name");
+  return new Set(names.filter((_, at) => answers[at] === "y"));
+}
+const gitTakes = (name: string): boolean => namesGitTakes([name]).has(name);
 
 const faultOf = (branchPattern: string): string | undefined =>
   validateFlow({ ...DEFAULT_FLOW, branchPattern })[0]?.message;
@@ -242,13 +248,10 @@ describe("a branch pattern", () => {
     const patterns = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""));
     const taken = patterns.filter((pattern) => faultOf(pattern) === undefined);
     const title = fc.oneof(fc.constantFrom("lock", "ck", "日本語", "k.lock"), fc.string({ maxLength: 80 }));
-    fc.assert(
-      fc.property(taken, fc.integer({ min: 1, max: 99_999 }), title, (pattern, number, text) => {
-        const name = branchNameFor(pattern, number, text);
-        expect({ name, isTaken: gitTakes(name) }).toEqual({ name, isTaken: true });
-      }),
-      { numRuns: 100 },
-    );
+    const cards = fc.sample(fc.tuple(taken, fc.integer({ min: 1, max: 99_999 }), title), 100);
+    const names = cards.map(([pattern, number, text]) => branchNameFor(pattern, number, text));
+    const good = namesGitTakes(names);
+    expect(names.filter((name) => !good.has(name))).toEqual([]);
   });
 });
 
@@ -296,20 +299,12 @@ describe("a branch's name", () => {
   });
 
   it("is judged as git judges it", () => {
-    const character = fc.constantFrom(
-      ..."ab/.-@{~^:?*[\\ lock\u0001\u007fé".split(""),
-      "HEAD",
-      ".lock",
-      "..",
-    );
-    fc.assert(
-      fc.property(
-        fc.array(character, { minLength: 1, maxLength: 6 }).map((parts) => parts.join("")),
-        (name) => {
-          expect({ name, isTaken: isBranchName(name) }).toEqual({ name, isTaken: gitTakes(name) });
-        },
-      ),
-      { numRuns: 300 },
-    );
+    const odd = fc.constantFrom(..."/.-@{~^:?*[\\ \u0001\u007f".split(""), "HEAD", ".lock", "..", "@{");
+    const plain = fc.constantFrom("a", "b", "é", "k");
+    const character = fc.oneof({ arbitrary: plain, weight: 2 }, { arbitrary: odd, weight: 1 });
+    const parts = fc.array(character, { minLength: 1, maxLength: 6 });
+    const names = fc.sample(parts, 300).map((each) => each.join(""));
+    const good = namesGitTakes(names);
+    expect(names.filter((name) => isBranchName(name) !== good.has(name))).toEqual([]);
   });
 });
