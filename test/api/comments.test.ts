@@ -11,6 +11,7 @@ import {
   writeComment,
 } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
+import { bringForward } from "../support/put-off.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -30,8 +31,11 @@ const UNKNOWN_ID = "01900000-0000-7000-8000-000000000000";
 const mirrors = (board: TestBoard, repository = "web", prNumber = 1): Promise<string[]> =>
   mirrorsOf(world, board, repository, prNumber);
 
-const mirrorsWhen = (board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> =>
-  eventually(() => mirrors(board), isWanted, 20_000);
+/** What later tries come to. */
+async function mirrorsWhen(board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> {
+  await bringForward(world);
+  return eventually(() => mirrors(board), isWanted, 20_000);
+}
 
 describe("a comment on a card", () => {
   it("is answered, told on the timeline under its author's name, and asks nothing of the forge", async () => {
@@ -312,6 +316,7 @@ describe("a forge that fails", () => {
     expect((await writeComment(board.api, number, "Hello")).body.mirroredTo).toBe(1);
     expect(await mirrors(board, "web")).toEqual([shown("Hello")]);
     world.forge.control.faults.clear();
+    await bringForward(world);
     await eventually(
       () => mirrors(board, "api"),
       (found) => found.length === 1,
