@@ -116,6 +116,14 @@ export async function readCardAs(
   return card;
 }
 
+const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";
+
+/** In a part of the backlog places are counted on from the first: a count for each card would cost its square. */
+const BACKLOG_POSITION = `
+  row_number() over (order by c.rank) - 1
+  + (select count(*) from cards above
+      where above.stage_id = ${BACKLOG} and above.deleted_at is null and above.rank <= :after)`;
+
 /** The drafts of a project, in their order, keyed by rank. */
 export async function listBacklog(
   db: Db,
@@ -124,9 +132,8 @@ export async function listBacklog(
 ): Promise<Part<Card, string>> {
   const found = await rows<Card & { readonly rank: string }>(
     db,
-    `select ${CARD_COLUMNS}, c.rank ${cardFrom("cards")} join stages s on s.id = c.stage_id
-      where c.project_id = :projectId and c.deleted_at is null and s.kind = 'backlog'
-        and c.rank > :after
+    `select ${cardColumns(BACKLOG_POSITION, REPOSITORIES)}, c.rank ${cardFrom("cards")}
+      where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
       order by c.rank limit :limit`,
     { projectId, after: window.after ?? "", limit: rowsToRead(window) },
   );
