@@ -97,7 +97,8 @@ async function reply(request: IncomingMessage, response: ServerResponse): Promis
 }
 
 /** Ranks handed out here and nowhere else: this is the only writer. */
-let top: string | null = null;
+let top: string | null | undefined;
+let first: Promise<string | null> | undefined;
 let turn = 0;
 
 async function answer(request: IncomingMessage): Promise<string> {
@@ -128,8 +129,12 @@ async function answer(request: IncomingMessage): Promise<string> {
     case "update":
       return ask("update", [workspaceId, Number(number), body["title"], randomUUID(), userId]);
     case "move": {
-      top ??= (await pool.query<{ rank: string }>(statements.neighbours, [doing])).rows[0]?.rank ?? null;
-      top = generateKeyBetween(null, top);
+      // Asked once, however many callers come first.
+      first ??= pool
+        .query<{ rank: string }>(statements.neighbours, [doing])
+        .then(({ rows }) => rows[0]?.rank ?? null);
+      const before = await first;
+      top = generateKeyBetween(null, top === undefined ? before : top);
       const stage = turn++ % 2 === 0 ? doing : backlog;
       return ask("move", [workspaceId, Number(number), stage, top, randomUUID(), userId]);
     }

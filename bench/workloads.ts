@@ -9,7 +9,7 @@ export interface Sides {
   readonly hello: string;
 }
 
-type Side = Omit<Load, "connections" | "seconds">;
+export type Side = Omit<Load, "connections" | "seconds">;
 
 /** One row of the table: what the service is measured on, what against, and the least ratio that will do. */
 export interface Workload {
@@ -18,6 +18,8 @@ export interface Workload {
   readonly floor: Side;
   /** The least that service ÷ floor may be, by connections. */
   readonly atLeast: Readonly<Record<number, number>>;
+  /** Whether a card of the board is written every few milliseconds meanwhile, on both sides. */
+  readonly isBoardWritten?: boolean;
 }
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
@@ -65,6 +67,13 @@ export function workloadsOf({ service, floors, hello }: Sides, board: BenchBoard
       service: read("/v1/board"),
       floor: floor("GET", ["/board"]),
       atLeast: both(8),
+    },
+    {
+      name: `board while it is written, ${size}`,
+      service: read("/v1/board"),
+      floor: floor("GET", ["/board"]),
+      atLeast: both(0.8),
+      isBoardWritten: true,
     },
     {
       name: `board not modified, ${size}`,
