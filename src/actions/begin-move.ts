@@ -18,6 +18,8 @@ export interface HeldMove {
   readonly attempt: number;
   readonly actorId: string;
   readonly index: number;
+  /** The forge had it queued for longer than word of its end takes: that may be lost. */
+  readonly isOverdue?: boolean;
 }
 
 export type BegunMove =

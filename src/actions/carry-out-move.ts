@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
 import type { MoveStep } from "../flow/move.ts";
+import { queueRejected } from "../flow/refusal.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { findIntent, acceptMerge, withdrawIntent } from "../store/intents.ts";
 import { listLinks, type Link } from "../store/links.ts";
@@ -28,7 +29,7 @@ export type MoveOutcome =
       readonly promoted: readonly Promotion[];
     };
 
-type Context = StepContext & { readonly operation: { readonly id: string; readonly attempt: number } };
+type Context = StepContext & { readonly operation: HeldMove };
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
 
 /** How long after its start a move still waits for the forge to finish its merges, in milliseconds; and the least it waits for one. */
@@ -162,6 +163,11 @@ async function mergeAll(
       await withdrawIntent(deps.db, intent);
       return "look_again";
     }
+    if (merged.value.state === "enqueued" && context.operation.isOverdue && hasLeftQueue(look, step)) {
+      await withdrawIntent(deps.db, intent);
+      const reason = blockedReason(step.fullName, queueRejected("unknown"));
+      return refusedBy(deps, context, look, [reason], step.headSha);
+    }
     if (merged.value.state === "merged") await recordMerged(deps, context, step, merged.value.sha);
     else {
       await acceptMerge(deps.db, intent, merged.value.handle);
@@ -170,6 +176,13 @@ async function mergeAll(
   }
   const promoted = await listPromotions(deps.db, context.operation.id);
   return queued.length > 0 ? { state: "queued", queued, promoted } : { state: "moved", promoted };
+}
+
+/** The forge goes on calling a merge enqueued when its queue has thrown it out; the pull request tells. */
+function hasLeftQueue(look: Look, { repositoryId, prNumber }: MergeStep): boolean {
+  const facts = look.repositories.find((repository) => repository.repositoryId === repositoryId)?.facts;
+  if (!facts || "reason" in facts) return false;
+  return facts.pullRequests.some(({ number, isInMergeQueue }) => number === prNumber && !isInMergeQueue);
 }
 
 const promotionOf = ({ fullName, targetBranch, prNumber }: MergeStep): Promotion => ({

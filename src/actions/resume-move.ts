@@ -1,5 +1,7 @@
 import { Problem } from "../errors.ts";
+import { blockedReason } from "../flow/blocked.ts";
 import { stageOf } from "../flow/flow.ts";
+import { queueRejected } from "../flow/refusal.ts";
 import { findCardById } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import {
@@ -71,7 +73,8 @@ async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | nu
   }
   const attempt = await takeOver(deps.db, operation, { holder: deps.instanceId, requestId: null });
   if (attempt === null) return;
-  const move = { id: operation.id, attempt, actorId: operation.actorId, index: operation.index };
+  const { id, actorId, index } = operation;
+  const move = { id, attempt, actorId, index, isOverdue: operation.state === "queued" && news === null };
   try {
     const state = await orLetGo(deps, move, async () => {
       const outcome = news?.thrownOut
@@ -105,11 +108,10 @@ async function thrownOutOfQueue(
 ): Promise<MoveOutcome> {
   await withdrawIntent(deps.db, { repositoryId, kind: "merge", subject: String(prNumber) });
   const link = (await listLinks(deps.db, cardId)).find(({ repository }) => repository.id === repositoryId);
-  const message = `The forge's merge queue threw the pull request out: ${word}`;
   const repository = link?.repository.fullName ?? "";
   return {
     state: "refused",
-    reasons: [{ reason: "queue_rejected", message, repository, details: { reason: word } }],
+    reasons: [blockedReason(repository, queueRejected(word))],
     headSha: link?.headSha ?? null,
     promoted: await listPromotions(deps.db, operation.id),
   };

@@ -25,3 +25,10 @@ export interface Refusal {
   /** What can be counted or named: check names, numbers of reviews. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
+
+/** The forge's merge queue has let a pull request go without landing it; its word for why, or `unknown`. */
+export const queueRejected = (word: string): Refusal => ({
+  reason: "queue_rejected",
+  message: `The forge's merge queue threw the pull request out: ${word}`,
+  details: { reason: word },
+});

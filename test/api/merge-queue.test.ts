@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
+import { lose } from "../support/repairing.ts";
 import { webAndApi, work } from "../support/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -73,6 +75,32 @@ describe("a move into a branch with a merge queue", () => {
       (told) => told.some(({ kind }) => kind === "pull_request_merged"),
     );
     expect(merged.filter(({ kind }) => kind === "pull_request_merged")).toHaveLength(1);
+  });
+
+  it("is looked at again after some minutes without news, and refused where word of its end was lost", async () => {
+    const name = `${board.owner}/web`;
+    const afterMinutes = async () => {
+      const updated_at = board.db.raw("now() - interval '6 minutes'");
+      await board.db("operations").where({ workspace_id: board.workspaceId }).update({ updated_at });
+      await resumeOrphanedMoves(world.service.deps);
+    };
+    await board.api.move(number, board.stages.Done);
+    await afterMinutes();
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
+    lose(world);
+    await world.forge.pages.dequeue(name, 1, "CI_FAILURE");
+    world.forge.control.webhooks.clear();
+    await afterMinutes();
+    expect((await board.api.readCard(number)).blocked).toMatchObject({
+      reason: "queue_rejected",
+      reasons: [{ details: { reason: "unknown" } }],
+    });
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
+    lose(world);
+    await world.forge.pages.landQueued(name, 1);
+    world.forge.control.webhooks.clear();
+    await afterMinutes();
+    expect(await board.api.readCard(number)).toMatchObject({ statusId: board.stages.Done, blocked: null });
   });
 
   it("keeps apart what the queues of two repositories say, and calls what lands its own", async () => {
