@@ -85,6 +85,8 @@ async function followReview(deps: Deps, event: ReviewSubmitted): Promise<void> {
     await noteAsk(deps.db, conversation, { kind, subject, askedBy: userId, at });
   if (state === "approved") await dropAsks(deps.db, conversation, { kind, askedBy: userId });
   if (state === "dismissed") await dropAsks(deps.db, conversation, { kind, subject });
+  const body = state === "dismissed" ? "" : event.body;
+  await heedQuestion(deps, conversation, { subject: `review:${subject}`, author: event.sender, body, at });
 }
 
 async function followComment(deps: Deps, event: Commented): Promise<void> {
@@ -92,17 +94,40 @@ async function followComment(deps: Deps, event: Commented): Promise<void> {
   if (!conversation) return;
   const { author, writtenAt } = event;
   const subject = String(event.commentId);
-  const kind = "question";
   const { userId } = await forgeActor(deps, deps.db, author);
   const isDeleted = event.action === "deleted";
   if (!isDeleted) await noteTurn(deps.db, conversation, { userId, works: false, at: event.at });
-  const isAsked = !isDeleted && isQuestion(event.body) && (await isPerson(deps, conversation, event));
-  if (isAsked) await noteAsk(deps.db, conversation, { kind, subject, askedBy: userId, at: writtenAt });
-  else await dropAsks(deps.db, conversation, { kind, subject });
+  const body = isDeleted ? "" : event.body;
+  await heedQuestion(deps, conversation, { subject, author, body, at: writtenAt });
 }
 
-/** Whether a comment is a person's. What our own account says was said by somebody here. */
-async function isPerson(deps: Deps, { workspaceId }: Conversation, { author }: Commented): Promise<boolean> {
+/** Something that was said; of what was taken back the body is empty. */
+interface Remark {
+  readonly subject: string;
+  readonly author: ForgeAccount | null;
+  readonly body: string;
+  readonly at: string | null;
+}
+
+async function heedQuestion(
+  deps: Deps,
+  conversation: Conversation,
+  { subject, author, body, at }: Remark,
+): Promise<void> {
+  const kind = "question";
+  if (!isQuestion(body) || !(await isPerson(deps, conversation, author))) {
+    return dropAsks(deps.db, conversation, { kind, subject });
+  }
+  const { userId } = await forgeActor(deps, deps.db, author);
+  await noteAsk(deps.db, conversation, { kind, subject, askedBy: userId, at });
+}
+
+/** Whether somebody is a person. What our own account says was said by somebody here. */
+async function isPerson(
+  deps: Deps,
+  { workspaceId }: Conversation,
+  author: ForgeAccount | null,
+): Promise<boolean> {
   if (author === null || (await isAgentOn(deps.db, workspaceId, author))) return false;
   return !author.isBot || isOurAccount(deps, author);
 }

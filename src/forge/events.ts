@@ -79,6 +79,8 @@ export interface ReviewSubmitted extends FromRepository {
   readonly headRepositoryId: number | null;
   readonly reviewId: number;
   readonly state: ReviewState;
+  /** What the reviewer said as a whole; empty where nothing. */
+  readonly body: string;
 }
 
 /** A comment on a pull request's conversation. `at` is when it was last changed. */

@@ -127,6 +127,7 @@ export interface InspectedWords {
     readonly reviewId: number;
     readonly author: ForgeAccount | null;
     readonly state: Exclude<ReviewState, "pending">;
+    readonly body: string;
     /** When it was submitted, or dismissed. */
     readonly at: string | null;
   }[];

@@ -331,6 +331,7 @@ describe("a review", () => {
       headRepositoryId: 42,
       reviewId: 31,
       state,
+      body: "",
     });
   });
 

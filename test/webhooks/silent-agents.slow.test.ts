@@ -73,8 +73,8 @@ async function worked(): Promise<string> {
 
 const ada = (method: string, path: string, body: unknown) =>
   board.person("ada", method, `/repos/${board.owner}/web${path}`, body);
-const review = (number: number, event: string) =>
-  ada("POST", `/pulls/${number}/reviews`, { event, body: "Rename it." });
+const review = (number: number, event: string, body = "Rename it.") =>
+  ada("POST", `/pulls/${number}/reviews`, { event, body });
 const check = (sha: string, state: string) => ada("POST", `/statuses/${sha}`, { state, context: "ci" });
 const ask = (number: number, body: string) => ada("POST", `/issues/${number}/comments`, { body });
 
@@ -131,6 +131,19 @@ describe("an agent that works on a card's branch", () => {
     await ada("DELETE", `/issues/comments/${String(question.body["id"])}`, undefined);
     await asksWhen(0);
     expect(await itemsOf(board.api, KIND)).toEqual([]);
+  });
+
+  it("is asked by what a review says as a whole, until the review is dismissed", async () => {
+    await worked();
+    await review(1, "COMMENT", "Looks good so far.");
+    await review(1, "COMMENT", "Why is that?");
+    await asksWhen(1);
+    const demand = await review(1, "REQUEST_CHANGES", "Could you rename it?");
+    await asksWhen(3);
+    await ada("PUT", `/pulls/1/reviews/${String(demand.body["id"])}/dismissals`, { message: "Never mind" });
+    await asksWhen(1);
+    await hoursPass(30);
+    expect(await itemWhen(board.api, KIND)).toMatchObject({ data: { reason: "question" } });
   });
 
   it("is not waited for where the pull request is closed or the card is done", async () => {

@@ -76,6 +76,7 @@ export const review = fromRepository.extend({
   review: z.looseObject({
     id: z.int(),
     state: z.string(),
+    body: z.string().nullish().catch(null),
     submitted_at: z.string().nullish(),
     updated_at: z.string().nullish(),
     user: account,

@@ -28,6 +28,7 @@ export const SAID_ON = /* GraphQL */ `
       nodes {
         fullDatabaseId
         state
+        body
         submittedAt
         updatedAt
         author {
@@ -57,6 +58,7 @@ const commentShape = z.looseObject({
 const reviewShape = z.looseObject({
   fullDatabaseId: forgeId,
   state: z.enum(["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"]),
+  body: z.string(),
   submittedAt: z.string().nullish(),
   updatedAt: z.string().nullish(),
   author: who,
@@ -94,6 +96,7 @@ export const toWords = ({ number, comments, reviews }: z.infer<typeof saidOnShap
           reviewId: review.fullDatabaseId,
           author: toAccount(review.author),
           state: STATES[review.state],
+          body: review.body,
           at: isoTime(review.state === "DISMISSED" ? review.updatedAt : review.submittedAt),
         },
   ),

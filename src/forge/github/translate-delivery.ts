@@ -167,6 +167,7 @@ function translateReview(payload: unknown): ReviewSubmitted | null {
     headRepositoryId: pull.head?.repo?.id ?? null,
     reviewId: review.id,
     state: action === "dismissed" ? "dismissed" : state,
+    body: review.body ?? "",
   };
 }
 
