@@ -16,6 +16,7 @@ import { createTurns } from "./store/forge-turns.ts";
 import { declareOthersDead, freeDeadWorkers } from "./store/instances.ts";
 import { migrate } from "./store/migrate.ts";
 import { createReadyBoards } from "./store/ready-boards.ts";
+import { noteLacking } from "./store/repositories.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
 import { createIntake } from "./webhooks/intake.ts";
 
@@ -76,6 +77,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
       onRefused: (installationId, words) => heedRefusal(deps, installationId, words),
+      onLacking: (forgeId, what) => noteLacking(db, forgeId, what, true),
       observe: observeForge(metrics),
       log,
     });

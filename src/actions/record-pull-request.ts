@@ -6,7 +6,7 @@ import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
 import type { Trx } from "../store/connect.ts";
 import { findPullRequest, holdPullRequest, savePullRequest, type PullRequestRow } from "../store/links.ts";
-import type { Repository } from "../store/repositories.ts";
+import { noteLacking, type Repository } from "../store/repositories.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { branchKey } from "./branch-items.ts";
 import { recordEvents, wasFoundSince, type EventKind } from "../store/timeline.ts";
@@ -44,6 +44,9 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
   const cardId = repository && (await pullRequestOwner(deps.db, repository, event));
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!repository) return;
+  if (event.action === "opened" && event.isDraft && repository.ref?.lacks?.includes("drafts")) {
+    await noteLacking(deps.db, event.repository.forgeId, "drafts", false);
+  }
   if (!card) return recordProposal(deps, repository, event);
   const kind = KIND[event.action];
   const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);

@@ -10,6 +10,9 @@ import type { BranchFacts, PullRequestFacts } from "../flow/facts.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { Releasing } from "./releasing.ts";
 
+/** What not every repository has, depending on its plan or on the forge's version. */
+export type Feature = "drafts" | "async_merge";
+
 /** A repository as the forge is asked about it. */
 export interface RepositoryRef {
   readonly installationId: number;
@@ -17,6 +20,8 @@ export interface RepositoryRef {
   readonly forgeId: number;
   /** `owner/name`. */
   readonly fullName: string;
+  /** What it was found to lack lately, by whichever process; nothing is tried that needs it. */
+  readonly lacks?: readonly Feature[];
 }
 
 export interface ForgeRepository {

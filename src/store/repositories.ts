@@ -1,5 +1,5 @@
 import type { Broken } from "../flow/connection.ts";
-import type { RepositoryRef } from "../forge/forge.ts";
+import type { Feature, RepositoryRef } from "../forge/forge.ts";
 import { BROKEN, REF } from "./connections.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 
@@ -50,6 +50,16 @@ export async function listProjectRepositories(db: Db, projectId: string): Promis
       projectId,
     },
   );
+}
+
+const LACKING = { drafts: "lacks_drafts_at", async_merge: "lacks_async_merge_at" } as const;
+
+/** Remembers for all processes that a repository lacks something, or that it does not. */
+export async function noteLacking(db: Db, forgeId: number, what: Feature, isLacking: boolean): Promise<void> {
+  const column = LACKING[what];
+  const known = db("repositories").where({ forge_id: forgeId });
+  if (isLacking) await known.update({ [column]: db.fn.now() });
+  else await known.whereNotNull(column).update({ [column]: null });
 }
 
 /** The repository with this id, or null. */

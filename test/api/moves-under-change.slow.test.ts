@@ -7,9 +7,11 @@ import { putFlow, readFlow } from "../support/flows.ts";
 import { readInbox } from "../support/inbox.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
+import { allWorked } from "../support/deliveries.ts";
 import { openCard } from "../support/open-card.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { branchHas } from "../support/two-targets.ts";
+import { pushTo } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -110,11 +112,22 @@ describe("a repository that changed its rules before the move", () => {
     },
   );
 
-  it("has no drafts: the pull request is opened ready, and the next one in a single call", async () => {
+  it("has no drafts: opened ready, the next one in a single call, and as drafts again once somebody opened one", async () => {
     const board = await world.board();
     const { id } = world.forge.repository(web(board));
     world.forge.context.state.repositories.update(id, { allowDrafts: false });
-    for (const calls of [2, 1]) {
+    for (const [calls, prState] of [
+      [2, "open"],
+      [1, "open"],
+      [1, "draft"],
+    ] as const) {
+      if (prState === "draft") {
+        world.forge.context.state.repositories.update(id, { allowDrafts: true });
+        await pushTo(board, "theirs", "theirs.txt");
+        const theirs = { title: "Theirs", head: "theirs", base: "main", draft: true };
+        await board.person("ada", "POST", `/repos/${web(board)}/pulls`, theirs);
+        await allWorked(world);
+      }
       const { number } = await board.api.card();
       await board.api.move(number, board.stages["In progress"]);
       const clone = await board.clone();
@@ -123,7 +136,7 @@ describe("a repository that changed its rules before the move", () => {
       world.forge.control.calls.reset();
       await clone.push();
       await clone.remove();
-      await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "open");
+      await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === prState);
       const { routes } = world.forge.control.calls.read();
       expect(routes["POST /repos/{owner}/{repo}/pulls"]).toBe(calls);
     }

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 afterEach(() => github.done());
 
-const merge = (waitMs = 10_000) => github.forge.merge(WEB, order, waitMs);
+const merge = (waitMs = 10_000, repository = WEB) => github.forge.merge(repository, order, waitMs);
 
 const notOffered = () => github.on("PUT", ASYNC, 404, { message: "Not Found" });
 
@@ -151,12 +151,16 @@ describe("merging in the background", () => {
 });
 
 describe("merging at once, where there is no other way", () => {
-  test("is remembered of the repository", async () => {
+  test("is told of the repository, and done at once where that is known", async () => {
+    const lacking: unknown[] = [];
+    github = openGitHubDouble({ onLacking: async (...told) => void lacking.push(told) });
     notOffered();
     github.on("PUT", SYNC, 200, { sha: MERGED, merged: true, message: "Merged" });
     expect(await merge()).toEqual(merged);
+    expect(lacking).toEqual([[WEB.forgeId, "async_merge"]]);
     github.on("PUT", SYNC, 200, { sha: MERGED, merged: true, message: "Merged" });
-    expect(await merge()).toEqual(merged);
+    expect(await merge(10_000, { ...WEB, lacks: ["async_merge"] })).toEqual(merged);
+    expect(lacking).toHaveLength(1);
     expect(github.requests.at(-1)?.body).toEqual({
       sha: SHA,
       merge_method: "merge",

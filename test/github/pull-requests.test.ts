@@ -73,15 +73,22 @@ describe("opening a pull request", () => {
   test.each([
     ["in the message", { message: "Draft pull requests are not supported in this repository." }],
     ["in the errors", invalid("Draft pull requests are not supported in this repository.")],
-  ])("opens it ready where there are no drafts, said %s, and remembers", async (_, refusal) => {
-    github.on("POST", PULLS, 422, refusal);
-    github.on("POST", PULLS, 201, pull({ draft: false }));
-    const value = { ...opened, isDraft: false };
-    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value });
-    github.on("POST", PULLS, 201, pull({ draft: false }));
-    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value });
-    expect(github.requests.map(({ body }) => Object(body).draft)).toEqual([true, false, false]);
-  });
+  ])(
+    "opens it ready where there are no drafts, said %s, and at once where that is known",
+    async (_, refusal) => {
+      const lacking: unknown[] = [];
+      github = openGitHubDouble({ onLacking: async (...told) => void lacking.push(told) });
+      github.on("POST", PULLS, 422, refusal);
+      github.on("POST", PULLS, 201, pull({ draft: false }));
+      const value = { ...opened, isDraft: false };
+      expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value });
+      expect(lacking).toEqual([[WEB.forgeId, "drafts"]]);
+      github.on("POST", PULLS, 201, pull({ draft: false }));
+      const known = { ...WEB, lacks: ["drafts"] } as const;
+      expect(await github.forge.openPullRequest(known, draft)).toEqual({ ok: true, value });
+      expect(github.requests.map(({ body }) => Object(body).draft)).toEqual([true, false, false]);
+    },
+  );
 
   test.each([500, 502, 504])("is found after a %i whose effect had happened", async (status) => {
     github.on("POST", PULLS, status, {});

@@ -16,10 +16,10 @@ import { createLimits } from "./limits.ts";
 import { markReady } from "./mark-ready.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
 import { type AppOptions, createOctokits } from "./octokits.ts";
+import type { OnLacking } from "./on-lacking.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 import { nothingTold, permitted, reachable } from "./permitted.ts";
 import { createReleasing } from "./releasing.ts";
-import { createRemembered } from "./remembered.ts";
 import { readAccount } from "./read-account.ts";
 import {
   readIdentity,
@@ -42,6 +42,8 @@ export interface GitHubForgeOptions extends AppOptions {
   /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
+  /** Told what a repository turned out to lack, to be told of it in `RepositoryRef.lacks` from then on. */
+  readonly onLacking?: OnLacking;
   /** Told of every HTTP request that has ended. */
   readonly observe?: (request: ForgeRequest) => void;
 }
@@ -68,11 +70,9 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   const transport = withConditionalReads(plain);
   const octokits = createOctokits(options, transport, clock);
   const limits = createLimits(clock);
-  const { turns = null, onRefused = async () => {} } = options;
+  const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
   const client = createClient({ octokits, transport, limits, turns, onRefused, clock, log });
   const carryOut = createCarryOut(clock);
-  const lacksDrafts = createRemembered(clock);
-  const lacksAsync = createRemembered(clock);
   const as = ({ installationId }: RepositoryRef) => client.as(installationId);
   const identity = onceAnswered(() => reachable(() => readIdentity(client)));
 
@@ -105,13 +105,13 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     createBranch: (repository, branchName, sha) =>
       permitted(() => createBranch(as(repository), carryOut, repository, branchName, sha)),
     openPullRequest: (repository, draft) =>
-      permitted(() => openPullRequest(as(repository), carryOut, lacksDrafts, repository, draft)),
+      permitted(() => openPullRequest(as(repository), carryOut, onLacking, repository, draft)),
     markReady: (repository, nodeId) => permitted(() => markReady(as(repository), carryOut, nodeId)),
     merge: (repository, order, waitMs) => {
       const caller = client.as(repository.installationId, Math.max(LOOK_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
       const until = clock.now() + waitMs;
       return permitted(() =>
-        mergePullRequest({ caller, carryOut, clock, lacksAsync, repository, order, until }),
+        mergePullRequest({ caller, carryOut, clock, onLacking, repository, order, until }),
       );
     },
     comment: (repository, order, waitMs) => {

@@ -3,14 +3,14 @@ import type { CarryOut } from "./carry-out.ts";
 import type { Caller } from "./client.ts";
 import type { ForgeClock } from "./clock.ts";
 import { readPull } from "./pull-state.ts";
-import type { Remembered } from "./remembered.ts";
+import type { OnLacking } from "./on-lacking.ts";
 
 /** One order to merge, and what is needed to carry it out. */
 export interface Merge {
   readonly caller: Caller;
   readonly carryOut: CarryOut;
   readonly clock: ForgeClock;
-  readonly lacksAsync: Remembered;
+  readonly onLacking: OnLacking;
   readonly repository: RepositoryRef;
   readonly order: MergeOrder;
   /** On the clock: the end of what may be waited. */

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../flow/refusal.ts";
-import { ForgeUnavailable } from "../forge.ts";
+import { type Feature, ForgeUnavailable } from "../forge.ts";
 import { followMerge, startMerge } from "./merge-async.ts";
 import type { Merge, Merged } from "./merge-order.ts";
 import { mergeAtOnce } from "./merge-sync.ts";
@@ -19,8 +19,9 @@ export async function mergePullRequest(merge: Merge): Promise<Merged> {
     if (known !== null) return known.ok ? known : await explained(merge, known.refusal);
   }
   if (await isRetargeted(merge)) return { ok: true, value: { state: "retargeted" } };
+  const lacks = new Set(repository.lacks);
   for (let repeats = 0; ; repeats++) {
-    const result = await tryMerge(merge);
+    const result = await tryMerge(merge, lacks);
     if (result.ok) return result;
     const { message } = result.refusal;
     if (!TRANSIENT.test(message) && !AMBIGUOUS.test(message)) return await explained(merge, result.refusal);
@@ -52,15 +53,18 @@ function outOfTime(message: string, pull: PullState | null): Merged {
   return { ok: false, refusal: { reason: "unknown", message } };
 }
 
-async function tryMerge(merge: Merge): Promise<Merged> {
-  const { lacksAsync, repository } = merge;
-  if (!lacksAsync.has(repository.forgeId)) {
+async function tryMerge(merge: Merge, lacks: Set<Feature>): Promise<Merged> {
+  if (!lacks.has("async_merge")) {
     const result = await startMerge(merge);
     if (result !== "not_offered") return result;
   }
   const result = await mergeAtOnce(merge);
   // A repository or pull request that is gone answers 404 as well; that says nothing about what is offered.
-  if (result.ok || result.refusal.reason !== "not_permitted") lacksAsync.add(repository.forgeId);
+  const isThere = result.ok || result.refusal.reason !== "not_permitted";
+  if (isThere && !lacks.has("async_merge")) {
+    lacks.add("async_merge");
+    await merge.onLacking(merge.repository.forgeId, "async_merge");
+  }
   return result;
 }
 

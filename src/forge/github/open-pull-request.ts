@@ -6,7 +6,7 @@ import { UnknownOutcome } from "./failures.ts";
 import { allWordsOf } from "./forge-words.ts";
 import { plainTitle } from "./plain-title.ts";
 import { refusalOf } from "./refusals.ts";
-import type { Remembered } from "./remembered.ts";
+import type { OnLacking } from "./on-lacking.ts";
 import { REPOSITORY, repositoryById, succeeded } from "./repositories.ts";
 
 const openedShape = z.looseObject({
@@ -28,7 +28,7 @@ type Opened = Ordered<OpenedPullRequest>;
 export async function openPullRequest(
   caller: Caller,
   carryOut: CarryOut,
-  lacksDrafts: Remembered,
+  onLacking: OnLacking,
   repository: RepositoryRef,
   draft: PullRequestDraft,
 ): Promise<Opened> {
@@ -44,12 +44,12 @@ export async function openPullRequest(
     }
     // Private repositories have drafts on some plans only.
     if (isDraft && /draft pull requests are not supported/i.test(words)) {
-      lacksDrafts.add(repository.forgeId);
+      await onLacking(repository.forgeId, "drafts");
       return await order(false);
     }
     return { ok: false, refusal: refusalOf(answer.status, answer.body) };
   };
-  return await carryOut(() => order(draft.isDraft && !lacksDrafts.has(repository.forgeId)), find);
+  return await carryOut(() => order(draft.isDraft && !repository.lacks?.includes("drafts")), find);
 }
 
 async function create(
