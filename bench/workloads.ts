@@ -20,6 +20,8 @@ export interface Workload {
   readonly atLeast: Readonly<Record<number, number>>;
   /** Whether a card of the board is written every few milliseconds meanwhile, on both sides. */
   readonly isBoardWritten?: boolean;
+  /** The most that the service's p99 ÷ p50 may be. */
+  readonly spread?: number;
 }
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
@@ -95,6 +97,7 @@ export function workloadsOf({ service, floors, hello }: Sides, board: BenchBoard
       service: write("POST", ["/v1/cards"], [{ title: "A card that the bench has made" }]),
       floor: floor("POST", ["/create"], [{ title: "A card that the bench has made" }]),
       atLeast: { 1: 0.55, 16: 0.75 },
+      spread: 4,
     },
     {
       name: `update, ${size}`,
