@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runAgent } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
-import { makeCaller } from "./actors/caller.ts";
+import { makeCaller, type Caller } from "./actors/caller.ts";
+import { playPrologue } from "./actors/prologue.ts";
 import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
 import { makeDice, type Dice } from "./dice.ts";
@@ -39,6 +40,7 @@ export interface Played {
 
 const BOARDS = 2;
 const AGENTS_A_BOARD = 3;
+const PROLOGUE_MS = 60_000;
 
 /** Plays one seed: everything at once for some seconds, then quiet, repair, and the check. */
 export async function playSeed(options: SeedOptions): Promise<Played> {
@@ -50,12 +52,19 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
   const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS });
   try {
     const known = world.boards.map(newKnowledge);
+    await Promise.all(
+      known.map(async (own) => {
+        const hours = { giveUpAt: () => began + PROLOGUE_MS };
+        await playPrologue(
+          await callerFor(world, own, `prologue-${known.indexOf(own) + 1}`, dice, history, hours),
+          own,
+        );
+      }),
+    );
     const end = Date.now() + options.seconds * 1_000;
     const isOver = (): boolean => Date.now() > end;
-    const agents = await startAgents(world, known, dice, history, {
-      isOver,
-      giveUpAt: () => end + options.patience * 1_000,
-    });
+    const hours = { giveUpAt: () => end + options.patience * 1_000 };
+    const agents = await startAgents(world, known, dice, history, { ...hours, isOver });
     const people = startPeople(world, known, dice, history, isOver);
     const troubles = [
       killProcesses(world, dice.for("kills"), history, isOver),
@@ -114,28 +123,31 @@ async function startAgents(
   known: readonly BoardKnowledge[],
   dice: Dice,
   history: History,
-  { isOver, giveUpAt }: Hours,
+  hours: Hours,
 ): Promise<{ readonly done: Promise<unknown> }> {
   const running: Promise<void>[] = [];
   for (const [at, own] of known.entries()) {
     for (let nth = 1; nth <= AGENTS_A_BOARD; nth++) {
       const actor = `agent-${at + 1}-${nth}`;
-      const { apiKey } = await own.board.as({});
-      world.secrets.set(`the API key of ${actor}`, secretOf(apiKey));
-      const { processes } = world;
-      const { owner } = own.board;
-      const caller = makeCaller({
-        actor,
-        owner,
-        apiKey,
-        processes,
-        dice: dice.for(`${actor} calls`),
-        history,
-        giveUpAt,
-      });
+      const caller = await callerFor(world, own, actor, dice, history, hours);
       const foreign = known[(at + 1) % known.length];
-      running.push(runAgent({ caller, dice: dice.for(actor), own, foreign }, isOver));
+      running.push(runAgent({ caller, dice: dice.for(actor), own, foreign }, hours.isOver));
     }
   }
   return { done: Promise.all(running) };
+}
+
+/** Somebody with a credential of their own for a board. */
+async function callerFor(
+  { processes, secrets }: FaultWorld,
+  { board }: BoardKnowledge,
+  actor: string,
+  dice: Dice,
+  history: History,
+  { giveUpAt }: Pick<Hours, "giveUpAt">,
+): Promise<Caller> {
+  const { apiKey } = await board.as({});
+  secrets.set(`the API key of ${actor}`, secretOf(apiKey));
+  const { owner } = board;
+  return makeCaller({ actor, owner, apiKey, processes, dice: dice.for(`${actor} calls`), history, giveUpAt });
 }

@@ -43,9 +43,11 @@ function tell({ seed, violations, calls, faults, seconds: took, folder }: Played
 async function inLanes<T>(count: number, work: (postgres: CrashingPostgres) => Promise<T[]>): Promise<T[]> {
   const lane = async (): Promise<T[]> => {
     const postgres = await startCrashingPostgres();
-    return work(postgres).finally(async () => {
+    try {
+      return await work(postgres);
+    } finally {
       await postgres.stop();
-    });
+    }
   };
   return (await Promise.all(Array.from({ length: count }, lane))).flat();
 }

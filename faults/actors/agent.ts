@@ -21,7 +21,7 @@ const WEIGHTS = {
   read: 2,
   inbox: 2,
   release: 3,
-  intrude: 1,
+  intrude: 2,
 } as const;
 
 type Act = (place: AgentPlace) => Promise<unknown>;

@@ -25,9 +25,8 @@ export async function huntBugs(
   const missed: SeededBug[] = [];
   for (let bug = left.shift(); bug !== undefined; bug = left.shift()) {
     const root = await withBug(hunt.root, bug);
-    const seenBy = await playWith(hunt, bug, root, postgres).finally(async () => {
-      await rm(root, { recursive: true, force: true });
-    });
+    const seenBy = await playWith(hunt, bug, root, postgres);
+    await rm(root, { recursive: true, force: true });
     tell(`${seenBy === null ? "MISSED" : `caught by ${seenBy}`}: ${bug.name}`);
     if (seenBy === null) missed.push(bug);
   }

@@ -59,7 +59,8 @@ export function createLimits(clock: ForgeClock): Limits {
     const retryAfter = numberIn(answer.headers["retry-after"]);
     if (isPrimary(answer)) {
       const reset = numberIn(answer.headers["x-ratelimit-reset"]);
-      const untilReset = reset === null ? SECONDARY_WAIT_S : Math.ceil(reset - clock.now() / 1_000) + 1;
+      const untilReset =
+        reset === null ? SECONDARY_WAIT_S : Math.ceil(reset - saidAt(answer, clock) / 1_000) + 1;
       return hold(account, budget, Math.max(1, retryAfter ?? untilReset));
     }
     if (!isSecondary(answer, retryAfter)) return null;
@@ -75,6 +76,12 @@ export function createLimits(clock: ForgeClock): Limits {
 /** For a call that is not made because GitHub wants none for so long. */
 export function limited(seconds: number): ForgeUnavailable {
   return new ForgeUnavailable("GitHub limits our calls", { retryAfter: seconds });
+}
+
+/** By the forge's own clock, which its limits go by: ours may be wrong, and everybody would wait for it. In milliseconds. */
+function saidAt({ headers }: LimitedAnswer, clock: ForgeClock): number {
+  const at = Date.parse(String(headers["date"] ?? ""));
+  return Number.isNaN(at) ? clock.now() : at;
 }
 
 function isPrimary(answer: LimitedAnswer): boolean {
