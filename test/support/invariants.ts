@@ -69,7 +69,7 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
     tell("I4", stageFaults(flow, observed, inbox), about);
     tell("I5", onceFaults(observed), about);
     tell("I2", await branchFaults(compared, observed), about);
-    tell("I12", await headFaults(compared, observed), about);
+    tell("I12", await headFaults(compared, flow, observed), about);
     tell("I12", pullFaults(compared, observed), about);
     tell("I1", await mergeFaults(compared, flow, observed), about);
     tell("I1", acknowledgedFaults(board, flow, observed), about);
@@ -137,8 +137,14 @@ function onceFaults({ timeline }: Observed): string[] {
   return names.filter((name, at) => names.indexOf(name) !== at).map((name) => `tells twice of ${name}`);
 }
 
-/** A card's branch is where the table says: I12. */
-async function headFaults({ forge }: Compared, { links }: Observed): Promise<string[]> {
+/** A card's branch is where the table says, as long as the card is under way: what is done is not compared any more. I12. */
+async function headFaults(
+  { forge }: Compared,
+  flow: Flow,
+  { card, links, pulls }: Observed,
+): Promise<string[]> {
+  const isOpen = pulls.some(({ state }) => state === "draft" || state === "open");
+  if (stageOf(flow, card.statusId)?.kind === "done" && !isOpen) return [];
   const found: string[] = [];
   for (const { forgeId, repository, branchName, headSha } of links) {
     const repo = forge.context.git.repository(forgeId);
