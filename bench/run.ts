@@ -33,7 +33,7 @@ const { values } = parseArgs({
 });
 const isShort = values.short === true;
 const rounds = Number(values.rounds ?? (isShort ? 1 : 5));
-const seconds = isShort ? 0.5 : 2;
+const seconds = isShort ? 1 : 2;
 const sizes = isShort ? [50] : [500, 5_000];
 const wanted = new RegExp(values.only ?? "");
 
