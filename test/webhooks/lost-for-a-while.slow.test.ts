@@ -48,67 +48,74 @@ it.each([
   ["all of them are dropped, which the forge's log knows", { kind: "drop" }],
   ["all of them are lost without a trace", { kind: "drop", unlogged: true }],
   ["a third is lost without a trace", { kind: "drop", unlogged: true, percent: 33 }],
-] as const)("%s, and those after that come in another order", async (_, fault) => {
-  const board = await world.board();
-  const cards = [];
-  for (let count = 0; count < 3; count++) {
-    const { number, branchName } = await openCard(world, board, ["web"]);
-    cards.push({ number, branchName, pull: await pullOf(board, number) });
-    await push(board, branchName, `start-${number}.txt`);
+] as const)(
+  "%s, and those after that come in another order",
+  async (_, fault) => {
+    const board = await world.board();
+    const cards = [];
+    for (let count = 0; count < 3; count++) {
+      const { number, branchName } = await openCard(world, board, ["web"]);
+      cards.push({ number, branchName, pull: await pullOf(board, number) });
+      await push(board, branchName, `start-${number}.txt`);
+      await allWorked(world);
+    }
+    const [one, two, three] = cards;
+    if (!one || !two || !three) throw new Error("three cards were made");
+    const report = async (sha: string, state: string): Promise<void> => {
+      await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, {
+        state,
+        context: "ci",
+      });
+    };
+
+    const early = await say(board, one.pull, "Early");
+
+    world.forge.control.webhooks.add({ fault });
+    await say(board, one.pull, "One");
+    await sayAnew(board, early, "Early, and better");
+    await review(board, one.pull, "REQUEST_CHANGES");
+    await say(board, two.pull, "Two");
+    await review(board, two.pull, "APPROVE");
+    await report(await push(board, one.branchName, "one.txt"), "failure");
+    await merge(board, two.pull);
+    await edit(board, three.pull, "closed");
+    await push(board, three.branchName, "three.txt");
+    await world.forge.settle();
+    world.forge.control.webhooks.clear();
+
+    world.forge.control.webhooks.add({ fault: { kind: "reorder", batch: 5 } });
+    await report(await push(board, one.branchName, "more.txt"), "success");
+    await review(board, one.pull, "APPROVE");
+    await sayAnew(board, await say(board, three.pull, "Three"), "Three, at last");
+    await edit(board, three.pull, "open");
+    await world.forge.settle();
+    world.forge.control.webhooks.clear();
+    await world.forge.control.webhooks.release("shuffled");
+
+    await takeInMissed(world.service.deps);
     await allWorked(world);
-  }
-  const [one, two, three] = cards;
-  if (!one || !two || !three) throw new Error("three cards were made");
-  const report = async (sha: string, state: string): Promise<void> => {
-    await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, { state, context: "ci" });
-  };
-
-  const early = await say(board, one.pull, "Early");
-
-  world.forge.control.webhooks.add({ fault });
-  await say(board, one.pull, "One");
-  await sayAnew(board, early, "Early, and better");
-  await review(board, one.pull, "REQUEST_CHANGES");
-  await say(board, two.pull, "Two");
-  await review(board, two.pull, "APPROVE");
-  await report(await push(board, one.branchName, "one.txt"), "failure");
-  await merge(board, two.pull);
-  await edit(board, three.pull, "closed");
-  await push(board, three.branchName, "three.txt");
-  await world.forge.settle();
-  world.forge.control.webhooks.clear();
-
-  world.forge.control.webhooks.add({ fault: { kind: "reorder", batch: 5 } });
-  await report(await push(board, one.branchName, "more.txt"), "success");
-  await review(board, one.pull, "APPROVE");
-  await sayAnew(board, await say(board, three.pull, "Three"), "Three, at last");
-  await edit(board, three.pull, "open");
-  await world.forge.settle();
-  world.forge.control.webhooks.clear();
-  await world.forge.control.webhooks.release("shuffled");
-
-  await takeInMissed(world.service.deps);
-  await allWorked(world);
-  await compared(world);
-  for (const { number, branchName, pull } of cards) {
-    const [link] = (await board.api.readCard(number)).repositories;
-    const { prState, checksState } = await onForge(board, branchName, pull);
-    expect({ number, prState: link?.prState, checksState: link?.checksState }).toEqual({
-      number,
-      prState,
-      checksState,
-    });
-    expect({ number, said: await saidHere(board, number) }).toEqual({
-      number,
-      said: await saidOnForge(board, pull),
-    });
-    const keys = await world.service.deps
-      .db("timeline_items as t")
-      .join("cards as c", "c.id", "t.card_id")
-      .where({ "c.workspace_id": board.workspaceId, "c.number": number, kind: "pull_request_merged" });
-    expect(keys.length).toBe(prState === "merged" ? 1 : 0);
-  }
-  const before = await Promise.all(cards.map(({ number }) => board.api.timeline(number)));
-  await compared(world);
-  expect(await Promise.all(cards.map(({ number }) => board.api.timeline(number)))).toEqual(before);
-});
+    await compared(world);
+    for (const { number, branchName, pull } of cards) {
+      const [link] = (await board.api.readCard(number)).repositories;
+      const { prState, checksState } = await onForge(board, branchName, pull);
+      expect({ number, prState: link?.prState, checksState: link?.checksState }).toEqual({
+        number,
+        prState,
+        checksState,
+      });
+      expect({ number, said: await saidHere(board, number) }).toEqual({
+        number,
+        said: await saidOnForge(board, pull),
+      });
+      const keys = await world.service.deps
+        .db("timeline_items as t")
+        .join("cards as c", "c.id", "t.card_id")
+        .where({ "c.workspace_id": board.workspaceId, "c.number": number, kind: "pull_request_merged" });
+      expect(keys.length).toBe(prState === "merged" ? 1 : 0);
+    }
+    const before = await Promise.all(cards.map(({ number }) => board.api.timeline(number)));
+    await compared(world);
+    expect(await Promise.all(cards.map(({ number }) => board.api.timeline(number)))).toEqual(before);
+  },
+  120_000,
+);
