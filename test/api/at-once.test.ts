@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/connect.ts";
+import { revokeCredential } from "../../src/store/credentials.ts";
 import type { Api, ApiAnswer, CallOptions } from "../support/api.ts";
+import { databaseContent, settled } from "../support/database-content.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { keyHeldBy } from "../support/keys.ts";
 import { statementsOf } from "../support/statements.ts";
@@ -95,6 +97,17 @@ describe.each(writes)("%s", (_, write) => {
     const [first] = await Promise.all(answers);
     const again = await write(board.api, number, { key });
     expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first?.text, "true"]);
+  });
+
+  it("does nothing for a credential that was revoked since the process remembered it", async () => {
+    const api = await board.as({ role: "member" });
+    const { number } = await board.api.card();
+    expect((await write(api, number)).status).toBeLessThan(300);
+    await revokeCredential(board.db, api.apiKey.split("_")[1] ?? "");
+    await settled(world);
+    const before = await databaseContent(world.service);
+    expect((await write(api, number)).status).toBe(401);
+    expect(await databaseContent(world.service)).toEqual(before);
   });
 
   it("is 503 when its connection is lost, and done by the retry", async () => {
