@@ -1,5 +1,5 @@
 /** Where a card's branch is cut, and a release's: at the commit that pushes have told its trunk is at, or where the forge shows it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/follow-trunk.ts";
 import { changeRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
 import { callsOf } from "../support/count-calls.ts";
@@ -17,6 +17,7 @@ beforeAll(async () => {
   world = await startWorld();
   await world.service.deps.forge.identity();
 });
+afterEach(() => released(world));
 afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board({ repositories: ["web", "api"] });
