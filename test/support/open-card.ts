@@ -21,12 +21,18 @@ export async function openCard(
     if (!repository) throw new Error(`no repository ${name}`);
     return repository.id;
   });
-  const { number } = await board.api.card({ title: "Say hello", repositoryIds });
+  const { id, number } = await board.api.card({ title: "Say hello", repositoryIds });
   await board.api.move(number, board.stages["In progress"]);
   const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
   const heads: Record<string, string> = {};
   for (const name of repositories) {
-    heads[name] = await world.forge.commit(`${board.owner}/${name}`, branchName, { "hello.txt": "hello\n" });
+    const sha = await world.forge.commit(`${board.owner}/${name}`, branchName, { "hello.txt": "hello\n" });
+    // Such a commit sends no webhook; this is what one would have left.
+    await board
+      .db("card_repositories")
+      .where({ card_id: id, repository_id: board.repositories[name] ?? "" })
+      .update({ head_sha: sha });
+    heads[name] = sha;
   }
   const moved = await board.api.move(number, board.stages["In review"]);
   if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);
