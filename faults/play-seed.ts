@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runAgent } from "./actors/agent.ts";
+import { intrusions, runAgent } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
 import { makeCaller, type Caller } from "./actors/caller.ts";
 import { playPrologue } from "./actors/prologue.ts";
@@ -52,15 +52,16 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
   const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS });
   try {
     const known = world.boards.map(newKnowledge);
-    await Promise.all(
-      known.map(async (own) => {
+    const prologues = await Promise.all(
+      known.map(async (own, at) => {
+        const actor = `prologue-${at + 1}`;
         const hours = { giveUpAt: () => began + PROLOGUE_MS };
-        await playPrologue(
-          await callerFor(world, own, `prologue-${known.indexOf(own) + 1}`, dice, history, hours),
-          own,
-        );
+        const caller = await callerFor(world, own, actor, dice, history, hours);
+        await playPrologue(caller, own);
+        return { caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] };
       }),
     );
+    for (const place of prologues) for (const intrude of intrusions(place)) await intrude();
     const end = Date.now() + options.seconds * 1_000;
     const isOver = (): boolean => Date.now() > end;
     const hours = { giveUpAt: () => end + options.patience * 1_000 };

@@ -111,14 +111,19 @@ async function actOnInbox({ caller, dice, own }: AgentPlace): Promise<void> {
   }
 }
 
-/** Names things of another tenant: there must be no such thing, and nothing of it may change. */
-async function intrude({ caller, dice, own, foreign }: AgentPlace): Promise<void> {
-  if (!foreign) return;
+/** Names a thing of another tenant: there must be no such thing, and nothing of it may change. */
+async function intrude(place: AgentPlace): Promise<void> {
+  await place.dice.pick(intrusions(place))?.();
+}
+
+/** Every way to name things of another tenant. */
+export function intrusions({ caller, dice, own, foreign }: AgentPlace): (() => Promise<unknown>)[] {
+  if (!foreign) return [];
   const number = someCard(dice, own);
   const { board } = foreign;
   const label = dice.pick(foreign.labels);
   const release = dice.pick(foreign.releases);
-  const tries = [
+  return [
     () => caller.write("POST", `/v1/cards/${number}/move`, { statusId: board.stages["To do"], index: 0 }),
     () => caller.write("PATCH", `/v1/cards/${number}`, { repositoryIds: Object.values(board.repositories) }),
     () =>
@@ -131,7 +136,6 @@ async function intrude({ caller, dice, own, foreign }: AgentPlace): Promise<void
     ...(release ? [() => caller.write("POST", `/v1/releases/${release}/freeze`)] : []),
     () => caller.get(`/v1/board?projectId=${board.projectId}`),
   ];
-  await dice.pick(tries)?.();
 }
 
 const someCard = (dice: Dice, { cards }: BoardKnowledge): number => dice.pick(cards) ?? 1;
