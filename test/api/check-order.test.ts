@@ -131,7 +131,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
     for (const answer of [
       await board.api.move(number, board.stages["In progress"]),
       await board.api.move(number, board.stages["In review"]),
-      await board.api.move(number, board.stages["To do"]),
+      await board.api.move(number, board.stages["To do"], 1_000),
       await board.api.delete(`/v1/cards/${number}`),
     ]) {
       expect(answer).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
