@@ -100,8 +100,8 @@ const taken = (fullName: string, tagName: string): string =>
   `${fullName} has a tag ${tagName} already, at another commit. Choose another name.`;
 
 /**
- * Tags come before anything is published: it is here that a rule of the forge may stand in the way. The last one comes with its release, which
- * is the first to be published.
+ * Tags come before anything is published: it is here that a rule of the forge may stand in the way. Never by the release itself, which would
+ * take a tag that somebody has just made at another commit.
  */
 async function tagAll(
   deps: Deps,
@@ -110,7 +110,7 @@ async function tagAll(
 ): Promise<string | null> {
   const { release } = context;
   const written = await listReleaseTags(deps.db, release.id);
-  for (const { repositoryId, tagName, sha, fullName, ref } of tagged.slice(0, -1)) {
+  for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
     if (written.some((tag) => tag.repositoryId === repositoryId)) continue;
     await requireOurs(deps, context);
     const created = await deps.forge.createTag(ref, tagName, sha);
@@ -129,7 +129,7 @@ async function publishAll(
 ): Promise<string | null> {
   const { release } = context;
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
-  for (const { repositoryId, tagName, sha, fullName, ref } of [...tagged.slice(-1), ...tagged.slice(0, -1)]) {
+  for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
     if (written.get(repositoryId)?.url) continue;
     const body = releaseNotes(cards.map((card) => ({ ...card, prNumbers: pullsIn(card, repositoryId) })));
     await requireOurs(deps, context);

@@ -262,7 +262,7 @@ const actions: readonly Action[] = [
   },
   ...([false, true] as const).map((isFrozen) => ({
     action: `tag and release ${isFrozen ? "a frozen release" : "what is merged"}`,
-    atMost: each(2),
+    atMost: (repositories: number) => 1 + 2 * repositories,
     prepare: async (board: TestBoard) => {
       const id = await makeRelease(board.api, "One");
       await pushAll(board, "main");

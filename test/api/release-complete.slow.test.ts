@@ -48,7 +48,7 @@ describe("completing a release", () => {
     const mains = { web: await headOf(board, "web", "main"), api: await headOf(board, "api", "main") };
     world.forge.control.calls.reset();
     const answer = await complete(board.api, id, versions);
-    expect(world.forge.control.calls.read()).toMatchObject({ total: 4, writes: 3 });
+    expect(world.forge.control.calls.read()).toMatchObject({ total: 5, writes: 4 });
     const notes = await published(board, "web", "v1.0.0");
     const apiNotes = await published(board, "api", "api/v1");
     expect(answer).toMatchObject({
@@ -204,8 +204,9 @@ describe("the versions", () => {
     const id = await makeRelease(own.api, "Halves");
     const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
     const { faults } = world.forge.control;
-    const match = { method: "POST", path: "/repositories/*/releases" };
+    const match = { method: "POST", path: "/repositories/*/git/refs" };
     const body = { message: "Repository rule violations found", documentation_url: "https://docs.example" };
+    faults.add({ match, fault: { kind: "none" }, times: 1 });
     faults.add({ match, fault: { kind: "answer", status: 422, body }, times: 1 });
     const sha = await headOf(own, "api", "main");
     const refused = await complete(own.api, id, versions);
@@ -228,8 +229,9 @@ describe("the versions", () => {
 describe("the forge being away while a release is completed", () => {
   it.each([
     ["the first tag", "/repositories/*/git/refs", 0],
-    ["the tag that comes with its release", "/repositories/*/releases", 0],
-    ["the provider release", "/repositories/*/releases", 1],
+    ["the last tag", "/repositories/*/git/refs", 1],
+    ["the first provider release", "/repositories/*/releases", 0],
+    ["the last provider release", "/repositories/*/releases", 1],
   ])(
     "and the answer about %s lost: the commit written down before is the one that is tagged",
     async (_, path, passing) => {
