@@ -1,15 +1,42 @@
-import { Pool } from "pg";
-import { rows, type Db } from "./connect.ts";
+import { Pool, type PoolClient } from "pg";
+import { isDatabaseAway, rows, type Db } from "./connect.ts";
+
+/** PostgreSQL's word for a server that cannot be connected to just now: one of the few after which the worker tries again. */
+const TRY_AGAIN = "57P03";
 
 /**
  * Opens the pool a job worker works on. Ours rather than the worker's own, which neither listens to its idle connections
- * while it ends nor waits for them to be closed: PostgreSQL ending just then would end the process.
+ * while it ends nor waits for them to be closed: PostgreSQL ending just then would end the process. So would losing it between a job's end and
+ * writing that down, which the worker waits for nowhere: whatever says that PostgreSQL is away is made to say so in a word it tries again after.
  */
 export function openJobPool(connectionString: string, max: number, onError: (error: Error) => void): Pool {
   const pool = new Pool({ connectionString, max, application_name: "trunkline jobs" });
   pool.on("error", onError);
   pool.on("connect", (client) => client.on("error", onError));
+  const connect = pool.connect.bind(pool) as (...given: readonly unknown[]) => Promise<PoolClient>;
+  // With a callback it connects to listen, which the worker tries again after any error.
+  pool.connect = ((...given: readonly unknown[]) =>
+    given.length > 0 ? connect(...given) : connect().then(thatIsAskedAgain, askAgain)) as typeof pool.connect;
   return pool;
+}
+
+const asked = new WeakSet<PoolClient>();
+
+function thatIsAskedAgain(client: PoolClient): PoolClient {
+  if (asked.has(client)) return client;
+  asked.add(client);
+  const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
+  client.query = ((...given: readonly unknown[]) => {
+    const answer = query(...given);
+    return answer instanceof Promise ? answer.catch(askAgain) : answer;
+  }) as typeof client.query;
+  return client;
+}
+
+function askAgain(error: unknown): never {
+  if (!isDatabaseAway(error)) throw error;
+  const { message } = error as Error;
+  throw Object.assign(new Error(message, { cause: error }), { code: TRY_AGAIN });
 }
 
 export interface JobOptions {

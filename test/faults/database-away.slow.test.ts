@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freeDeadWorkers } from "../../src/store/instances.ts";
+import { openJobPool } from "../../src/store/jobs.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
@@ -80,4 +81,17 @@ it("a job at work in a living process is nobody else's, however long it takes", 
       expect(await atWork()).toHaveLength(1);
     },
   );
+});
+
+it("the worker of jobs hears of a database that is away in a word after which it tries again", async () => {
+  const pool = openJobPool(world.databaseUrl, 1, () => undefined);
+  const client = await pool.connect();
+  await expect(client.query("select pg_terminate_backend(pg_backend_pid())")).rejects.toMatchObject({
+    code: "57P03",
+  });
+  client.release(true);
+  const again = await pool.connect();
+  await expect(again.query("select 1 / 0")).rejects.toMatchObject({ code: "22012" });
+  again.release();
+  await pool.end();
 });
