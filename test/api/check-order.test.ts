@@ -119,6 +119,16 @@ describe("a call with everything wrong is told of one thing after the other", ()
     expect((await board.api.get("/v1/backlog")).text).not.toContain("Straight to the end");
   });
 
+  it("a column above one's role is refused to a card without Git, too, and it stays", async () => {
+    await board.db("stages").where({ id: board.stages["To do"] }).update({ min_role: "maintainer" });
+    const { number } = await board.api.card({ repositoryIds: [] });
+    const refused = await (await board.as({ role: "member" })).move(number, board.stages["To do"], 1_000);
+    expect(refused.status).toBe(403);
+    expect((await board.api.readCard(number)).statusId).toBe(board.stages.Backlog);
+    expect((await board.api.move(number, board.stages["To do"], 1_000)).status).toBe(200);
+    await board.db("stages").where({ id: board.stages["To do"] }).update({ min_role: "member" });
+  });
+
   it("a card being moved by another call is 409 with Retry-After, and can be neither moved nor deleted", async () => {
     const { number } = await board.api.card();
     const fault = world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
