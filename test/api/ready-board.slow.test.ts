@@ -66,4 +66,4 @@ it("hammered with writes of every kind on one process, no read of either misses 
   };
   await Promise.all((await changes(board)).map(hammer));
   expect(misses).toEqual([]);
-});
+}, 120_000);
