@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { commentsOf, forgeComments, writeComment } from "../support/comments.ts";
+import { workedCard } from "../support/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 
@@ -20,17 +21,6 @@ const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
 /** The job that looks after what a dead process left behind runs after 12 seconds. */
 const PATIENCE_MS = 40_000;
 
-/** A card with an open pull request. */
-async function cardInReview(board: TestBoard): Promise<number> {
-  const { number } = await board.api.card({ title: "Say hello" });
-  await board.api.move(number, board.stages["In progress"]);
-  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
-  await world.forge.commit(`${board.owner}/web`, branch, { "hello.txt": "hello\n" });
-  await board.api.move(number, board.stages["In review"]);
-  await world.forge.settle();
-  return number;
-}
-
 describe("killed while mirroring a comment", () => {
   it.each([
     ["before the forge did it, and nobody comes back", "before"],
@@ -39,7 +29,8 @@ describe("killed while mirroring a comment", () => {
     "%s: there is one comment here and one there",
     async (_, effect) => {
       const board = await world.board();
-      const number = await cardInReview(board);
+      const { number } = await workedCard(board);
+      await world.forge.settle();
       const key = `killed-comment-${effect}`;
       const { faults } = world.forge.control;
       faults.add({ match: WRITE, fault: { kind: "hang", effect }, times: 1 });
