@@ -159,7 +159,7 @@ async function mergeAll(
       await withdrawIntent(deps.db, intent);
       return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step.headSha);
     }
-    if (merged.value.state === "retargeted") {
+    if (merged.value.state === "retargeted" || merged.value.state === "merged_outside") {
       await withdrawIntent(deps.db, intent);
       return "look_again";
     }

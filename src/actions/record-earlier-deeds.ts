@@ -1,6 +1,6 @@
 import type { PullRequestFacts } from "../flow/facts.ts";
 import type { RepositoryState } from "../flow/move.ts";
-import { findIntent } from "../store/intents.ts";
+import { findIntent, withdrawIntent } from "../store/intents.ts";
 import type { Deps } from "./deps.ts";
 import {
   intentKey,
@@ -59,6 +59,7 @@ async function recordEarlierDeedsOn(
   }
   const merge = await findIntent(deps.db, intentKey(pull, "merge"));
   if (merge && !merge.done && facts.state === "merged") {
-    await recordMerged(deps, { ...context, actorId: merge.actorId }, pull, facts.mergeSha);
+    if (facts.isMergedByPerson && !merge.accepted) await withdrawIntent(deps.db, intentKey(pull, "merge"));
+    else await recordMerged(deps, { ...context, actorId: merge.actorId }, pull, facts.mergeSha);
   }
 }

@@ -209,16 +209,17 @@ async function ourIntent(
 }
 
 /**
- * Our intent for a merge, unless the move it was meant for was given up before the forge had said what came of it: then the merge is ours
- * only where the forge says that we did it.
+ * Our intent for a merge, unless a person did it before we got to it, or the move it was meant for was given up before the forge had said what
+ * came of it: then the merge is ours only where the forge says that we did it.
  */
 async function ourMerge(
   deps: Deps,
   event: PullRequestEvent,
   intent: FoundIntent | null,
 ): Promise<FoundIntent | null> {
-  if (!intent || intent.done || intent.accepted || (await findOpenOperation(deps.db, intent.cardId)))
-    return intent;
+  if (!intent || intent.done || intent.accepted) return intent;
+  if (event.mergedBy?.isBot === false) return null;
+  if (await findOpenOperation(deps.db, intent.cardId)) return intent;
   return event.mergedBy?.forgeId === (await deps.forge.identity()).botId ? intent : null;
 }
 

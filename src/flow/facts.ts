@@ -25,6 +25,8 @@ export interface PullRequestFacts {
   readonly reviewDecision: "approved" | "changes_requested" | "review_required" | null;
   readonly isInMergeQueue: boolean;
   readonly mergeSha: string | null;
+  /** As far as the forge tells. An App's merge is never shown as a person's, unless a queue made it. */
+  readonly isMergedByPerson: boolean;
   readonly checks: ChecksSummary;
 }
 

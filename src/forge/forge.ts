@@ -249,6 +249,8 @@ export type MergeResult =
   | { readonly state: "merged"; readonly sha: string }
   /** Somebody made it aim elsewhere: nothing was merged. */
   | { readonly state: "retargeted" }
+  /** Somebody was quicker. */
+  | { readonly state: "merged_outside" }
   /** Accepted but not finished within the time given, or waiting in the forge's merge queue. */
   | { readonly state: "pending" | "enqueued"; readonly handle: string | null };
 

@@ -114,4 +114,22 @@ describe("a pull request that somebody else merged", () => {
     await merge(board);
     await itemWhen(board.api, "pr_merged_outside");
   });
+
+  it("is somebody else's also where the move that was about to merge it goes on", async () => {
+    const board = await world.board();
+    const { number } = await workedCard(board);
+    const { faults } = world.forge.control;
+    const outage = faults.add({
+      match: { method: "PUT", path: "/repositories/*/pulls/**" },
+      fault: { kind: "answer", status: 502 },
+    });
+    const move = () => board.api.move(number, board.stages.Done, 0, { key: "goes-on-after-a-person" });
+    expect((await move()).status).toBe(503);
+    faults.remove(outage);
+    await merge(board);
+    expect(await move()).toMatchObject({ status: 200, body: { promoted: [] } });
+    await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
+    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
+    expect(told).toMatchObject([{ actor: { login: loginOf(board, "grace") } }]);
+  });
 });

@@ -11,7 +11,7 @@ import { allWorked } from "../support/deliveries.ts";
 import { openCard } from "../support/open-card.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { branchHas } from "../support/two-targets.ts";
-import { pushTo } from "../support/work-on-card.ts";
+import { loginOf, pushTo } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -230,9 +230,16 @@ describe("what happens between the look and the merge", () => {
     );
     const moved = await board.api.move(number, board.stages.Done);
     expect(await merge.done()).toMatchObject({ status: 200 });
-    expect(moved).toMatchObject({ status: 200, body: { task: { statusId: board.stages.Done } } });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { task: { statusId: board.stages.Done }, promoted: [] },
+    });
     await world.forge.settle();
-    expect((await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+    const told = await eventually(
+      async () => (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged"),
+      ({ length }) => length > 0,
+    );
+    expect(told).toMatchObject([{ actor: { login: loginOf(board, "ada") } }]);
     expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
     const clone = await board.clone();
     expect((await clone.git("log", "--merges", "--format=%s", "origin/main")).split("\n")).toHaveLength(1);

@@ -63,6 +63,7 @@ describe("merging in the background", () => {
 
   test("leaves the title to the repository where none is given", async () => {
     github.on("PUT", ASYNC, 200, done);
+    github.on("GET", PULL, 200, mergedPull);
     await github.forge.merge(WEB, { number: 5, headSha: SHA, method: "squash" }, 0);
     expect(github.requests[0]?.body).toEqual({ sha: SHA, merge_method: "squash", merge_action: "default" });
   });
@@ -83,7 +84,17 @@ describe("merging in the background", () => {
   test("starts anew when GitHub has forgotten the handle", async () => {
     github.on("GET", RESULT, 404, { message: "Not Found" });
     github.on("PUT", ASYNC, 200, done);
+    github.on("GET", PULL, 200, mergedPull);
     expect(await github.forge.merge(WEB, { ...order, handle: "u1" }, 5_000)).toEqual(merged);
+  });
+
+  test("that somebody has done before is theirs where GitHub shows a person", async () => {
+    github.on("PUT", ASYNC, 200, done);
+    github.on("GET", PULL, 200, { ...mergedPull, merged_by: { type: "User" } });
+    expect(await merge()).toEqual({ ok: true, value: { state: "merged_outside" } });
+    github.on("PUT", ASYNC, 200, done);
+    github.on("GET", PULL, 200, { ...mergedPull, merged_by: { type: "Bot" } });
+    expect(await merge()).toEqual(merged);
   });
 
   test("adopts a merge of the same commit that is under way", async () => {

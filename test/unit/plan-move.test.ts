@@ -27,6 +27,7 @@ const pull = (over: Partial<PullRequestFacts> = {}): PullRequestFacts => ({
   mergeable: "mergeable",
   reviewDecision: null,
   isInMergeQueue: false,
+  isMergedByPerson: false,
   mergeSha: null,
   checks: { state: null, failing: [], pending: [] },
   ...over,

@@ -74,6 +74,7 @@ async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<Inspecte
     reviewDecision: pull.reviewDecision ? DECISIONS[pull.reviewDecision] : null,
     isInMergeQueue: pull.isInMergeQueue ?? false,
     mergeSha: pull.state === "MERGED" ? (pull.mergeCommit?.oid ?? null) : null,
+    isMergedByPerson: toAccount(pull.mergedBy)?.isBot === false,
     checks: summarizeChecks(contexts),
     title: pull.title,
     openedAt: isoTime(pull.createdAt),

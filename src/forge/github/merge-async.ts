@@ -67,6 +67,9 @@ export async function followMerge(merge: Merge, uuid: string): Promise<Merged | 
 
 async function acted(merge: Merge, answer: Answer, result: AsyncResult): Promise<Merged> {
   const { uuid, expected_head_sha: expected } = result.details;
+  // It was merged before we asked: the answer does not tell by whom.
+  const earlier = result.status === "merged" ? await findMerged(merge) : null;
+  if (earlier !== null) return earlier;
   if (result.status !== "pending") return await finished(merge, answer, result, uuid ?? null);
   if (!uuid) throw unexpected(answer, "details.uuid");
   if (expected && expected !== merge.order.headSha) {

@@ -2,7 +2,7 @@ import type { MergeOrder, MergeResult, Ordered, RepositoryRef } from "../forge.t
 import type { CarryOut } from "./carry-out.ts";
 import type { Caller } from "./client.ts";
 import type { ForgeClock } from "./clock.ts";
-import { readPull } from "./pull-state.ts";
+import { mergedIn, readPull } from "./pull-state.ts";
 import type { OnLacking } from "./on-lacking.ts";
 
 /** One order to merge, and what is needed to carry it out. */
@@ -23,8 +23,8 @@ export function mergedAs(sha: string): Merged {
   return { ok: true, value: { state: "merged", sha } };
 }
 
-/** Whether the pull request is merged by now, whoever did it; null when it is not. */
+/** Whether the pull request is merged by now, by us or by a person; null when it is not. */
 export async function findMerged({ caller, repository, order }: Merge): Promise<Merged | null> {
   const pull = await readPull(caller, repository, order.number);
-  return pull === null || pull.mergeSha === null ? null : mergedAs(pull.mergeSha);
+  return pull === null ? null : mergedIn(pull);
 }

@@ -11,7 +11,7 @@ const TRANSIENT = /base branch was modified|merge already in progress/i;
 const AMBIGUOUS = /not mergeable/i;
 const REPEAT_AFTER_MS = [1_000, 3_000, 6_000];
 
-/** Merges with the head pinned; what GitHub has merged already is a success, whoever did it. */
+/** Merges with the head pinned; what GitHub shows as merged by nobody else is a success. */
 export async function mergePullRequest(merge: Merge): Promise<Merged> {
   const { clock, order, caller, repository } = merge;
   if (order.handle !== undefined) {

@@ -9,6 +9,7 @@ const pullShape = z.looseObject({
   state: z.string(),
   merged: z.boolean().nullish(),
   merged_at: z.string().nullish(),
+  merged_by: z.looseObject({ type: z.string().nullish() }).nullish(),
   merge_commit_sha: z.string().nullish(),
   mergeable: z.boolean().nullish(),
   mergeable_state: z.string().nullish(),
@@ -22,6 +23,7 @@ export interface PullState {
   readonly isOpen: boolean;
   /** Set once it is merged. */
   readonly mergeSha: string | null;
+  readonly isMergedByPerson: boolean;
   readonly headSha: string;
   readonly targetBranch: string;
   /** Null while GitHub is working it out. */
@@ -44,11 +46,18 @@ export async function readPull(
     nodeId: pull.node_id,
     isOpen: pull.state === "open",
     mergeSha: isMerged ? (pull.merge_commit_sha ?? pull.head.sha) : null,
+    isMergedByPerson: isMerged && pull.merged_by?.type === "User",
     headSha: pull.head.sha,
     targetBranch: pull.base.ref,
     mergeable: pull.mergeable ?? null,
     mergeableState: pull.mergeable_state ?? "",
   };
+}
+
+/** Null when it is not merged. */
+export function mergedIn({ mergeSha, isMergedByPerson }: PullState): Ordered<MergeResult> | null {
+  if (isMergedByPerson) return { ok: true, value: { state: "merged_outside" } };
+  return mergeSha === null ? null : { ok: true, value: { state: "merged", sha: mergeSha } };
 }
 
 /** What the pull request's state alone says about the order; null when it can still be merged. */
@@ -58,7 +67,8 @@ export function settledBy(
   words: string,
 ): Ordered<MergeResult> | null {
   if (pull === null) return null;
-  if (pull.mergeSha !== null) return { ok: true, value: { state: "merged", sha: pull.mergeSha } };
+  const merged = mergedIn(pull);
+  if (merged !== null) return merged;
   if (!pull.isOpen) return { ok: false, refusal: { reason: "pull_request_closed", message: words } };
   if (pull.headSha !== order.headSha) return { ok: false, refusal: { reason: "head_moved", message: words } };
   return null;
