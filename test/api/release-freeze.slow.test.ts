@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { allWorked } from "../support/deliveries.ts";
 import { freeze, makeRelease, readRelease, setCards, unfreeze } from "../support/releases.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
+import { pushTo } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -83,13 +85,10 @@ describe("freezing a release", () => {
     const id = await makeRelease(own.api, "1.4");
     const refused = await freeze(own.api, id);
     expect([refused.status, words(refused)]).toEqual([409, expect.stringContaining("has no branch staging")]);
-    await own.person("ada", "POST", `/repos/${own.owner}/web/git/refs`, {
-      ref: "refs/heads/staging",
-      sha: await headOf(own, "web", "main"),
-    });
-    await world.forge.commit(`${own.owner}/web`, "staging", { "staged.txt": "staged\n" });
+    const staged = await pushTo(own, "staging", "staged.txt");
+    await allWorked(world);
     expect((await freeze(own.api, id)).status).toBe(200);
-    expect(await headOf(own, "web", "release/1-4")).toBe(await headOf(own, "web", "staging"));
+    expect(await headOf(own, "web", "release/1-4")).toBe(staged);
   });
 
   it("leaves no branch where one repository refuses, and nobody's branch is touched", async () => {
