@@ -97,7 +97,7 @@ describe("the life of the embedded PostgreSQL", () => {
     );
     await kill(child);
 
-    expect(await within(10, () => isMissing(dir))).toBe(true);
+    expect(await within(25, () => isMissing(dir))).toBe(true);
   });
 
   test("goes on while a service that was interrupted at its terminal drains", async () => {

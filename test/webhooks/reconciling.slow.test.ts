@@ -57,13 +57,12 @@ describe("what nobody told of", () => {
     await compared(world);
     const items = await told(board, number, ...kinds);
     expect(items.map(({ kind }) => kind)).toEqual([
-      "pushed",
       "pull_request_closed",
       "pull_request_reopened",
       "pushed",
       "checks_changed",
     ]);
-    expect(items[3]?.data).toMatchObject({ branchName, after: sha });
+    expect(items[2]?.data).toMatchObject({ branchName, after: sha });
     const [health] = (await board.api.get<{ health: Record<string, unknown> }[]>("/v1/repositories")).body;
     expect(health?.health["lastReconciledAt"]).toEqual(expect.any(String));
   });
