@@ -29,9 +29,10 @@ const movePlan = z
         "How far `wouldMove` can be relied on. `certain`: it follows from what is known. `likely`: the forge has the last word, as its protection rules show only when they are tried. `unknown`: the forge is still working out whether the branch can be merged (ask again in a few seconds), or a pull request must be opened before that can be told",
     }),
     steps: z.array(step).meta({ description: "What the move would do on the forge, in this order" }),
-    reasons: z
-      .array(blockedReason)
-      .meta({ description: "What stands in the way, as `blocked.reasons` would list it" }),
+    reasons: z.array(blockedReason).meta({
+      description:
+        "What stands in the way, as `blocked.reasons` would list it, but for the files of conflicts",
+    }),
     requiredRole: role.meta({ description: "The least role that may move a card into this stage" }),
     heldRole: role.meta({ description: "This credential's role on the board" }),
   })
