@@ -89,7 +89,8 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   [TAKE_IN_MISSED]: async () => {
     const { wasAway } = await takeInMissed(deps);
     // Once what the log brought has been worked, what no log knows of is looked for.
-    if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: RECONCILE, delayMs: 60_000 });
+    // Under a key of its own: a comparison that was asked for at once must not become one in a minute.
+    if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:away`, delayMs: 60_000 });
   },
   [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
   [LOOK_AT_REFUSED]: (payload) => {
