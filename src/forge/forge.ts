@@ -20,6 +20,8 @@ export interface RepositoryRef {
   readonly forgeId: number;
   /** `owner/name`. */
   readonly fullName: string;
+  /** The forge's GraphQL id; null where the listing that tells it was not read yet. */
+  readonly nodeId?: string | null;
   /** What it was found to lack lately, by whichever process; nothing is tried that needs it. */
   readonly lacks?: readonly Feature[];
 }
@@ -28,6 +30,11 @@ export interface ForgeRepository {
   readonly forgeId: number;
   readonly fullName: string;
   readonly defaultBranch: string;
+}
+
+/** One that an installation grants. */
+export interface GrantedRepository extends ForgeRepository {
+  readonly nodeId: string;
 }
 
 export interface ForgeInstallation {
@@ -265,7 +272,7 @@ export interface Forge extends Releasing {
   /** One account's installation; null when it is gone. */
   installation(installationId: number): Promise<ForgeInstallation | null>;
   /** The repositories an installation grants. */
-  repositories(installationId: number): Promise<Ordered<ForgeRepository[]>>;
+  repositories(installationId: number): Promise<Ordered<GrantedRepository[]>>;
   /**
    * The account with this login, as `installationId` may see it or, where that is null, anybody; null when there is none. An organization
    * is none.

@@ -61,6 +61,13 @@ export type TaggingAnswer =
   /** The commits the branch is at and the tag leads to; null for what is not there. */
   | { readonly refusal?: undefined; readonly branchSha: string | null; readonly tagSha: string | null };
 
+/** A tag for the commit that a branch is thought to be at. */
+export interface TipTag {
+  readonly branchName: string;
+  readonly tagName: string;
+  readonly sha: string;
+}
+
 export interface ReleaseNotes {
   readonly tagName: string;
   /** The commit of the tag. */
@@ -136,6 +143,11 @@ export interface Releasing {
     from: string,
     to: string,
   ): Promise<Ordered<{ readonly state: "there" } | BranchMoved>>;
+  /**
+   * Creates a tag where no such tag is there and the branch is at that very commit, both found and done by the forge in one. False where it did
+   * not say that it was done, for whatever reason: a look tells it.
+   */
+  tagTip(repository: RepositoryRef, tag: TipTag): Promise<boolean>;
   /** Creates a tag. One already there at the very commit is a success (`created` false); at another it is `{ taken: sha }`. */
   createTag(
     repository: RepositoryRef,

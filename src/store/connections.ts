@@ -11,7 +11,7 @@ const LACKING = "interval '1 hour'";
 /** How the forge is asked about a repository `r` of the organization `o`, in SQL; null while it must not be. */
 export const REF = `
   case when ${BROKEN} is null then json_build_object(
-    'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name,
+    'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name, 'nodeId', r.node_id,
     'lacks', array_remove(array[
       case when r.lacks_drafts_at > now() - ${LACKING} then 'drafts' end,
       case when r.lacks_async_merge_at > now() - ${LACKING} then 'async_merge' end], null)) end`;

@@ -1,4 +1,4 @@
-import type { ForgeInstallation, ForgeRepository } from "../forge/forge.ts";
+import type { ForgeInstallation, GrantedRepository } from "../forge/forge.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 
 /** What is known of an account's installation, and when the forge was asked for it: `askedAt` comes from `clockOf`. */
@@ -141,7 +141,7 @@ export async function saveGrantedRepositories(
   trx: Trx,
   organizationId: string,
   projectId: string | null,
-  granted: readonly (ForgeRepository & { readonly newId: string })[],
+  granted: readonly (GrantedRepository & { readonly newId: string })[],
   askedAt: string,
 ): Promise<{ readonly added: readonly string[]; readonly isAnyBack: boolean }> {
   const added: string[] = [];
@@ -153,10 +153,11 @@ export async function saveGrantedRepositories(
   for (const repository of granted.toSorted((a, b) => a.forgeId - b.forgeId)) {
     const saved = await firstRow<{ id: string }>(
       trx,
-      `insert into repositories as r (id, organization_id, project_id, forge_id, full_name, default_branch, asked_at)
-       values (:newId, :organizationId, :projectId, :forgeId, :fullName, :defaultBranch, :askedAt)
+      `insert into repositories as r (id, organization_id, project_id, forge_id, node_id, full_name, default_branch, asked_at)
+       values (:newId, :organizationId, :projectId, :forgeId, :nodeId, :fullName, :defaultBranch, :askedAt)
        on conflict (forge_id) do update
-         set full_name = excluded.full_name, default_branch = excluded.default_branch, connected = true,
+         set full_name = excluded.full_name, default_branch = excluded.default_branch, node_id = excluded.node_id,
+             connected = true,
              disconnected_at = null, asked_at = excluded.asked_at
          where r.organization_id = excluded.organization_id
        returning id`,

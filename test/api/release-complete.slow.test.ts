@@ -1,7 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { callsOf } from "../support/count-calls.ts";
+import { settled } from "../support/database-content.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
 import { headOf, mergedCard } from "../support/merged-card.ts";
-import { complete, freeze, makeRelease, pick, readRelease, setCards, unfreeze } from "../support/releases.ts";
+import {
+  complete,
+  freeze,
+  makeRelease,
+  pick,
+  readRelease,
+  setCards,
+  tagOf,
+  unfreeze,
+} from "../support/releases.ts";
+import { hold, push, released } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -13,12 +25,6 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 afterEach(() => world.forge.control.faults.clear());
 
-/** The commit of a tag on the forge, or null. */
-async function tagOf(own: TestBoard, repository: string, tagName: string): Promise<string | null> {
-  const path = `/repos/${own.owner}/${repository}/git/ref/tags/${tagName}`;
-  const { status, body } = await own.person("ada", "GET", path);
-  return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
-}
 async function published(own: TestBoard, repository: string, tagName: string) {
   const path = `/repos/${own.owner}/${repository}/releases/tags/${tagName}`;
   const { body } = await own.person("ada", "GET", path);
@@ -223,6 +229,98 @@ describe("the versions", () => {
     const done = await complete(own.api, id, [version(own, "api", "v1"), version(own, "web", "v2")]);
     expect(done.body).toMatchObject({ status: "completed", tags: [{ sha }, { tagName: "v2" }] });
     expect(await tagOf(own, "api", "v1")).toBe(sha);
+  });
+});
+
+describe("a release of one repository", () => {
+  const TAG = "POST /repos/{owner}/{repo}/git/refs";
+  const PUBLISH = "POST /repos/{owner}/{repo}/releases";
+
+  /** A board whose trunk was heard of, and a release there. */
+  async function heardOf(frozen = false) {
+    const own = await world.board();
+    await push(own, "main", "heard.txt");
+    await settled(world);
+    const id = await makeRelease(own.api, "One");
+    if (frozen) await freeze(own.api, id);
+    const completed = (key: string) => complete(own.api, id, [version(own, "web", "v1")], { key });
+    return { own, id, completed };
+  }
+  const made = (own: TestBoard, ref: string, sha: string | null) =>
+    own.person("ada", "POST", `/repos/${own.owner}/web/git/refs`, { ref, sha });
+
+  it.each([
+    ["main", false],
+    ["release/one", true],
+  ])("is tagged where %s is, though nothing has told of the last push", async (branch, frozen) => {
+    const { own, completed } = await heardOf(frozen);
+    hold(world);
+    const head = await world.forge.commit(`${own.owner}/web`, branch, { "late.txt": "late\n" });
+    const calls = await callsOf(world, async () =>
+      expect((await completed("the-push-is-held")).body.tags).toMatchObject([{ sha: head }]),
+    );
+    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, PUBLISH]);
+    expect(await tagOf(own, "web", "v1")).toBe(head);
+    await released(world);
+  });
+
+  it("is refused a tag that somebody has made at another commit, and writes nothing", async () => {
+    const { own, id, completed } = await heardOf();
+    const main = await headOf(own, "web", "main");
+    const other = await world.forge.commit(`${own.owner}/web`, "aside", { "a.txt": "a\n" });
+    await made(own, "refs/tags/v1", other);
+    const refused = await completed("the-tag-is-taken");
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a tag v1 already, at another commit. Choose another name.`,
+    ]);
+    expect(await readRelease(own.api, id)).toMatchObject({ status: "open", tags: [] });
+    expect([await tagOf(own, "web", "v1"), await headOf(own, "web", "main")]).toEqual([other, main]);
+  });
+
+  it("takes a tag that is at the very commit, also one that nothing has told of", async () => {
+    const { own, completed } = await heardOf();
+    hold(world);
+    const late = await world.forge.commit(`${own.owner}/web`, "main", { "late.txt": "late\n" });
+    await made(own, "refs/tags/v1", late);
+    expect((await completed("the-tag-is-there")).body.tags).toMatchObject([{ sha: late }]);
+    await released(world);
+  });
+
+  it("is tagged after a look where its branch may not be named beside the tag", async () => {
+    const { own, completed } = await heardOf();
+    const protection = {
+      required_status_checks: null,
+      enforce_admins: true,
+      required_pull_request_reviews: null,
+      restrictions: { users: ["ada"], teams: [], apps: [] },
+    };
+    const path = `/repos/${own.owner}/web/branches/main/protection`;
+    expect((await own.person("ada", "PUT", path, protection)).status).toBe(200);
+    const main = await headOf(own, "web", "main");
+    const calls = await callsOf(world, () => completed("the-branch-is-protected"));
+    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, PUBLISH]);
+    expect(await tagOf(own, "web", "v1")).toBe(main);
+  });
+
+  it.each([
+    ["never arrived: the tag is where the branch is by then", "before", false],
+    ["arrived: the tag stays where it was made", "after", true],
+  ] as const)("goes on when nobody knows of its tag, which %s", async (_, effect, isThere) => {
+    const { own, completed } = await heardOf();
+    const main = await headOf(own, "web", "main");
+    const { faults } = world.forge.control;
+    faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "answer", status: 502, effect } });
+    faults.add({ match: { operation: "Repository" }, fault: { kind: "answer", status: 502 } });
+    const key = "one-tag-while-it-is-away";
+    expect((await completed(key)).status).toBe(503);
+    expect(await tagOf(own, "web", "v1")).toBe(isThere ? main : null);
+    const later = await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+    faults.clear();
+    const done = await completed(key);
+    const sha = isThere ? main : later;
+    expect(done.body).toMatchObject({ status: "completed", tags: [{ tagName: "v1", sha }] });
+    expect(await tagOf(own, "web", "v1")).toBe(sha);
   });
 });
 

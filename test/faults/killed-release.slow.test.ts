@@ -3,7 +3,8 @@ import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer, type CallOptions } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { headOf, mergedCard } from "../support/merged-card.ts";
-import { complete, freeze, makeRelease, pick, promote, readRelease } from "../support/releases.ts";
+import { push } from "../support/repairing.ts";
+import { complete, freeze, makeRelease, pick, promote, readRelease, tagOf } from "../support/releases.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 
@@ -24,6 +25,7 @@ let keys = 0;
 async function killDuring<Answer extends ApiAnswer>(
   act: (options: CallOptions) => Promise<Answer>,
   [match, nth, effect]: readonly [CallMatch, number, "before" | "after"],
+  whileDead: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Answer> {
   const { faults } = world.forge.control;
   if (nth > 1) faults.add({ match, fault: { kind: "none" }, times: nth - 1 });
@@ -40,6 +42,7 @@ async function killDuring<Answer extends ApiAnswer>(
   await world.kill();
   expect(await first).toBe("cut off");
   faults.clear();
+  await whileDead();
   await world.restart();
   return eventually(
     () => act({ key }),
@@ -59,6 +62,15 @@ async function counted(own: TestBoard, repository: string, range: string): Promi
   await clone.remove();
   return Number(count);
 }
+
+/** Waits until the trunk is known to be where it is. */
+const trunkHeard = async ({ db }: KillableWorld, board: TestBoard): Promise<void> => {
+  const main = await headOf(board, "web", "main");
+  await eventually(
+    () => db("trunks").where({ repository_id: board.repositories["web"], tip_sha: main }).select("tip_sha"),
+    ({ length }) => length === 1,
+  );
+};
 
 describe("killed while a release is frozen", () => {
   it.each(
@@ -144,6 +156,42 @@ describe("killed while a release is completed", () => {
       }
       const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_completed");
       expect(told).toHaveLength(1);
+    },
+    60_000,
+  );
+});
+
+describe("killed while a release of one repository is completed", () => {
+  it.each(
+    killedAt([
+      ["its tag", { operation: "UpdateRefs" }, 1],
+      ["its provider release", { method: "POST", path: "/repositories/*/releases" }, 1],
+    ]),
+  )(
+    "%s %s, and pushed to meanwhile: there is one tag, at the commit it was made at, and one release",
+    async (effect, name, at) => {
+      const board = await world.board();
+      const { number } = await board.api.card({ repositoryIds: [] });
+      const id = await makeRelease(board.api, "1.4", [number]);
+      await push(board, "main", "heard.txt");
+      await trunkHeard(world, board);
+      const versions = [{ repositoryId: board.repositories["web"], tagName: "v1" }];
+      const heard = await headOf(board, "web", "main");
+      let later: string | null = null;
+      const completed = await killDuring(
+        (options) => complete(board.api, id, versions, options),
+        at,
+        async () => {
+          later = await world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "later\n" });
+        },
+      );
+      const sha = name === "its tag" && effect === "before" ? later : heard;
+      expect(completed.body).toMatchObject({ status: "completed", tags: [{ tagName: "v1", sha }] });
+      expect(await tagOf(board, "web", "v1")).toBe(sha);
+      const { body } = await board.person("ada", "GET", `/repos/${board.owner}/web/releases`);
+      expect(body).toHaveLength(1);
+      const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_completed");
+      expect(told).toMatchObject([{ data: { tags: [{ sha }] } }]);
     },
     60_000,
   );

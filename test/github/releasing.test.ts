@@ -122,6 +122,41 @@ describe("a tag", () => {
   });
 });
 
+describe("a tag at the tip of a branch", () => {
+  const node = async (): Promise<RepositoryRef> => {
+    const granted = await forge.repositories(repository.installationId);
+    const found = granted.ok && granted.value.find(({ forgeId }) => forgeId === repository.forgeId);
+    return { ...repository, ...(found && { nodeId: found.nodeId }) };
+  };
+  const tag = () => ({ branchName: "main", tagName: "v1.0", sha: shop.base });
+
+  test("is made by one call, and the branch stays where it is", async () => {
+    const addressed = await node();
+    adapter.world.forge.control.calls.reset();
+    expect(await forge.tagTip(addressed, tag())).toBe(true);
+    expect(adapter.world.forge.control.calls.read().total).toBe(1);
+    expect(await beforeTagging("v1.0")).toEqual({ branchSha: shop.base, tagSha: shop.base });
+  });
+
+  test("is not made once the branch has moved on, nor in place of another", async () => {
+    const addressed = await node();
+    const sha = await shop.commit("main", { a: "a" });
+    expect(await forge.tagTip(addressed, tag())).toBe(false);
+    expect(await tagHead("v1.0")).toBeNull();
+    await forge.createTag(repository, "v1.0", shop.base);
+    expect(await forge.tagTip(addressed, { ...tag(), sha })).toBe(false);
+    expect(await tagHead("v1.0")).toBe(shop.base);
+    expect(await forge.tagTip(repository, { ...tag(), tagName: "v1.1", sha })).toBe(false);
+    expect(await tagHead("v1.1")).toBeNull();
+  });
+
+  test("is known when its answer is lost", async () => {
+    const addressed = await node();
+    loseAnswer({ operation: "UpdateRefs" });
+    expect(await forge.tagTip(addressed, tag())).toBe(true);
+  });
+});
+
 describe("what is found before tagging", () => {
   test("is asked about several repositories in one call, and missing parts are null", async () => {
     const other = await adapter.newRepository({ "README.md": "# Other\n" });

@@ -1,4 +1,5 @@
 import type { Api, ApiAnswer, CallOptions } from "./api.ts";
+import type { TestBoard } from "./world.ts";
 
 export interface ReleaseAnswer {
   readonly id: string;
@@ -107,3 +108,10 @@ export const freeze = (api: Api, id: string, options?: CallOptions): Promise<Api
 
 export const unfreeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
   api.delete(`/v1/releases/${id}/freeze`, options);
+
+/** The commit of a tag on the forge, or null. */
+export async function tagOf(board: TestBoard, repository: string, tagName: string): Promise<string | null> {
+  const path = `/repos/${board.owner}/${repository}/git/ref/tags/${tagName}`;
+  const { status, body } = await board.person("ada", "GET", path);
+  return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
+}

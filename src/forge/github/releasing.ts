@@ -9,7 +9,7 @@ import { readLandedCommits } from "./landed-history.ts";
 import { lookBeforeTagging } from "./look-before-tagging.ts";
 import { moveBranch } from "./move-branch.ts";
 import { permitted, reachable } from "./permitted.ts";
-import { createTag, publishRelease } from "./tags.ts";
+import { createTag, publishRelease, tagTip } from "./tags.ts";
 
 const PICK_WITHIN_MS = 25_000;
 /** Each further commit is a write of its own, and GitHub wants a second between two. */
@@ -47,6 +47,7 @@ export function createReleasing(client: GitHubClient, carryOut: CarryOut): Relea
       permitted(() =>
         moveBranch(client.as(repository.installationId), carryOut, repository, { branchName, from, to }),
       ),
+    tagTip: (repository, tag) => tagTip(client.as(repository.installationId), carryOut, repository, tag),
     createTag: (repository, tagName, sha) =>
       permitted(() => createTag(client.as(repository.installationId), carryOut, repository, tagName, sha)),
     publishRelease: (repository, notes) =>

@@ -4,6 +4,7 @@ import {
   type ForgeInstallation,
   type ForgeRepository,
   ForgeUnavailable,
+  type GrantedRepository,
   type Ordered,
   type RepositoryRef,
 } from "../forge.ts";
@@ -27,6 +28,7 @@ const repositoryShape = z.looseObject({
   full_name: z.string(),
   default_branch: z.string(),
 });
+const grantedShape = repositoryShape.extend({ node_id: z.string() });
 const installationShape = z.looseObject({
   id: z.number(),
   account: z
@@ -84,15 +86,15 @@ function toInstallation(installation: z.infer<typeof installationShape>): ForgeI
 export async function readRepositories(
   client: GitHubClient,
   installationId: number,
-): Promise<Ordered<ForgeRepository[]>> {
-  const shape = z.looseObject({ repositories: z.array(repositoryShape) });
+): Promise<Ordered<GrantedRepository[]>> {
+  const shape = z.looseObject({ repositories: z.array(grantedShape) });
   try {
     const found = await allPages(async (page) => {
       const parameters = { per_page: PAGE, page };
       const answer = await client.as(installationId).read("GET /installation/repositories", parameters);
       return shaped(shape, succeeded(answer)).repositories;
     });
-    return { ok: true, value: found.map(toRepository) };
+    return { ok: true, value: found.map((each) => ({ ...toRepository(each), nodeId: each.node_id })) };
   } catch (error) {
     if (error instanceof InstallationRefused) return { ok: false, refusal: error.refusal };
     throw error;

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts";
-import type { ReleaseNotes } from "../releasing.ts";
+import type { ReleaseNotes, TipTag } from "../releasing.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { type Caller, shaped } from "./client.ts";
-import { UnknownOutcome } from "./failures.ts";
+import { InstallationRefused, UnknownOutcome } from "./failures.ts";
 import { allWordsOf } from "./forge-words.ts";
 import { readRefState } from "./read-ref.ts";
 import { refusalOf } from "./refusals.ts";
 import { REPOSITORY, succeeded } from "./repositories.ts";
+import { NO_COMMIT, updateRefs } from "./update-refs.ts";
 
 type TagOrder = Ordered<{ readonly created: boolean } | { readonly taken: string }>;
 type ReleaseOrder = Ordered<{ readonly url: string }>;
@@ -54,6 +55,33 @@ export async function createTag(
     const made = shaped(refShape, answer).object.sha;
     return { ok: true, value: made === sha ? { created: true } : { taken: made } };
   }, find);
+}
+
+/**
+ * Creates a tag and leaves the branch where it is, both or neither. GitHub compares where each ref is said to be before it touches any
+ * (https://docs.github.com/en/graphql/reference/mutations#updaterefs). Whether it lets every branch be named at the commit it is at is not
+ * told there: where it does not, nothing is written.
+ */
+export async function tagTip(
+  caller: Caller,
+  carryOut: CarryOut,
+  repository: RepositoryRef,
+  { branchName, tagName, sha }: TipTag,
+): Promise<boolean> {
+  const { nodeId } = repository;
+  if (!nodeId) return false;
+  const refs = [
+    { name: `refs/tags/${tagName}`, beforeOid: NO_COMMIT, afterOid: sha },
+    { name: `refs/heads/${branchName}`, beforeOid: sha, afterOid: sha },
+  ];
+  const find = async (): Promise<boolean | null> =>
+    (await readTagHead(caller, repository, tagName)) === sha ? true : null;
+  try {
+    return await carryOut(async () => (await updateRefs(caller, nodeId, refs)) === null, find);
+  } catch (error) {
+    if (error instanceof InstallationRefused) return false;
+    throw error;
+  }
 }
 
 /**

@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { targetOf } from "../flow/flow.ts";
+import type { RepositoryRef } from "../forge/forge.ts";
+import { listReleaseBranches } from "../store/release-branches.ts";
+import { listReleaseTags, saveReleaseTag } from "../store/release-tags.ts";
+import type { Repository } from "../store/repositories.ts";
+import { findTip } from "../store/trunk-tips.ts";
+import type { Deps } from "./deps.ts";
+import { requireOurs, type ReleaseContext } from "./release-action.ts";
+
+/** A commit that a repository gets a tag at. */
+export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
+export type PlannedTag = z.infer<typeof plannedTag>;
+
+interface Refused {
+  readonly message: string;
+}
+
+interface Wanted {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  readonly repository: RepositoryRef;
+  readonly tagName: string;
+  /** The branch whose tip is to be tagged. */
+  readonly branchName: string;
+}
+
+/** What planning goes by. */
+export interface Planning {
+  readonly versions: readonly Pick<PlannedTag, "repositoryId" | "tagName">[];
+  readonly repositories: ReadonlyMap<string, Repository>;
+  /** The tag that an earlier try may have written without a look. */
+  readonly tried: PlannedTag | undefined;
+  /** Writes such a try down, before it is made. */
+  readonly onTry: (tried: PlannedTag) => Promise<void>;
+}
+
+/**
+ * The commits to tag, where nothing stands in the way of any of them: all are looked at before the first is written. A single one whose
+ * branch was heard of needs no look: the forge writes it where the branch is still there and the tag is not, or writes nothing.
+ */
+export async function planTags(
+  deps: Deps,
+  context: ReleaseContext,
+  planning: Planning,
+): Promise<PlannedTag[] | Refused> {
+  const { versions, onTry } = planning;
+  const written = await listReleaseTags(deps.db, context.release.id);
+  const shas = new Map(written.map(({ repositoryId, sha }) => [repositoryId, sha]));
+  const planned = (): PlannedTag[] =>
+    versions.map((version) => ({ ...version, sha: shas.get(version.repositoryId) ?? "" }));
+  const left = versions.filter(({ repositoryId }) => !shas.has(repositoryId));
+  const wanted = await branchesToTag(deps, context, planning.repositories, left);
+  if ("message" in wanted) return wanted;
+  let { tried } = planning;
+  const [only] = wanted;
+  const heard = !tried && only && wanted.length === 1 ? await heardTip(deps, context, only) : null;
+  if (only && heard !== null) {
+    const { repositoryId, tagName, repository, branchName } = only;
+    tried = { repositoryId, tagName, sha: heard };
+    await onTry(tried);
+    await requireOurs(deps, context);
+    if (await deps.forge.tagTip(repository, { branchName, tagName, sha: heard })) {
+      await saveReleaseTag(deps.db, context.release.id, { ...tried, url: null });
+      shas.set(repositoryId, heard);
+      return planned();
+    }
+  }
+  const found = await look(deps, wanted, tried);
+  if ("message" in found) return found;
+  for (const { repositoryId, sha } of found) shas.set(repositoryId, sha);
+  return planned();
+}
+
+/** Where the tags go that are still to be written. */
+async function branchesToTag(
+  deps: Deps,
+  { release, project }: ReleaseContext,
+  repositories: ReadonlyMap<string, Repository>,
+  versions: Planning["versions"],
+): Promise<Wanted[] | Refused> {
+  const branches = await listReleaseBranches(deps.db, release.id);
+  const wanted: Wanted[] = [];
+  for (const { repositoryId, tagName } of versions) {
+    const known = repositories.get(repositoryId);
+    if (!known?.ref) return { message: notInstalled(known) };
+    const { fullName, ref: repository, defaultBranch } = known;
+    const cut = branches.find((branch) => branch.repositoryId === repositoryId);
+    const branchName = release.frozenAt ? cut?.branchName : (targetOf(project.flow, true) ?? defaultBranch);
+    if (branchName === undefined) return { message: `${fullName} has no branch of the release to tag.` };
+    wanted.push({ repositoryId, fullName, repository, tagName, branchName });
+  }
+  return wanted;
+}
+
+/** The commit a branch was heard, or left by us, to be at; null where that is not known. */
+async function heardTip(
+  deps: Deps,
+  { release }: ReleaseContext,
+  { repositoryId, branchName }: Wanted,
+): Promise<string | null> {
+  if (!release.frozenAt) return findTip(deps.db, { repositoryId, branchName });
+  const branches = await listReleaseBranches(deps.db, release.id);
+  return branches.find((branch) => branch.repositoryId === repositoryId)?.headSha ?? null;
+}
+
+async function look(
+  deps: Deps,
+  wanted: readonly Wanted[],
+  tried: PlannedTag | undefined,
+): Promise<PlannedTag[] | Refused> {
+  const answers = wanted.length === 0 ? [] : await deps.forge.lookBeforeTagging(wanted);
+  const planned: PlannedTag[] = [];
+  for (const [at, { repositoryId, fullName, branchName, tagName }] of wanted.entries()) {
+    const found = answers[at];
+    if (!found) throw new Error("a question without an answer");
+    if (found.refusal) return { message: `${fullName}: ${found.refusal.message}` };
+    const { branchSha, tagSha } = found;
+    const isTried = tagSha !== null && tried?.repositoryId === repositoryId && tried.sha === tagSha;
+    const sha = isTried ? tagSha : branchSha;
+    if (sha === null) return { message: `${fullName} has no branch ${branchName} to tag.` };
+    if (tagSha !== null && tagSha !== sha) return { message: taken(fullName, tagName) };
+    planned.push({ repositoryId, tagName, sha });
+  }
+  return planned;
+}
+
+/** Says that the account of a repository cannot be asked any more. */
+export const notInstalled = (repository: Pick<Repository, "fullName"> | undefined): string =>
+  `The App is not installed on the account of ${repository?.fullName ?? "a repository"} any more. Install it again.`;
+
+/** Says that a tag is somebody else's. */
+export const taken = (fullName: string, tagName: string): string =>
+  `${fullName} has a tag ${tagName} already, at another commit. Choose another name.`;
