@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -129,4 +137,17 @@ test("a lock that a killed git left behind holds nobody up", async () => {
   expect(await world.api("GET", path("/git/ref/heads/main")).then((each) => each.at("object.sha"))).not.toBe(
     sha,
   );
+});
+
+test("what a killed forge kept of how it was is gone", async () => {
+  const folder = join(dataDir, "older-views");
+  world.forge.control.staleReads({ seconds: 60 });
+  await world.api("POST", path("/git/refs"), { ref: "refs/heads/new", sha: await repository.tip("main") });
+  const [view = ""] = readdirSync(folder);
+  expect(view).not.toBe("");
+  await world.stop();
+  // As if it had been killed: nobody closed it.
+  mkdirSync(join(folder, view, "1.git"), { recursive: true });
+  world = await startTestForge({ dataDir });
+  expect(existsSync(folder)).toBe(false);
 });

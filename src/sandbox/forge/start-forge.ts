@@ -136,6 +136,7 @@ function openContext(options: ForgeOptions, root: string) {
   const state = openState(options.dataDir);
   const git = openGit({
     folder: join(options.dataDir, "repositories"),
+    viewsFolder: join(options.dataDir, "older-views"),
     hooksFolder: writeGitHooks(options.dataDir),
     ...(options.searchPath === undefined ? {} : { searchPath: options.searchPath }),
   });

@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ForgeContext } from "../context.ts";
 import { openRepository, type GitRepository } from "../git/git.ts";
@@ -16,7 +15,8 @@ export interface OlderView {
  * kept: that is always current. Git's objects are shared, not copied.
  */
 export async function keepView(forge: ForgeContext): Promise<OlderView> {
-  const folder = mkdtempSync(join(tmpdir(), "forge-view-"));
+  mkdirSync(forge.git.viewsFolder, { recursive: true });
+  const folder = mkdtempSync(join(forge.git.viewsFolder, "view-"));
   const kept = new Map<number, GitRepository>();
   for (const { id } of forge.state.repositories.all()) {
     kept.set(id, await keepRefs(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));

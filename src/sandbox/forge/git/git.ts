@@ -49,6 +49,8 @@ export interface Git {
   /** The environment every git runs in. */
   readonly env: Readonly<Record<string, string>>;
   readonly searchPath: string;
+  /** Where older views of repositories are kept while reads lag; empty at each start. */
+  readonly viewsFolder: string;
   repository(id: number): GitRepository;
   create(id: number, defaultBranch: string): Promise<GitRepository>;
   remove(id: number): void;
@@ -68,8 +70,16 @@ export class GitError extends Error {
 }
 
 /** Opens the folder of bare repositories, `<id>.git` each. */
-export function openGit(options: { folder: string; hooksFolder: string; searchPath?: string }): Git {
+export function openGit(options: {
+  folder: string;
+  viewsFolder: string;
+  hooksFolder: string;
+  searchPath?: string;
+}): Git {
+  const { viewsFolder } = options;
   mkdirSync(options.folder, { recursive: true });
+  // A forge that was killed closed none of its views.
+  rmSync(viewsFolder, { recursive: true, force: true });
   for (const name of readdirSync(options.folder)) removeLocks(join(options.folder, name));
   const searchPath = options.searchPath ?? DEFAULT_SEARCH_PATH;
   const env = gitEnvironment(searchPath, options.hooksFolder);
@@ -84,6 +94,7 @@ export function openGit(options: { folder: string; hooksFolder: string; searchPa
   return {
     env,
     searchPath,
+    viewsFolder,
     repository,
     async create(id, defaultBranch) {
       await writeEmptyRepository(join(options.folder, `${id}.git`), defaultBranch);
