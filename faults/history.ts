@@ -32,20 +32,29 @@ export interface RecordedEvent {
   readonly detail: unknown;
 }
 
-/** All that happened in a run, in the order it ended. */
+/** A call of the service to the forge, or its answer, which has the same `id`; or a webhook, when its delivery was over. */
+interface RecordedTraffic {
+  readonly type: "forge" | "webhook";
+  readonly at: number;
+  readonly [field: string]: unknown;
+}
+
+/** All that happened in a run, in the order it ended. What passes between the forge and the service is in the file alone. */
 export interface History {
   readonly folder: string;
   readonly calls: readonly RecordedCall[];
   readonly events: readonly RecordedEvent[];
   call(call: Omit<RecordedCall, "type">): void;
   event(type: RecordedEvent["type"], name: string, detail?: unknown): void;
+  forge(traffic: Readonly<Record<string, unknown>>): void;
+  webhook(traffic: Readonly<Record<string, unknown>>): void;
 }
 
 /** Keeps a history, also as JSON lines in `history.jsonl` of a folder. */
 export function openHistory(folder: string): History {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "history.jsonl");
-  const write = (entry: RecordedCall | RecordedEvent): void =>
+  const write = (entry: RecordedCall | RecordedEvent | RecordedTraffic): void =>
     appendFileSync(file, `${JSON.stringify(entry)}\n`);
   const calls: RecordedCall[] = [];
   const events: RecordedEvent[] = [];
@@ -63,5 +72,7 @@ export function openHistory(folder: string): History {
       events.push(entry);
       write(entry);
     },
+    forge: (traffic) => write({ type: "forge", at: Date.now(), ...traffic }),
+    webhook: (traffic) => write({ type: "webhook", at: Date.now(), ...traffic }),
   };
 }

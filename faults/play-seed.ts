@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { intrusions, runAgent } from "./actors/agent.ts";
+import { intrusions, runAgent, type AgentPlace } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
 import { makeCaller, type Caller } from "./actors/caller.ts";
 import { playPrologue } from "./actors/prologue.ts";
 import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
+import { isSuccess } from "./checker/subject.ts";
 import { makeDice, type Dice } from "./dice.ts";
 import { openHistory, type History } from "./history.ts";
 import { repair, untilIdle } from "./quiesce.ts";
@@ -13,6 +14,7 @@ import { crashDatabase } from "./troubles/database.ts";
 import { endForgeTroubles, troubleForge } from "./troubles/forge.ts";
 import { endWebhookTroubles, troubleWebhooks } from "./troubles/webhooks.ts";
 import { killProcesses } from "./troubles/processes.ts";
+import { whatHappened } from "./tally.ts";
 import type { CrashingPostgres } from "./world/postgres.ts";
 import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
 
@@ -23,7 +25,7 @@ export interface SeedOptions {
   readonly root: string;
   /** Where runs keep their records. */
   readonly folder: string;
-  /** How long things go wrong. */
+  /** How long things go wrong: so long at least, and on a busy machine until as much has happened as otherwise. */
   readonly seconds: number;
   /** How many seconds what is under way then may take to come to rest. */
   readonly patience: number;
@@ -34,13 +36,18 @@ export interface Played {
   readonly folder: string;
   readonly violations: readonly Violation[];
   readonly calls: number;
-  readonly faults: number;
+  /** How often what happened: faults, what people did, and how calls were answered. */
+  readonly happened: Readonly<Record<string, number>>;
   readonly seconds: number;
 }
 
 const BOARDS = 2;
 const AGENTS_A_BOARD = 3;
 const PROLOGUE_MS = 60_000;
+/** What is to happen in a second, and how many times longer than asked it may take to. */
+const SUCCESSES_A_SECOND = 3;
+const FAULTS_A_SECOND = 2;
+const LONGEST = 6;
 
 /** Plays one seed: everything at once for some seconds, then quiet, repair, and the check. */
 export async function playSeed(options: SeedOptions): Promise<Played> {
@@ -49,7 +56,7 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
   const dice = makeDice(seed);
   const folder = join(options.folder, `seed-${seed}`);
   const history = openHistory(folder);
-  const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS });
+  const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS, history });
   try {
     const known = world.boards.map(newKnowledge);
     const prologues = await Promise.all(
@@ -62,10 +69,10 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
       }),
     );
     for (const place of prologues) for (const intrude of intrusions(place)) await intrude();
-    const end = Date.now() + options.seconds * 1_000;
-    const isOver = (): boolean => Date.now() > end;
-    const hours = { giveUpAt: () => end + options.patience * 1_000 };
-    const agents = await startAgents(world, known, dice, history, { ...hours, isOver });
+    const agents = await makeAgents(world, known, dice, history, () => hours.giveUpAt());
+    const hours = hoursOf(history, options);
+    const { isOver } = hours;
+    const work = Promise.all(agents.map((agent) => runAgent(agent, isOver)));
     const people = startPeople(world, known, dice, history, isOver);
     const troubles = [
       killProcesses(world, dice.for("kills"), history, isOver),
@@ -79,7 +86,7 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
     await endWebhookTroubles(world);
     for (const process of world.processes) while (!process.isUp()) await process.start();
     history.event("note", "the faults have stopped");
-    await agents.done;
+    await work;
     await untilIdle(world, options.patience);
     for (let round = 1; round <= 2; round++) await repair(world, options.patience);
     const violations = await check(world, history, known);
@@ -89,7 +96,7 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
       folder,
       violations,
       calls: history.calls.length,
-      faults: history.events.filter(({ type }) => type === "fault").length,
+      happened: whatHappened(history),
       seconds: (Date.now() - began) / 1_000,
     };
   } finally {
@@ -118,24 +125,50 @@ interface Hours {
   readonly giveUpAt: () => number;
 }
 
-/** Agents with a credential each, at work on their boards until it is over. */
-async function startAgents(
+/** From now on things go wrong, until enough has happened. */
+function hoursOf({ calls, events }: History, { seconds, patience }: SeedOptions): Hours {
+  const began = Date.now();
+  const done = (): { successes: number; faults: number } => ({
+    successes: calls.filter(isSuccess).length,
+    faults: events.filter(({ type }) => type === "fault").length,
+  });
+  const before = done();
+  let end: number | null = null;
+  const isEnough = (): boolean => {
+    const times = (Date.now() - began) / (seconds * 1_000);
+    if (times < 1 || times >= LONGEST) return times >= 1;
+    const { successes, faults } = done();
+    return (
+      successes - before.successes >= seconds * SUCCESSES_A_SECOND &&
+      faults - before.faults >= seconds * FAULTS_A_SECOND
+    );
+  };
+  return {
+    isOver: () => {
+      if (end === null && isEnough()) end = Date.now();
+      return end !== null;
+    },
+    giveUpAt: () => (end ?? Date.now()) + patience * 1_000,
+  };
+}
+
+/** Agents with a credential each, some on every board. */
+async function makeAgents(
   world: FaultWorld,
   known: readonly BoardKnowledge[],
   dice: Dice,
   history: History,
-  hours: Hours,
-): Promise<{ readonly done: Promise<unknown> }> {
-  const running: Promise<void>[] = [];
+  giveUpAt: () => number,
+): Promise<AgentPlace[]> {
+  const agents: AgentPlace[] = [];
   for (const [at, own] of known.entries()) {
     for (let nth = 1; nth <= AGENTS_A_BOARD; nth++) {
       const actor = `agent-${at + 1}-${nth}`;
-      const caller = await callerFor(world, own, actor, dice, history, hours);
-      const foreign = known[(at + 1) % known.length];
-      running.push(runAgent({ caller, dice: dice.for(actor), own, foreign }, hours.isOver));
+      const caller = await callerFor(world, own, actor, dice, history, { giveUpAt });
+      agents.push({ caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] });
     }
   }
-  return { done: Promise.all(running) };
+  return agents;
 }
 
 /** Somebody with a credential of their own for a board. */

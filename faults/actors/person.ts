@@ -45,14 +45,15 @@ type Act = (desk: Desk) => Promise<unknown>;
 /** Does one thing after the other on the forge until told to stop. What the forge refuses is not done. */
 export async function runPerson(place: PersonPlace, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
-    const desk = await sitDown(place);
     const name = place.dice.weighted(WEIGHTS);
+    const desk = await sitDown(place, name);
     if (desk) await ACTS[name](desk);
     await sleep(place.dice.between(50, 600));
   }
 }
 
-async function sitDown(place: PersonPlace): Promise<Desk | null> {
+/** What is done there is recorded under the act's name. */
+async function sitDown(place: PersonPlace, act: string): Promise<Desk | null> {
   const { world, own, dice, login, history } = place;
   const { context } = world.forge;
   const [account] = context.state.accounts.in(own.board.owner);
@@ -71,7 +72,8 @@ async function sitDown(place: PersonPlace): Promise<Desk | null> {
     call: async (method, path, body) => {
       const at = `/repos/${own.board.owner}/${repository.name}${path}`;
       const { status } = await own.board.person(login, method, at, body);
-      history.event("person", `${method} ${path}`, { login, repository: repository.name, status, body });
+      const detail = { login, repository: repository.name, asked: `${method} ${path}`, status, body };
+      history.event("person", act, detail);
       return status;
     },
   };
@@ -109,7 +111,7 @@ const ACTS: Readonly<Record<keyof typeof WEIGHTS, Act>> = {
   approve: onPull((pull, { call }) => call("POST", `/pulls/${pull.number}/reviews`, { event: "APPROVE" })),
   revert,
   rename: async ({ dice, repository, call }) => {
-    if (dice.chance(0.3))
+    if (dice.chance(0.6))
       await call("PATCH", "", { name: `${repository.name.replace(/-\d+$/, "")}-${dice.between(1, 9)}` });
   },
 };
@@ -146,9 +148,9 @@ async function gitPush({ own, dice, login, repository, branches, history }: Desk
     for (const nth of [1, 2])
       await clone.commit(`Work ${nth}`, { [`git-${own.count}-${nth}.txt`]: "work\n" });
     await clone.push("origin", `HEAD:${branch}`);
-    history.event("person", "git push", { login, repository: repository.name, branch });
+    history.event("person", "gitPush", { login, repository: repository.name, branch });
   } catch (error) {
-    history.event("person", "git push was refused", { branch, error: String(error).slice(0, 300) });
+    history.event("person", "gitPush", { branch, status: 422, error: String(error).slice(0, 300) });
   } finally {
     await clone.remove();
   }
@@ -178,7 +180,9 @@ async function revert({ world, own, login, pulls, dice, history }: Desk): Promis
     headers: { authorization: `token ${user?.token ?? ""}` },
     body: JSON.stringify({ query, variables: { id: nodeId } }),
   });
-  history.event("person", "revert", { pull: pull.number, answer: (await response.text()).slice(0, 300) });
+  const answer = await response.text();
+  const status = answer.includes('"errors"') ? 422 : response.status;
+  history.event("person", "revert", { pull: pull.number, status, answer: answer.slice(0, 300) });
 }
 
 async function nodeOf(

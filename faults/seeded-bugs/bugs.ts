@@ -1,8 +1,8 @@
 /** A mistake made on purpose in the compiled service. */
 export interface SeededBug {
   readonly name: string;
-  /** Any of these must be found broken. */
-  readonly breaks: readonly string[];
+  /** The invariant that must be found broken. */
+  readonly breaks: string;
   readonly edits: readonly Edit[];
 }
 
@@ -17,18 +17,18 @@ interface Edit {
 export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: "every third placing of a card is acknowledged and not done",
-    breaks: ["I1"],
+    breaks: "I1",
     edits: [
       {
         file: "store/placing.js",
         find: `await whileItStands(trx("cards").where({ id: cardId }).update({ stage_id: stageId`,
-        replace: `if (Math.random() < 0.67) await whileItStands(trx("cards").where({ id: cardId }).update({ stage_id: stageId`,
+        replace: `if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(trx("cards").where({ id: cardId }).update({ stage_id: stageId`,
       },
     ],
   },
   {
     name: "the answer is kept under another key: a retry does everything again",
-    breaks: ["I2", "I3"],
+    breaks: "I2",
     edits: [
       {
         file: "store/at-once.js",
@@ -44,7 +44,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "a replay is answered with the time of day",
-    breaks: ["I3"],
+    breaks: "I3",
     edits: [
       {
         file: "http/answer-once.js",
@@ -55,7 +55,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "a refused card is moved all the same",
-    breaks: ["I4"],
+    breaks: "I4",
     edits: [
       {
         file: "actions/move-card.js",
@@ -66,14 +66,14 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "timelines are told by the newest first",
-    breaks: ["I5"],
+    breaks: "I5",
     edits: [
       { file: "store/timeline.js", find: "order by t.seq limit", replace: "order by t.seq desc limit" },
     ],
   },
   {
     name: "merges of ours and of others are taken for each other",
-    breaks: ["I6"],
+    breaks: "I6",
     edits: [
       {
         file: "store/inbox/pr-merged-outside.js",
@@ -84,14 +84,14 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "places in a column are counted from one",
-    breaks: ["I7"],
+    breaks: "I7",
     edits: [
       { file: "store/cards.js", find: "${position} as position", replace: "${position} + 1 as position" },
     ],
   },
   {
     name: "the dead keep what they held",
-    breaks: ["I8"],
+    breaks: "I8",
     edits: [
       {
         file: "store/instances.js",
@@ -107,7 +107,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "labels are found by their ids alone",
-    breaks: ["I9"],
+    breaks: "I9",
     edits: [
       {
         file: "store/labels.js",
@@ -118,7 +118,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "the log says who called, with everything",
-    breaks: ["I10"],
+    breaks: "I10",
     edits: [
       { file: "log.js", find: "hooks: { streamWrite: withoutSecrets },", replace: "" },
       {
@@ -130,7 +130,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "nobody waits for a turn, or when the forge asks for patience",
-    breaks: ["I11"],
+    breaks: "I11",
     edits: [
       { file: "store/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
       { file: "store/forge-turns.js", find: "return held?.seconds ?? 0;", replace: "return 0;" },
@@ -139,7 +139,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "what nobody told of is not looked for",
-    breaks: ["I12"],
+    breaks: "I12",
     edits: [
       {
         file: "actions/found-events.js",

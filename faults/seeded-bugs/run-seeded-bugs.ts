@@ -1,11 +1,12 @@
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { playSeed } from "../play-seed.ts";
-import type { CrashingPostgres } from "../world/postgres.ts";
+import type { Lanes } from "../lanes.ts";
+import type { Played } from "../play-seed.ts";
 import { SEEDED_BUGS, type SeededBug } from "./bugs.ts";
 
 export interface BugHunt {
+  readonly lanes: Lanes;
   /** The folder with the compiled service as it should be. */
   readonly root: string;
   readonly folder: string;
@@ -15,49 +16,71 @@ export interface BugHunt {
   readonly tries: number;
 }
 
-/** Makes each mistake in a copy of the service, plays seeds against it, and says which invariant saw it. Gives those that none saw. */
-export async function huntBugs(
-  hunt: BugHunt,
-  left: SeededBug[],
-  postgres: CrashingPostgres,
-  tell: (line: string) => void,
-): Promise<SeededBug[]> {
-  const missed: SeededBug[] = [];
-  for (let bug = left.shift(); bug !== undefined; bug = left.shift()) {
-    const root = await withBug(hunt.root, bug);
-    const seenBy = await playWith(hunt, bug, root, postgres);
-    await rm(root, { recursive: true, force: true });
-    tell(`${seenBy === null ? "MISSED" : `caught by ${seenBy}`}: ${bug.name}`);
-    if (seenBy === null) missed.push(bug);
-  }
-  return missed;
-}
+/** How long, in seconds, what is under way may take: the same for the service as it should be, so that impatience is not taken for a catch. */
+const PATIENCE = 45;
 
 export const wantedBugs = (wanted: RegExp): SeededBug[] =>
-  SEEDED_BUGS.filter(({ name, breaks }) => wanted.test(`${breaks.join(" ")} ${name}`));
+  SEEDED_BUGS.filter(({ name, breaks }) => wanted.test(`${breaks} ${name}`));
 
-async function playWith(
+/**
+ * Plays the service as it should be, and copies with one mistake each, and tells as a table which invariant saw which. False when one was not
+ * seen by the invariant it is meant for, or when anything was seen without a mistake.
+ */
+export async function huntBugs(
   hunt: BugHunt,
-  bug: SeededBug,
-  root: string,
-  postgres: CrashingPostgres,
-): Promise<string | null> {
-  for (let attempt = 0; attempt < hunt.tries; attempt++) {
-    const seed = hunt.seed + attempt;
-    const folder = join(hunt.folder, `bug-${SEEDED_BUGS.indexOf(bug)}`);
-    const { violations } = await playSeed({
-      seed,
-      postgres,
-      root,
-      folder,
-      seconds: hunt.seconds,
-      patience: 25,
-    });
-    const seen = violations.find(({ invariant }) => bug.breaks.includes(invariant));
-    if (seen) return `${seen.invariant} (${seen.text.slice(0, 120)})`;
-  }
-  return null;
+  bugs: readonly SeededBug[],
+  tell: (line: string) => void,
+): Promise<boolean> {
+  tell(rowOf("meant for", "seen at seed", "also seen by", "mistake"));
+  const [sound, ...caught] = await Promise.all([
+    playSound(hunt, tell),
+    ...bugs.map((bug) => hunted(hunt, bug, tell)),
+  ]);
+  tell(`${bugs.length} mistakes, ${caught.filter(Boolean).length} seen by the invariant they are meant for`);
+  return sound && caught.every(Boolean);
 }
+
+const rowOf = (meantFor: string, seenAt: string, alsoBy: string, mistake: string): string =>
+  `${meantFor.padEnd(10)} ${seenAt.padEnd(13)} ${alsoBy.padEnd(16)} ${mistake}`;
+
+async function playSound(hunt: BugHunt, tell: (line: string) => void): Promise<boolean> {
+  const played = await Promise.all(
+    Array.from({ length: hunt.tries }, (_, at) => play(hunt, hunt.seed + at, hunt.root, "sound")),
+  );
+  const broken = played.flatMap(({ violations }) => violations);
+  const invariants = [...new Set(broken.map(({ invariant }) => invariant))].join(" ");
+  tell(rowOf("none", broken.length === 0 ? "none" : "BROKEN", invariants, `none, over ${hunt.tries} seeds`));
+  for (const { invariant, text } of broken) tell(`  ${invariant} ${text}`);
+  return broken.length === 0;
+}
+
+async function hunted(hunt: BugHunt, bug: SeededBug, tell: (line: string) => void): Promise<boolean> {
+  const root = await withBug(hunt.root, bug);
+  try {
+    for (let attempt = 0; attempt < hunt.tries; attempt++) {
+      const seed = hunt.seed + attempt;
+      const { violations } = await play(hunt, seed, root, `bug-${SEEDED_BUGS.indexOf(bug)}`);
+      const seen = violations.find(({ invariant }) => invariant === bug.breaks);
+      if (!seen) continue;
+      const others = new Set(violations.map(({ invariant }) => invariant));
+      others.delete(bug.breaks);
+      tell(rowOf(bug.breaks, String(seed), [...others].join(" "), bug.name));
+      tell(`  ${seen.text.slice(0, 160)}`);
+      return true;
+    }
+    tell(rowOf(bug.breaks, "MISSED", "", bug.name));
+    return false;
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+const play = (
+  { lanes, folder, seconds }: BugHunt,
+  seed: number,
+  root: string,
+  name: string,
+): Promise<Played> => lanes.play({ seed, root, folder: join(folder, name), seconds, patience: PATIENCE });
 
 /** A copy of the service with the mistake in it. Throws where the code it is made in is not there any more. */
 async function withBug(root: string, bug: SeededBug): Promise<string> {

@@ -16,6 +16,6 @@ export async function crashDatabase(
     if (isOver()) return;
     history.event("fault", "PostgreSQL crashes");
     await postgres.crash();
-    history.event("fault", "PostgreSQL is back");
+    history.event("note", "PostgreSQL is back");
   }
 }

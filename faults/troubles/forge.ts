@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fault } from "../../src/sandbox/forge/control/faults.ts";
+import type { RateLimit } from "../../src/sandbox/forge/control/answers.ts";
+import type { Fault, FaultRule } from "../../src/sandbox/forge/control/faults.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
+import { added, STRUCK } from "../tally.ts";
 import type { FaultWorld } from "../world/world.ts";
 
 const WEIGHTS = {
@@ -17,7 +19,7 @@ const WEIGHTS = {
   stale: 2,
   revoke: 1,
   unauthorized: 1,
-  suspend: 1,
+  suspend: 2,
 } as const;
 
 /** Lets the forge fail in every way it can, now for one installation, now for another. */
@@ -28,22 +30,28 @@ export async function troubleForge(
   isOver: () => boolean,
 ): Promise<void> {
   const { state } = world.forge.context;
+  const { faults } = world.forge.control;
+  const names = new Map<number, string>();
   while (!isOver()) {
     await sleep(dice.between(50, 700));
     const installation = dice.pick(state.installations.all());
-    if (!installation || isOver()) return;
-    const name = dice.weighted(WEIGHTS);
-    history.event("fault", `forge: ${name}`, { installation: installation.id });
-    if (name === "revoke") world.forge.control.revokeTokens(installation.id);
-    else if (name === "suspend")
-      await suspend(world, state.accounts.need(installation.accountId).login, dice);
-    else if (name === "stale") await beStale(world, dice);
-    else addFault(world, installation.id, name, dice);
+    if (!installation || isOver()) break;
+    const wanted = dice.weighted(WEIGHTS);
+    const rule = someFault(wanted, installation.id, dice);
+    const effect = rule && "effect" in rule.fault ? ` ${rule.fault.effect}` : "";
+    const name = `forge: ${wanted}${wanted === "early" ? "" : effect}`;
+    history.event("fault", name, { installation: installation.id, rule });
+    if (rule) names.set(faults.add(rule), name);
+    else if (wanted === "revoke") world.forge.control.revokeTokens(installation.id);
+    else if (wanted === "stale") await beStale(world, dice);
+    else await suspend(world, state.accounts.need(installation.accountId).login, dice);
   }
+  const struck = faults.list().map(({ id, hits }) => ({ [names.get(id) ?? ""]: hits }));
+  history.event("note", STRUCK, added(struck));
 }
 
 async function suspend({ forge, boards }: FaultWorld, account: string, dice: Dice): Promise<void> {
-  if (!dice.chance(0.4) || !boards.some(({ owner }) => owner === account)) return;
+  if (!boards.some(({ owner }) => owner === account)) return;
   const by = `ada-${account.slice(4)}`;
   forge.pages.setSuspended(account, true, by);
   await sleep(dice.between(200, 1_500));
@@ -56,53 +64,53 @@ async function beStale({ forge }: FaultWorld, dice: Dice): Promise<void> {
   forge.control.staleReads(null);
 }
 
-/** The next calls of an installation meet this fault. */
-function addFault({ forge }: FaultWorld, installationId: number, name: string, dice: Dice): void {
-  const { faults } = forge.control;
+/** What the next calls of an installation meet; null for what is no matter of single calls. */
+function someFault(name: keyof typeof WEIGHTS, installationId: number, dice: Dice): FaultRule | null {
   const effect = dice.pick(["before", "after"] as const) ?? "before";
-  const times = dice.weighted({ "1": 5, "2": 2, "4": 1 });
-  const match: CallMatch = { installationId, ...dice.pick(PLACES) };
-  const add = (fault: Fault, count = Number(times)): void => void faults.add({ match, fault, times: count });
+  const times = Number(dice.weighted({ "1": 5, "2": 2, "4": 1 }));
+  const match: CallMatch = {
+    installationId,
+    ...PLACES[dice.weighted({ any: 3, graphql: 2, post: 3, put: 2, delete: 1 })],
+  };
+  const rule = (fault: Fault, count = times): FaultRule => ({ match, fault, times: count });
   switch (name) {
     case "status":
-      return add({ kind: "answer", status: dice.pick([500, 502, 503, 504]) ?? 502, effect });
+      return rule({ kind: "answer", status: dice.pick([500, 502, 503, 504]) ?? 502, effect });
     case "reset":
-      return add({ kind: "reset", effect });
+      return rule({ kind: "reset", effect });
     case "slow":
-      return add({ kind: "delay", ms: dice.between(500, 4_000), effect });
+      return rule({ kind: "delay", ms: dice.between(500, 4_000), effect });
     case "hang":
-      return add({ kind: "hang", effect }, 1);
+      return rule({ kind: "hang", effect }, 1);
     case "garble":
-      return add({ kind: "garble", as: dice.pick(["html", "truncated", "empty"] as const) ?? "html" });
+      return rule({ kind: "garble", as: dice.pick(["html", "truncated", "empty"] as const) ?? "html" });
     case "early":
       // What the call caused is told before the call is answered.
-      return add({ kind: "delay", ms: 1_500, effect: "after" });
+      return rule({ kind: "delay", ms: 1_500, effect: "after" });
     case "limit":
-      return add(
-        dice.chance(0.5)
-          ? { kind: "rate-limit", limit: "primary", resetIn: dice.between(1, 3) }
-          : {
-              kind: "rate-limit",
-              limit: dice.pick(["secondary", "content"] as const) ?? "secondary",
-              retryAfter: dice.between(1, 3),
-            },
-        1,
-      );
+      return rule({ kind: "rate-limit", ...someLimit(dice) }, 1);
     case "unauthorized":
-      return add({ kind: "answer", status: 401, body: { message: "Bad credentials" } }, 1);
+      return rule({ kind: "answer", status: 401, body: { message: "Bad credentials" } }, 1);
+    case "undecided":
+      return rule({ kind: "mergeability-unknown" }, 3);
     default:
-      return add({ kind: "mergeability-unknown" }, 3);
+      return null;
   }
 }
 
+const someLimit = (dice: Dice): RateLimit =>
+  dice.chance(0.5)
+    ? { limit: "primary", resetIn: dice.between(1, 3) }
+    : { limit: dice.pick(["secondary", "content"] as const) ?? "secondary", retryAfter: dice.between(1, 3) };
+
 /** Where it fails: anywhere, or at the calls that change something. */
-const PLACES: readonly CallMatch[] = [
-  {},
-  { method: "POST", path: "/repositories/**" },
-  { method: "PUT", path: "/repositories/**" },
-  { method: "DELETE", path: "/repositories/**" },
-  { path: "/graphql" },
-];
+const PLACES = {
+  any: {},
+  graphql: { path: "/graphql" },
+  post: { method: "POST", path: "/repositories/**" },
+  put: { method: "PUT", path: "/repositories/**" },
+  delete: { method: "DELETE", path: "/repositories/**" },
+} as const satisfies Readonly<Record<string, CallMatch>>;
 
 export function endForgeTroubles({ forge }: FaultWorld): void {
   forge.control.faults.clear();

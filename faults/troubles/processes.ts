@@ -18,6 +18,6 @@ export async function killProcesses(
     await process.kill();
     await sleep(dice.between(0, 1_500));
     await process.start();
-    history.event("fault", "started again", { process: process.name });
+    history.event("note", "started again", { process: process.name });
   }
 }

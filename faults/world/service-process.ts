@@ -16,6 +16,10 @@ export interface ServiceSettings {
   readonly clockSkewMs: number;
 }
 
+/** Those that run: they are not to outlive us, however we end. */
+const running = new Set<ChildProcess>();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
 /** `dist/main.js` as it is shipped, in a process that may be killed at any time. */
 export interface ServiceProcess {
   readonly name: string;
@@ -57,6 +61,9 @@ export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
         env: { PATH: process.env["PATH"], ...settings.env, ...skew, PORT: String(port) },
         stdio: ["ignore", "pipe", "pipe"],
       });
+      const own = child;
+      running.add(own);
+      own.once("exit", () => running.delete(own));
       const file = createWriteStream(join(settings.logFolder, `${name}.log`), { flags: "a" });
       child.stdout?.pipe(file, { end: false });
       child.stderr?.pipe(file, { end: false });

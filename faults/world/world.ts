@@ -10,7 +10,9 @@ import { outsideDeps } from "../../test/support/outside-deps.ts";
 import { environmentOf } from "../../test/support/shipped-service.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";
 import type { Dice } from "../dice.ts";
+import type { History } from "../history.ts";
 import { recordForge, type ForgeRecord } from "./forge-record.ts";
+import { recordCalls } from "./record-calls.ts";
 import { freePort, type CrashingPostgres } from "./postgres.ts";
 import { makeServiceProcess, type ServiceProcess } from "./service-process.ts";
 
@@ -37,6 +39,7 @@ export interface WorldOptions {
   /** Where the compiled service is. */
   readonly root: string;
   readonly boards: number;
+  readonly history: History;
 }
 
 const REPOSITORIES = ["web", "api"];
@@ -45,7 +48,7 @@ const REPOSITORIES = ["web", "api"];
 const SKEWS_MS = [0, 0, 600_000, -600_000, 86_400_000, -86_400_000];
 
 export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld> {
-  const { dice, postgres, folder } = options;
+  const { dice, postgres, folder, history } = options;
   mkdirSync(folder, { recursive: true });
   const name = `faults_${options.seed}_${randomBytes(3).toString("hex")}`;
   const databaseUrl = await postgres.createDatabase(name);
@@ -54,9 +57,19 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
     port: 0,
     webhookUrl: "http://127.0.0.1:9/",
     seed: false,
-    hooks: { aroundDelivery: (delivery, send) => send({ ...delivery, url: `${somebody()}${WEBHOOK_PATH}` }) },
+    hooks: {
+      aroundDelivery: async (delivery, send) => {
+        const { id, guid, event, action, body } = delivery;
+        const process = deliveryDice.pick(processes);
+        await send({ ...delivery, url: `${process?.baseUrl ?? ""}${WEBHOOK_PATH}` });
+        const { statusCode = null, status = null } = forge.context.state.deliveries.get(id) ?? {};
+        history.webhook({ guid, event, action, body, to: process?.name, statusCode, status });
+      },
+    },
     webhookTimeoutMs: 3_000,
   });
+  forge.control.seed(options.seed);
+  recordCalls(forge, history);
   const record = recordForge(forge);
   const db = connect({ connectionString: databaseUrl, max: 4, onError: () => undefined });
   const metricsToken = `canary-metrics-${randomBytes(12).toString("hex")}`;
@@ -86,7 +99,6 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
     ),
   );
   const deliveryDice = dice.for("deliveries");
-  const somebody = (): string => deliveryDice.pick(processes)?.baseUrl ?? "";
   await Promise.all(processes.map((process) => process.start()));
   const deps = outsideDeps(db, forge);
   const boards: TestBoard[] = [];
