@@ -27,6 +27,7 @@ import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
+import { dropOldPlaceChanges } from "../store/column-counts.ts";
 import type { Retention } from "../store/retention.ts";
 import { addJob } from "../store/jobs.ts";
 import { hearAgain } from "../webhooks/hear-again.ts";
@@ -101,6 +102,7 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   [DROP_OLD]: () => dropOld(deps, retention),
   "drop-old-board-changes": async () => {
     await dropOldBoardChanges(deps.db);
+    await dropOldPlaceChanges(deps.db);
   },
 });
 

@@ -1,3 +1,4 @@
+import { countColumn } from "./column-counts.ts";
 import { firstRow, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import type { Presumption } from "./presumption.ts";
@@ -19,7 +20,8 @@ export type AtOnce =
 
 /**
  * A write in one statement: it asks whether the credential is still what it was, looks the key up, does the work and keeps the answer, or none of it. `work` are common table expressions. They read
- * `free`, which has a row when the work is to be done, and end with `answer (body)`, without a row where it takes more than one statement.
+ * `free`, which has a row when the work is to be done, and end with `answer (body, stale)`, without a row where it takes more than one statement; `stale` is a column that
+ * is to be counted again, or null.
  *
  * Two requests with one key at the same moment: the second does not get the lock. Should the first have ended between the second's snapshot and its lock, the key is
  * there already, and the whole statement is undone.
@@ -37,7 +39,7 @@ export const atOnce = (work: string, status: number): string => `
   kept as (
     insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
     select :credentialId, :key, :fingerprint, 'done', ${status}, answer.body from answer)
-  select exists (select 1 from free) as "isFree", (select body from answer) as done,
+  select exists (select 1 from free) as "isFree", (select body from answer) as done, (select stale from answer) as stale,
          asker.stamp, known.is_answer as "isAnswer", known.fingerprint, known.status, known.body
     from asker left join known on true`;
 
@@ -45,6 +47,7 @@ interface Row {
   readonly stamp: string | null;
   readonly isFree: boolean;
   readonly done: string | null;
+  readonly stale: string | null;
   /** Null where the key is not known. */
   readonly isAnswer: boolean | null;
   readonly fingerprint: Buffer;
@@ -65,6 +68,7 @@ export async function doAtOnce(
   const row = await unlessUndone(firstRow<Row>(db, sql, asked));
   if (!row) return null;
   presumed.settle(row.stamp);
+  if (row.stale !== null) await countColumn(db, row.stale);
   if (row.done !== null) return { state: "done", status, body: row.done };
   // Held by a request that is not over yet, or takes more than one statement; or old enough to be used anew.
   if (row.isAnswer === false) return null;

@@ -55,7 +55,7 @@ const MOVE_AT_ONCE = atOnce(
        from placed where placed.from_id <> placed.stage_id),
    answer as (
      select json_build_object('task', json_build_object('number', number, 'statusId', stage_id, 'blocked', blocked),
-                              'promoted', json_build_array())::text as body from placed)`,
+                              'promoted', json_build_array())::text as body, null as stale from placed)`,
   200,
 );
 

@@ -1,6 +1,7 @@
 import type { Blocked } from "../flow/blocked.ts";
 import type { ChecksState } from "../flow/checks.ts";
 import { CHECKS_STATE } from "./check-reports.ts";
+import { WITH_PLACE, WITH_PLACE_NOW, countColumn } from "./column-counts.ts";
 import { firstRow, isoTime, rows, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import { cardLabelsJson, type CardLabel } from "./labels.ts";
@@ -70,27 +71,27 @@ const cardColumns = (position: string, repositories: string): string => `
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
 
-const POSITION = `
-  (select count(*) from cards above
-    where above.stage_id = c.stage_id and above.deleted_at is null and above.rank < c.rank)`;
-
-const CARD_COLUMNS = cardColumns(POSITION, REPOSITORIES);
+const CARD_COLUMNS = cardColumns("place.above", REPOSITORIES);
 
 const cardFrom = (cards: string): string => `
     from ${cards} c
     join users b on b.id = c.created_by
     left join users a on a.id = c.assignee_id`;
 
-/** The row of `cards` in the common table expression of this name, as the API shows it: one text, `body`. Its place is counted when the row is there. */
+/**
+ * The row of `cards` in the common table expression of this name, as the API shows it: one text, `body`, and `stale`, its column if that is to be counted
+ * again. Its place is counted when the row is there.
+ */
 export const shownCard = (changed: string, repositories = REPOSITORIES): string =>
-  `select to_json(shown)::text as body
-     from (select ${cardColumns("count_above(c.stage_id, c.rank)", repositories)} ${cardFrom(changed)}) shown`;
+  `select to_json(shown)::text as body, case when place.is_stale then c.stage_id end as stale
+     ${cardFrom(changed)} ${WITH_PLACE_NOW}
+    cross join lateral (select ${cardColumns("place.above", repositories)}) shown`;
 
 /** The card with this number on this board, or null. */
 export async function readCard(db: Db, workspaceId: string, number: number): Promise<Card | null> {
   return firstRow<Card>(
     db,
-    `select ${CARD_COLUMNS} ${cardFrom("cards")}
+    `select ${CARD_COLUMNS} ${cardFrom("cards")} ${WITH_PLACE}
       where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
     { workspaceId, number },
   );
@@ -104,25 +105,28 @@ export async function readCardAs(
   number: number,
 ): Promise<Card | null> {
   if (!isCardNumber(number)) return null;
-  const row = await firstRow<Card & { readonly stamp: string | null }>(
+  const row = await firstRow<Card & { readonly stamp: string | null; readonly isStale: boolean }>(
     db,
-    `select ${STAMP} as stamp, ${CARD_COLUMNS} ${cardFrom("cards")}
+    `select ${STAMP} as stamp, place.is_stale as "isStale", ${CARD_COLUMNS} ${cardFrom("cards")} ${WITH_PLACE}
       where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
     { workspaceId, number, clientId: presumed.credential.clientId },
   );
   if (!row) return null;
-  const { stamp, ...card } = row;
+  const { stamp, isStale, ...card } = row;
   presumed.settle(stamp);
+  if (isStale) await countColumn(db, card.statusId);
   return card;
 }
 
 const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";
 
-/** In a part of the backlog places are counted on from the first: a count for each card would cost its square. */
+/**
+ * In a part of the backlog places are counted on from the first: a count for each card would cost its square. No rank ends with 0, so what stands up to one stands before
+ * it with a 0.
+ */
 const BACKLOG_POSITION = `
   row_number() over (order by c.rank) - 1
-  + (select count(*) from cards above
-      where above.stage_id = ${BACKLOG} and above.deleted_at is null and above.rank <= :after)`;
+  + (select place.above from place_in_column(${BACKLOG}, cast(:after as text) || '0') place)`;
 
 /** The drafts of a project, in their order, keyed by rank. */
 export async function listBacklog(

@@ -125,7 +125,7 @@ const COMMENT_AT_ONCE = atOnce(
      returning *),
    answer as (
      select json_build_object('id', t.id, 'body', t.body, 'author', ${AUTHOR}, 'mirroredTo', 0, 'editable', true,
-                              'at', ${isoTime("t.at")}, 'editedAt', null)::text as body
+                              'at', ${isoTime("t.at")}, 'editedAt', null)::text as body, null as stale
        from added t join users u on u.id = t.actor_id)`,
   201,
 );

@@ -2,8 +2,9 @@ import { Client } from "pg";
 
 /** How the pool that API calls share signs its connections. */
 const APPLICATION = "trunkline";
-/** A process's pulse beats whenever it wants, and what a new connection says first is said once. */
-const NOBODYS = /^(insert into instances|select version\(\))/;
+/** A process's pulse beats whenever it wants and then looks for what nobody holds, and what a new connection says first is said once. */
+const NOBODYS =
+  /^(insert into instances|select version\(\)|select graphile_worker\.force_unlock_workers|select .* from (operations o|release_actions a) where .*not exists \(select 1 from instances)/;
 
 interface Connection {
   readonly connectionParameters: { readonly application_name?: string };
