@@ -123,6 +123,32 @@ describe("inspecting branches", () => {
     expect(github.requests).toHaveLength(2);
   });
 
+  test("of which too much was said for one answer takes a call for each half of them", async () => {
+    answering({ r0: repository({ title: "x".repeat(33 * 1024 * 1024) }), r1: repository() });
+    answering({ r0: repository() });
+    answering({ r0: repository({ databaseId: 43, nameWithOwner: "acme/api" }) });
+    expect(await github.forge.inspect([web, api])).toMatchObject([
+      { repository: { forgeId: 42 } },
+      { repository: { forgeId: 43 } },
+    ]);
+    expect(github.requests.map(({ body }) => Object.keys((body as { variables: object }).variables))).toEqual(
+      [
+        expect.arrayContaining(["n0", "n1"]),
+        expect.not.arrayContaining(["n1"]),
+        expect.not.arrayContaining(["n1"]),
+      ],
+    );
+  });
+
+  test("of which one alone says too much is not repeated", async () => {
+    answering({ r0: repository({ title: "x".repeat(33 * 1024 * 1024) }) });
+    await expect(github.forge.inspect([web])).rejects.toMatchObject({
+      name: "ForgeUnavailable",
+      message: "GitHub's answer is too large",
+    });
+    expect(github.requests).toHaveLength(1);
+  });
+
   test("about the target only asks for no pull requests", async () => {
     answering({
       r0: repository({

@@ -7,6 +7,7 @@ import {
   CallFailure,
   CredentialsRefused,
   InstallationRefused,
+  TooMuchAsked,
   UnknownOutcome,
 } from "./failures.ts";
 import { allWordsOf } from "./forge-words.ts";
@@ -21,6 +22,7 @@ import {
   sendCall,
   type Wire,
 } from "./send-call.ts";
+import { AnswerTooLarge } from "./transport.ts";
 import type { Turns } from "./turns.ts";
 
 /** How long one question or order may take in all, so that an answer reaches the API's caller in 30 s. */
@@ -182,6 +184,9 @@ function unavailable(
   const cause = new CallFailure(why, factsOf(call, raw));
   deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not answer");
   if (failure instanceof AccessLost) return noAccess(cause);
+  if (failure instanceof AnswerTooLarge && !call.isWrite) {
+    return new TooMuchAsked("GitHub's answer is too large", { cause });
+  }
   const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
   return new Kind("GitHub did not answer", { cause });
 }

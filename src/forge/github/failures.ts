@@ -27,6 +27,9 @@ export class CallFailure extends Error {
 /** An order left, but what became of it is not known: it must be looked for before it is repeated. */
 export class UnknownOutcome extends ForgeUnavailable {}
 
+/** A question whose answer is more than is taken in. */
+export class TooMuchAsked extends ForgeUnavailable {}
+
 /** GitHub takes neither our key nor the token it gave for it. */
 export class CredentialsRefused extends ForgeUnavailable {}
 

@@ -3,7 +3,7 @@ import type { BranchAnswer, BranchQuestion, InspectOptions } from "../forge.ts";
 import { askRepositories, byInstallation, type QuestionKind } from "./ask-repositories.ts";
 import { toBranchAnswer } from "./branch-answer.ts";
 import type { Caller, GitHubClient } from "./client.ts";
-import { InstallationRefused } from "./failures.ts";
+import { InstallationRefused, TooMuchAsked } from "./failures.ts";
 import { type RepositoryAnswer, repositoryAnswer } from "./inspect-answer.ts";
 import { inspectDocument } from "./inspect-query.ts";
 
@@ -44,12 +44,28 @@ async function inspectInstallation(
   try {
     for (let start = 0; start < questions.length; start += PER_CALL) {
       const some = questions.slice(start, start + PER_CALL);
-      answers.push(...(await inspectSome(client.as(installationId), kind, some)));
+      answers.push(...(await inspectParts(() => client.as(installationId), kind, some)));
     }
     return answers;
   } catch (error) {
     if (!(error instanceof InstallationRefused)) throw error;
     return questions.map(() => ({ refusal: error.refusal }));
+  }
+}
+
+/** What is too much for one answer is asked in two: of 25 pull requests each may have 40 comments and reviews of 65,536 characters. */
+async function inspectParts(
+  caller: () => Caller,
+  kind: Branches,
+  questions: readonly BranchQuestion[],
+): Promise<BranchAnswer[]> {
+  try {
+    return await inspectSome(caller(), kind, questions);
+  } catch (error) {
+    if (!(error instanceof TooMuchAsked) || questions.length === 1) throw error;
+    const middle = Math.ceil(questions.length / 2);
+    const first = await inspectParts(caller, kind, questions.slice(0, middle));
+    return [...first, ...(await inspectParts(caller, kind, questions.slice(middle)))];
   }
 }
 

@@ -33,6 +33,9 @@ export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 }
 
+/** Asked again it would be as large. */
+export class AnswerTooLarge extends TransportFailure {}
+
 /**
  * HTTP towards one GitHub: a limit of our own on each request (`AbortSignal.timeout` would be retried by octokit), repeats of
  * what may be repeated, and redirects that stay on the same host and keep the method.
@@ -95,7 +98,8 @@ export function createTransport(options: {
       const ended = await follow(url, init, rules).catch((error: unknown) => error);
       const isAnswer = ended instanceof Response;
       const wait = REPEAT_AFTER_MS[repeats];
-      const isLast = !rules.isRepeatable || wait === undefined || clock.now() - begun > REPEAT_WITHIN_MS;
+      const isInVain = wait === undefined || ended instanceof AnswerTooLarge;
+      const isLast = !rules.isRepeatable || isInVain || clock.now() - begun > REPEAT_WITHIN_MS;
       if (isAnswer && (ended.status < 500 || isLast)) return ended;
       if (!isAnswer && isLast) throw ended;
       await clock.sleep(wait ?? 0);
@@ -120,7 +124,7 @@ async function arrived(answer: Response): Promise<Response> {
   let size = 0;
   for await (const chunk of answer.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new TransportFailure("the answer is too large");
+    if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge("the answer is too large");
     chunks.push(chunk);
   }
   const body = [204, 205, 304].includes(answer.status) ? null : Buffer.concat(chunks);
