@@ -19,9 +19,10 @@ import {
   noteAsk,
   noteTurn,
   type Conversation,
+  type Turn,
 } from "../store/conversations.ts";
 import { findBranchOwner } from "../store/links.ts";
-import type { Repository } from "../store/repositories.ts";
+import { findForgeUser } from "../store/users.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { isAgentOn } from "./is-agent.ts";
@@ -56,9 +57,29 @@ async function followPush(deps: Deps, event: Pushed): Promise<void> {
   if (!repository || !card) return;
   const { id, workspaceId } = card;
   const conversation = { cardId: id, workspaceId, repositoryId: repository.id, prNumber: 0 };
-  const { userId } = await forgeActor(deps, deps.db, event.sender);
-  await noteTurn(deps.db, conversation, { userId, works: true, at: event.at });
-  await noteChecks(deps.db, repository, event.after, event.at);
+  const turn = event.isFound ? await turnFound(deps, event) : await turnTold(deps, event);
+  if (turn) await noteTurn(deps.db, conversation, { ...turn, works: true });
+  await noteChecks(deps.db, repository.id, event.after, event.at);
+}
+
+type TurnTaken = Pick<Turn, "userId" | "at">;
+
+const turnTold = async (deps: Deps, { sender, at }: Pushed): Promise<TurnTaken> => {
+  const { userId } = await forgeActor(deps, deps.db, sender);
+  return { userId, at };
+};
+
+/**
+ * Who pushed what was found, and when, the forge does not tell: its newest commit stands for that, of an account that is known already. It was
+ * pushed after it was committed, and before it was found.
+ */
+async function turnFound(deps: Deps, { newest, at: foundAt }: Pushed): Promise<TurnTaken | null> {
+  const { authorId, at } = newest ?? { authorId: null, at: null };
+  if (authorId === null || authorId === (await deps.forge.identity()).botId) return null;
+  const user = await findForgeUser(deps.db, authorId);
+  if (!user) return null;
+  const isLater = at !== null && foundAt !== null && at > foundAt;
+  return { userId: user.id, at: isLater ? foundAt : (at ?? foundAt) };
 }
 
 /** What counts as work on a pull request, beside pushing to a card's branch. */
@@ -142,14 +163,19 @@ async function followCheck(deps: Deps, event: CheckReported): Promise<void> {
   if ((await listConversationsAt(deps.db, repository.id, sha)).length === 0) return;
   const appId = event.appId ?? 0;
   await saveCheckReport(deps.db, { repositoryId: repository.id, sha, source, name, appId, forgeId, outcome });
-  await noteChecks(deps.db, repository, sha, event.at);
+  await noteChecks(deps.db, repository.id, sha, event.at);
 }
 
 /** A commit whose checks are failing asks for another one. */
-async function noteChecks(db: Db, { id }: Repository, sha: string, at: string | null): Promise<void> {
-  const isFailing = checksState(await listOutcomes(db, id, sha)) === "failing";
+export async function noteChecks(
+  db: Db,
+  repositoryId: string,
+  sha: string,
+  at: string | null,
+): Promise<void> {
+  const isFailing = checksState(await listOutcomes(db, repositoryId, sha)) === "failing";
   const kind = "checks_failing";
-  for (const conversation of await listConversationsAt(db, id, sha)) {
+  for (const conversation of await listConversationsAt(db, repositoryId, sha)) {
     if (isFailing) await noteAsk(db, conversation, { kind, subject: sha, askedBy: null, at });
     else await dropAsks(db, conversation, { kind });
   }

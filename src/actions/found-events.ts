@@ -28,7 +28,7 @@ const isOpening = ({ action }: PullRequestEvent): boolean => action === "opened"
 
 function pushOf({ branchName, headSha }: KnownBranch, shown: Shown, around: Around, at: string): Pushed[] {
   if (shown.headSha === headSha) return [];
-  const push = { before: headSha, after: shown.headSha, forced: false, commits: [] };
+  const push = { before: headSha, after: shown.headSha, forced: false, commits: [], newest: shown.newest };
   return [{ type: "pushed", ...around, sender: null, at, branchName, ...push }];
 }
 

@@ -10,10 +10,10 @@ import {
 } from "../store/reconciling.ts";
 import type { Deps } from "./deps.ts";
 import { foundEvents } from "./found-events.ts";
+import { recordEvent } from "./record-event.ts";
 import { recordFoundChecks } from "./record-found-checks.ts";
 import { recordFoundWords } from "./record-found-words.ts";
-import { recordPullRequest } from "./record-pull-request.ts";
-import { recordPush } from "./record-push.ts";
+import { recordLostWords } from "./record-lost-words.ts";
 
 export const RECONCILE = "reconcile";
 
@@ -65,7 +65,7 @@ async function reconcileOrganization(
       quietMs,
       limit: PER_CALL,
     });
-    if (branches.length > 0) await compare(deps, branches);
+    if (branches.length > 0) await compare(deps, branches, quietMs);
     const last = branches.length < PER_CALL ? undefined : branches.at(-1);
     place = last ? { repositoryId: last.repositoryId, branchName: last.branchName } : null;
     await keepPlace(deps.db, organizationId, place);
@@ -73,8 +73,12 @@ async function reconcileOrganization(
   }
 }
 
-async function compare(deps: Deps, branches: readonly KnownBranch[]): Promise<void> {
-  const askedAt = new Date().toISOString();
+async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: number): Promise<void> {
+  const asked = Date.now();
+  const when: WhenAsked = {
+    askedAt: new Date(asked).toISOString(),
+    quietSince: new Date(asked - quietMs).toISOString(),
+  };
   const questions = branches.map(({ ref, branchName }) => ({
     repository: ref,
     branchName,
@@ -85,27 +89,35 @@ async function compare(deps: Deps, branches: readonly KnownBranch[]): Promise<vo
   for (const [at, known] of branches.entries()) {
     const answer = answers[at];
     if (!answer || answer.refusal) continue;
-    await heal(deps, known, answer, askedAt);
+    await heal(deps, known, answer, when);
     seen.add(known.repositoryId);
   }
   await markReconciled(deps.db, [...seen]);
+}
+
+/** ISO 8601. What changed here after `quietSince` may be newer than the answer. */
+interface WhenAsked {
+  readonly askedAt: string;
+  readonly quietSince: string;
 }
 
 async function heal(
   deps: Deps,
   known: KnownBranch,
   answer: Exclude<BranchAnswer, { readonly refusal: object }>,
-  askedAt: string,
+  { askedAt, quietSince }: WhenAsked,
 ): Promise<void> {
   const events = foundEvents(known, answer, new Date().toISOString());
   for (const event of events) {
     const { cardId, branchName } = known;
     deps.log.info({ cardId, branchName, type: event.type }, "found what nobody told of");
-    await (event.type === "pushed" ? recordPush(deps, event) : recordPullRequest(deps, event));
+    await recordEvent(deps, event);
   }
   const open = answer.pullRequests.find(isOpenAt(answer.headSha));
   if (open) await recordFoundChecks(deps, known, open, askedAt);
-  if (answer.said) await recordFoundWords(deps, known, answer.repository, answer.said);
+  if (!answer.said) return;
+  await recordFoundWords(deps, known, answer.repository, answer.said);
+  await recordLostWords(deps, known, answer.repository, answer.said, quietSince);
 }
 
 const isOpenAt =

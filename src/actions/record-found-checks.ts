@@ -6,6 +6,7 @@ import { holdBranch } from "../store/links.ts";
 import { saveFoundReport, type KnownBranch } from "../store/reconciling.ts";
 import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
+import { noteChecks } from "./follow-conversation.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 
@@ -31,4 +32,5 @@ export async function recordFoundChecks(
     await recordEvents(trx, [{ cardId, kind: "checks_changed", actor, repositoryId, data }]);
     if ((await findCardById(trx, cardId))?.blocked) await recheckSoon(trx, cardId);
   });
+  await noteChecks(deps.db, repositoryId, sha, null);
 }

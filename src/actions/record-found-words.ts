@@ -3,9 +3,7 @@ import type { ForgeRepository, InspectedWords } from "../forge/forge.ts";
 import { listUnheard, type KnownBranch } from "../store/reconciling.ts";
 import { tellableBody } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
-import { followConversation } from "./follow-conversation.ts";
-import { recordComment } from "./record-comment.ts";
-import { recordReview } from "./record-review.ts";
+import { recordEvent } from "./record-event.ts";
 
 /** Records the comments and reviews that nobody told of, as if somebody had. */
 export async function recordFoundWords(
@@ -26,8 +24,7 @@ export async function recordFoundWords(
     // Of one that is known already only what it says now is news.
     const action = unheard.comments.get(comment.commentId) === "changed" ? "edited" : "created";
     const event: Commented = { type: "commented", ...around, ...rest, action, author, sender: author, at };
-    await recordComment(deps, event);
-    await followConversation(deps, event);
+    await recordEvent(deps, event);
   }
   for (const review of said.reviews.filter(({ reviewId }) => unheard.reviews.has(reviewId))) {
     const { author, state } = review;
@@ -40,7 +37,6 @@ export async function recordFoundWords(
       headBranch: known.branchName,
       headRepositoryId: repository.forgeId,
     };
-    await recordReview(deps, event);
-    await followConversation(deps, event);
+    await recordEvent(deps, event);
   }
 }

@@ -3,7 +3,7 @@
  * payload type goes further. Times are the forge's own (ISO 8601 UTC) where it gives one, else null.
  */
 import type { CheckOutcome } from "../flow/checks.ts";
-import type { ForgeAccount, ForgeRepository, ReviewState } from "./forge.ts";
+import type { ForgeAccount, ForgeRepository, NewestCommit, ReviewState } from "./forge.ts";
 
 interface FromRepository {
   readonly installationId: number | null;
@@ -24,6 +24,8 @@ export interface Pushed extends FromRepository {
   readonly after: string | null;
   readonly forced: boolean;
   readonly commits: readonly { readonly sha: string; readonly message: string }[];
+  /** What stands for who pushed and when, of a push that was found. */
+  readonly newest?: NewestCommit | null;
 }
 
 export interface PullRequestEvent extends FromRepository {

@@ -116,18 +116,31 @@ export type BranchAnswer =
       readonly pullRequests: readonly InspectedPullRequest[];
       /** What was said on the pull request of the branch that changed last; null where that was not asked, and where there is none. */
       readonly said: InspectedWords | null;
+      /** The commit at the branch's head; null where `isSaidAsked` was not, and where there is none. */
+      readonly newest: NewestCommit | null;
     });
 
 /** What more an inspection is to tell. */
 export interface InspectOptions {
   /** How many of the newest pull requests of each branch; 20 where it is left out. */
   readonly pullRequests?: number;
+  /** What was said there, and who wrote the newest commit. */
   readonly isSaidAsked?: boolean;
+}
+
+/** What the commit at a branch's head says of itself: whoever made it may have had it say anything. */
+export interface NewestCommit {
+  /** The id of the account that wrote it; null where it names none. */
+  readonly authorId: number | null;
+  /** When it was committed (ISO 8601). */
+  readonly at: string | null;
 }
 
 /** The newest 20 comments and 20 reviews of a pull request. Times are the forge's (ISO 8601). */
 export interface InspectedWords {
   readonly number: number;
+  /** Whether these are all its comments. */
+  readonly isAllComments: boolean;
   readonly comments: readonly {
     readonly commentId: number;
     readonly author: ForgeAccount | null;
@@ -337,6 +350,8 @@ export interface Forge extends Releasing {
     order: CommentOrder,
     waitMs: number,
   ): Promise<Ordered<{ readonly commentId: number }>>;
+  /** Whether a comment on a pull request is there; one that may not be read is taken to be. */
+  hasComment(repository: RepositoryRef, commentId: number): Promise<boolean>;
   /** Makes a comment of ours read as given, in at most `waitMs`. */
   editComment(
     repository: RepositoryRef,

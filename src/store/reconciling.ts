@@ -174,3 +174,43 @@ export async function listUnheard(
   }
   return { comments, reviews };
 }
+
+/** A comment that is told here, and that the forge did not show among those it was asked for. */
+export interface UnshownComment {
+  readonly commentId: number;
+  /** Whether it was written here, and the forge's is its mirror. */
+  readonly isMirror: boolean;
+}
+
+/** How many are asked for one by one in one comparison; the rest waits for the next. */
+const UNSHOWN_AT_ONCE = 20;
+
+/** The comments of a pull request with an id from `from` on that are told here since before `quietSince`, are not among those `shown`, and were not deleted. */
+export async function listUnshown(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+  asked: {
+    readonly number: number;
+    readonly shown: readonly number[];
+    readonly from: number;
+    readonly quietSince: string;
+  },
+): Promise<UnshownComment[]> {
+  return rows<UnshownComment>(
+    db,
+    `select k.id as "commentId", k."isMirror"
+       from (select cast(split_part(t.natural_key, ':', 3) as bigint) as id, false as "isMirror" from timeline_items t
+              where t.card_id = :cardId and t.repository_id = :repositoryId and t.type = 'comment' and t.login is not null
+                and t.deleted_at is null and starts_with(t.natural_key, 'comment:') and t.data->>'prNumber' = :number
+                and coalesce(t.heard_at, t.at) <= cast(:quietSince as timestamptz)
+             union all
+             select m.forge_comment_id, true from comment_mirrors m
+               join timeline_items t on t.id = m.comment_id and t.card_id = :cardId
+              where m.repository_id = :repositoryId and m.pr_number = cast(:number as integer) and not m.gone
+                and m.forge_comment_id is not null and m.first_tried_at <= cast(:quietSince as timestamptz)) k
+      where k.id >= :from and k.id <> all(cast(:shown as bigint[]))
+      order by k.id limit ${UNSHOWN_AT_ONCE}`,
+    { cardId, repositoryId, ...asked, number: String(asked.number), shown: [...asked.shown] },
+  );
+}

@@ -56,3 +56,8 @@ export async function seeForgeUser(
   if (!user) throw new Error("an upsert that gave no row");
   return user;
 }
+
+/** The account with this id of the forge's; null where nothing of it was ever heard. */
+export async function findForgeUser(db: Db, forgeId: number): Promise<{ readonly id: string } | null> {
+  return firstRow(db, "select id from users where forge_account_id = :forgeId", { forgeId });
+}

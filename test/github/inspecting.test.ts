@@ -108,6 +108,7 @@ describe("inspecting branches", () => {
       aheadBy: 2,
       pullRequests: [],
       said: null,
+      newest: null,
     });
     expect(second).toMatchObject({ target: { name: "next", sha: null }, headSha: null, aheadBy: null });
   });

@@ -2,9 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
+import { eventually } from "../support/api.ts";
+import { commentsOf, editComment, forgeComments, writeComment } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
-import { compared, edit, lose, merge, pullOf, push, told } from "../support/repairing.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { compared, edit, lose, merge, pullOf, push, say, told } from "../support/repairing.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -105,6 +107,72 @@ describe("what nobody told of", () => {
     const [item, ...more] = await told(board, number, "pull_request_opened");
     expect(more).toEqual([]);
     expect(item?.actor.login).toBe(`grace-${board.owner.slice(4)}`);
+  });
+});
+
+describe("a comment that was deleted while nobody told of it", () => {
+  const remove = (board: TestBoard, id: number) =>
+    board.person("ada", "DELETE", `/repos/${board.owner}/web/issues/comments/${id}`);
+  const bodies = async (board: TestBoard, number: number) =>
+    (await commentsOf(board.api, number)).map(({ body }) => body);
+
+  it("is found, and so is the mirror of one written here", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const pull = await pullOf(board, number);
+    const first = await say(board, pull, "Is this right?");
+    await say(board, pull, "It stays");
+    const written = (await writeComment(board.api, number, "Written here")).body;
+    expect(written.mirroredTo).toBe(1);
+    await allWorked(world);
+    lose(world);
+    await remove(board, first);
+    const mirror = (await forgeComments(board, "web", pull)).find(({ body }) =>
+      body.includes("Written here"),
+    );
+    await remove(board, mirror?.id ?? 0);
+    await compared(world);
+    expect((await bodies(board, number)).toSorted()).toEqual(["It stays", "Written here"]);
+    expect(await world.service.deps.db("conversation_asks").where({ subject: String(first) })).toEqual([]);
+    const edited = await editComment(board.api, number, written.id, "Written here, and changed");
+    expect(edited.body.mirroredTo).toBe(0);
+    expect((await forgeComments(board, "web", pull)).map(({ body }) => body)).toEqual(["It stays"]);
+  });
+
+  it("is found among many, as far as the forge shows them", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const pull = await pullOf(board, number);
+    const said = [];
+    for (let count = 0; count < 23; count++) said.push(await say(board, pull, `Comment ${count}`));
+    await allWorked(world);
+    lose(world);
+    await remove(board, said[1] ?? 0);
+    await remove(board, said[20] ?? 0);
+    await compared(world);
+    const told = await bodies(board, number);
+    expect(told).toHaveLength(22);
+    expect(told).not.toContain("Comment 20");
+  });
+
+  it("is none that was written while the forge was asked", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const pull = await pullOf(board, number);
+    const fault = { kind: "delay", ms: 3_000, effect: "after" } as const;
+    world.forge.control.faults.add({ match: { operation: "Inspect" }, fault, times: 1 });
+    const comparing = reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
+    await eventually(
+      () => Promise.resolve(world.forge.requests.count(({ route }) => route === "POST /graphql")),
+      (count) => count > 0,
+    );
+    await say(board, pull, "Just now");
+    await allWorked(world);
+    // As if the forge had taken a minute to answer.
+    const at = new Date(Date.now() - 60_000);
+    await world.service.deps.db("timeline_items").where({ body: "Just now" }).update({ at, heard_at: at });
+    await comparing;
+    expect(await bodies(board, number)).toEqual(["Just now"]);
   });
 });
 

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { accountByLogin } from "../../src/sandbox/forge/world.ts";
 import { eventually } from "../support/api.ts";
 import { offer, say, type Offer } from "../support/agents.ts";
 import { commandLineOf } from "../support/command-line.ts";
 import { makeForgeAccount, type ForgeAccount } from "../support/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { openCard, type OpenCard } from "../support/open-card.ts";
+import { compared, lose } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const KIND = "agent_stopped_reacting";
@@ -54,11 +56,14 @@ async function hoursPass(hours: number): Promise<void> {
   }
 }
 
-/** The agent pushes to the card's branch. */
+/** The agent pushes to the card's branch, under the address that the forge gives its account. */
 async function work(branch = card.branchName): Promise<string> {
+  const { email } = accountByLogin(world.forge.context, copilot.login);
   const clone = await copilot.clone(board);
   await clone.checkout(branch);
-  const sha = await clone.commit("Work", { "work.txt": `${Math.random()}\n` });
+  await clone.commit("Work", { "work.txt": `${Math.random()}\n` });
+  await clone.git("commit", "-q", "--amend", "--no-edit", "--author", `${copilot.login} <${email}>`);
+  const sha = await clone.git("rev-parse", "HEAD");
   await clone.push();
   await clone.remove();
   return sha;
@@ -175,6 +180,52 @@ describe("an agent that works on a card's branch", () => {
     await asksWhen(1);
     await hoursPass(2);
     expect((await itemWhen(board.api, KIND)).data).toMatchObject({ agentSilenceHours: 2 });
+  });
+});
+
+describe("an agent of which no webhook told", () => {
+  afterEach(() => world.forge.control.webhooks.clear());
+
+  it("has reacted once its push is found, and what it was asked before is asked no more", async () => {
+    await worked();
+    await ask(1, "Why is that?");
+    await asksWhen(1);
+    await hoursPass(25);
+    await itemWhen(board.api, KIND);
+    lose(world);
+    await work();
+    await compared(world);
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+  });
+
+  it("has not by a push that it made before it was asked", async () => {
+    await worked();
+    lose(world);
+    await work();
+    await world.forge.settle();
+    world.forge.control.webhooks.clear();
+    await hoursPass(1);
+    // The forge's times are whole seconds.
+    const second = () => Promise.resolve(Math.floor(Date.now() / 1_000));
+    const now = await second();
+    await eventually(second, (then) => then > now);
+    await ask(1, "Why is that?");
+    await asksWhen(1);
+    await compared(world);
+    await hoursPass(24);
+    expect((await itemWhen(board.api, KIND)).data).toMatchObject({ reason: "question" });
+  });
+
+  it("is asked by checks that are found failing, and no more by what was closed unheard", async () => {
+    const sha = await worked();
+    lose(world);
+    await check(sha, "failure");
+    await compared(world);
+    await hoursPass(24);
+    expect((await itemWhen(board.api, KIND)).data).toMatchObject({ reason: "checks_failing" });
+    await ada("PATCH", "/pulls/1", { state: "closed" });
+    await compared(world);
+    expect((await conversations()).asks).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { BranchAnswer, BranchQuestion, InspectedPullRequest } from "../forge.ts";
+import type { BranchAnswer, BranchQuestion, InspectedPullRequest, NewestCommit } from "../forge.ts";
 import { isoTime, toAccount } from "./actor.ts";
 import {
   type CheckContext,
@@ -9,7 +9,12 @@ import {
 } from "./checks-summary.ts";
 import { type Caller, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
-import { moreChecksAnswer, type PullAnswer, type RepositoryAnswer } from "./inspect-answer.ts";
+import {
+  moreChecksAnswer,
+  type NewestAnswer,
+  type PullAnswer,
+  type RepositoryAnswer,
+} from "./inspect-answer.ts";
 import { MORE_CHECKS } from "./inspect-query.ts";
 import { repositoryById } from "./repositories.ts";
 import { toWords } from "./said.ts";
@@ -47,7 +52,18 @@ export async function toBranchAnswer(
     aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
     pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
     said: lastChanged ? toWords(lastChanged) : null,
+    newest: newestOf(answer.head?.newest),
   };
+}
+
+/** The address under which GitHub lets an account commit. Of a bot's it tells no account (`GitActor.user` is a `User`). */
+const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
+
+function newestOf(commit: NewestAnswer): NewestCommit | null {
+  if (!commit) return null;
+  const inAddress = ADDRESS.exec(commit.author?.email ?? "")?.[1];
+  const authorId = commit.author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
+  return { authorId, at: isoTime(commit.committedDate) };
 }
 
 /** A fork's branch may bear the same name, and filters are not to be trusted. */

@@ -71,6 +71,19 @@ export async function editComment(
   );
 }
 
+/** Whether a comment is there; a repository that shows nothing says nothing of its comments. */
+export async function hasComment(
+  caller: Caller,
+  repository: RepositoryRef,
+  commentId: number,
+): Promise<boolean> {
+  const answer = await caller.read(`GET ${REPOSITORY}/issues/comments/{comment_id}`, {
+    repository_id: repository.forgeId,
+    comment_id: commentId,
+  });
+  return answer.status !== 404 && answer.status !== 410;
+}
+
 /** What an earlier try wrote, brought up to date; somebody else's comment with a copied mark is none of ours. */
 async function findComment(
   deps: CommentDeps,

@@ -7,7 +7,7 @@ import { createCarryOut } from "./carry-out.ts";
 import { changedOnBothSides } from "./changed-files.ts";
 import { CHECKS, toCheckDetails } from "./check-details.ts";
 import { createClient, type OnRefused } from "./client.ts";
-import { comment, editComment } from "./comments.ts";
+import { comment, editComment, hasComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
 import { withConditionalReads } from "./conditional-reads.ts";
 import { readDeliveredPayload, readDeliveryLog } from "./delivery-log.ts";
@@ -118,6 +118,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
       const caller = client.as(repository.installationId, waitMs);
       return permitted(() => comment({ caller, carryOut, clock, identity }, repository, order));
     },
+    hasComment: (repository, commentId) => reachable(() => hasComment(as(repository), repository, commentId)),
     editComment: (repository, commentId, body, waitMs) => {
       const caller = client.as(repository.installationId, waitMs);
       return permitted(() => editComment({ caller, carryOut }, repository, commentId, body));

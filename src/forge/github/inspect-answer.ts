@@ -4,6 +4,19 @@ import { contextsShape } from "./checks-summary.ts";
 import { saidOnShape } from "./said.ts";
 
 const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
+const newestShape = z
+  .looseObject({
+    committedDate: z.string().nullish(),
+    author: z
+      .looseObject({
+        email: z.string().nullish(),
+        user: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
+      })
+      .nullish(),
+  })
+  .nullish()
+  .catch(null);
+const head = tip.extend({ newest: newestShape });
 const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).nullish() });
 
 const pull = z.looseObject({
@@ -35,7 +48,7 @@ export const repositoryAnswer = z.looseObject({
   isArchived: z.boolean().nullish(),
   defaultBranchRef: z.looseObject({ name: z.string() }).nullable(),
   target: target.nullish(),
-  head: tip.nullish(),
+  head: head.nullish(),
   pullRequests: z.looseObject({ nodes: z.array(pull.nullable()).nullable() }).nullish(),
   lastChanged: z.looseObject({ nodes: z.array(saidOnShape.nullable()).nullable() }).nullish(),
 });
@@ -45,4 +58,5 @@ export const moreChecksAnswer = z.looseObject({
 });
 
 export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
+export type NewestAnswer = z.infer<typeof newestShape>;
 export type PullAnswer = z.infer<typeof pull>;

@@ -51,6 +51,22 @@ const FRAGMENTS = /* GraphQL */ `
   }
 `;
 
+const NEWEST = /* GraphQL */ `
+  fragment Newest on Ref {
+    newest: target {
+      ... on Commit {
+        committedDate
+        author {
+          email
+          user {
+            databaseId
+          }
+        }
+      }
+    }
+  }
+`;
+
 const PULL_REQUEST = /* GraphQL */ `
   fragment Pull on PullRequest {
     id
@@ -125,7 +141,7 @@ export function inspectDocument(
   const hasPulls = questions.some((question) => question.branchName !== null);
   const head = `query Inspect(${types.join(", ")}) {\n${parts.join("\n")}\n}`;
   const fragments = hasPulls
-    ? [FRAGMENTS, PULL_REQUEST, ...(options.isSaidAsked ? [SAID_ON] : [])]
+    ? [FRAGMENTS, PULL_REQUEST, ...(options.isSaidAsked ? [SAID_ON, NEWEST] : [])]
     : [FRAGMENTS];
   return { document: [head, ...fragments].join("\n"), variables };
 }
@@ -151,7 +167,7 @@ function aliased(
   return `r${index}: repository(${where}) {
     ...Where
     target: ${targetField} { ...Tip compare(headRef: ${branch}) { aheadBy } }
-    head: ref(qualifiedName: ${qualified}) { ...Tip }
+    head: ref(qualifiedName: ${qualified}) { ...Tip${isSaidAsked ? " ...Newest" : ""} }
     pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
       nodes { ...Pull }
     }${isSaidAsked ? lastChanged(branch) : ""}

@@ -14,6 +14,9 @@ export const SAID_ON = /* GraphQL */ `
       databaseId
     }
     comments(last: ${NEWEST}) {
+      pageInfo {
+        hasPreviousPage
+      }
       nodes {
         fullDatabaseId
         body
@@ -42,10 +45,14 @@ export const SAID_ON = /* GraphQL */ `
 /** A 64-bit number, which GraphQL gives as text. */
 const forgeId = z.union([z.string(), z.number()]).transform(Number).pipe(z.int());
 
-const nodesOf = <Node>(node: z.ZodType<Node>) =>
-  z
-    .looseObject({ nodes: z.array(node.nullable()).nullable() })
-    .transform(({ nodes }) => (nodes ?? []).filter((each) => each !== null));
+const listOf = <Node>(node: z.ZodType<Node>) =>
+  z.looseObject({
+    pageInfo: z.looseObject({ hasPreviousPage: z.boolean() }).nullish(),
+    nodes: z.array(node.nullable()).nullable(),
+  });
+
+const shownOf = <Node>({ nodes }: { readonly nodes: readonly (Node | null)[] | null }): Node[] =>
+  (nodes ?? []).filter((each) => each !== null);
 
 const commentShape = z.looseObject({
   fullDatabaseId: forgeId,
@@ -68,8 +75,8 @@ export const saidOnShape = z.looseObject({
   number: z.number(),
   headRefName: z.string(),
   headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
-  comments: nodesOf(commentShape),
-  reviews: nodesOf(reviewShape),
+  comments: listOf(commentShape),
+  reviews: listOf(reviewShape),
 });
 
 const STATES = {
@@ -82,14 +89,15 @@ const STATES = {
 /** Reviews nobody has sent yet are left out. */
 export const toWords = ({ number, comments, reviews }: z.infer<typeof saidOnShape>): InspectedWords => ({
   number,
-  comments: comments.map((comment) => ({
+  isAllComments: comments.pageInfo?.hasPreviousPage === false,
+  comments: shownOf(comments).map((comment) => ({
     commentId: comment.fullDatabaseId,
     author: toAccount(comment.author),
     body: comment.body,
     writtenAt: isoTime(comment.createdAt),
     changedAt: isoTime(comment.updatedAt),
   })),
-  reviews: reviews.flatMap((review) =>
+  reviews: shownOf(reviews).flatMap((review) =>
     review.state === "PENDING"
       ? []
       : {
