@@ -55,7 +55,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   });
   app.use(readableRequest);
   app.use(honourIfNoneMatch);
-  app.post(WEBHOOK_PATH, ...webhookDoor(options.intake, options.webhookSecrets));
+  app.post(WEBHOOK_PATH, ...webhookDoor(options.intake, options.webhookSecrets, deps.metrics));
   app.post(MONITOR_PATH, ...monitorDoor(deps));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");

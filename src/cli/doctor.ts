@@ -2,6 +2,7 @@ import { ConfigError } from "../config.ts";
 import { Problem } from "../errors.ts";
 import { readArgs, noWords, type Command, type CommandContext } from "./command.ts";
 import { problem, type Finding } from "./doctor/finding.ts";
+import { lookAtAddress } from "./doctor/look-at-address.ts";
 import { lookAtDatabase } from "./doctor/look-at-database.ts";
 import { lookAtForge } from "./doctor/look-at-forge.ts";
 import { withDatabase } from "./open-database.ts";
@@ -20,7 +21,11 @@ export const doctor: Command = {
   run: async (args, context) => {
     const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
     noWords(positionals);
-    const findings = [...(await databaseFindings(context)), ...(await forgeFindings(context))];
+    const findings = [
+      ...(await databaseFindings(context)),
+      ...(await addressFindings(context)),
+      ...(await forgeFindings(context)),
+    ];
     if (values.json) context.print(JSON.stringify(findings, null, 2));
     else for (const finding of findings) context.print(lineOf(finding));
     const problems = findings.filter(({ state }) => state === "problem").length;
@@ -41,6 +46,10 @@ async function databaseFindings(context: CommandContext): Promise<Finding[]> {
     return [problem("database", says, "Compare DATABASE_URL with where PostgreSQL is, and with its users.")];
   }
 }
+
+/** Whether the service is where others are told that it is. */
+const addressFindings = async ({ env }: CommandContext): Promise<Finding[]> =>
+  env["PUBLIC_URL"] ? [await lookAtAddress(env["PUBLIC_URL"])] : [];
 
 async function forgeFindings(context: CommandContext): Promise<Finding[]> {
   try {

@@ -75,6 +75,10 @@ export interface DeliveryAttempt {
   readonly at: string;
   /** Whether the receiver took it. */
   readonly isOk: boolean;
+  /** Whether the receiver answered that it is not properly signed. */
+  readonly isUnsigned: boolean;
+  /** How it ended, in the forge's words. */
+  readonly ended: string;
 }
 
 /** Part of the delivery log. `next` names the part before it in time; null at the log's end. */

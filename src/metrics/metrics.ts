@@ -62,7 +62,7 @@ export function createMetrics(): Metrics {
     refusals: counter("move_refusals_total", "What stood in the way of refused moves.", ["reason"]),
     deliveries: counter(
       "deliveries_total",
-      "Deliveries taken in, as a webhook or from the forge's log; known ones change nothing.",
+      "Deliveries taken in, as a webhook or from the forge's log; known ones change nothing, refused ones are not signed with our secret.",
       ["source", "result"],
     ),
     forgeSeconds: seconds(

@@ -2,6 +2,8 @@ import express, { type RequestHandler } from "express";
 import { invalid, Problem } from "../errors.ts";
 import { whereOf } from "../forge/github/translate-delivery.ts";
 import { verifyDelivery } from "../forge/github/verify-delivery.ts";
+import { TokenBuckets } from "../http/token-buckets.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { decode } from "./decode.ts";
 import type { Intake } from "./intake.ts";
 import { inLane } from "./receive.ts";
@@ -9,13 +11,24 @@ import { inLane } from "./receive.ts";
 /** GitHub's own cap: a larger payload is never sent (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
 const MAX_PAYLOAD = "25mb";
 
-/** How the forge's deliveries come in: nothing is parsed before its signature holds, nothing is answered before it is kept. */
-export function webhookDoor(intake: Intake, secrets: readonly string[]): RequestHandler[] {
+/**
+ * How the forge's deliveries come in: nothing is parsed before its signature holds, nothing is answered before it is kept. A wrong signature is counted,
+ * and told in the log once a minute: anybody can send one.
+ */
+export function webhookDoor(
+  intake: Intake,
+  secrets: readonly string[],
+  { deliveries }: Pick<Metrics, "deliveries">,
+): RequestHandler[] {
+  const tellings = new TokenBuckets({ burst: 1, perSecond: 1 / 60 });
   const receive: RequestHandler = async (request, response) => {
     const raw: unknown = request.body;
     const body = Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
     const signature = request.get("x-hub-signature-256");
     if (!verifyDelivery(body, signature, secrets)) {
+      deliveries.inc({ source: "webhook", result: "refused" });
+      if (signature !== undefined && tellings.take("") === null)
+        response.locals.log.warn("a delivery is signed with another secret than WEBHOOK_SECRET");
       throw new Problem("unauthenticated", "The signature is missing or is not this App's.");
     }
     const guid = request.get("x-github-delivery");

@@ -1,13 +1,20 @@
+import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import type { AppRow } from "../../src/sandbox/forge/rows.ts";
+import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.stop());
+
+const ANOTHER_KEY = generateKeyPairSync("rsa", { modulusLength: 2_048 })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
 
 /** The environment of a service against the world's forge and database. */
 const environment = (): Record<string, string> => ({
@@ -55,7 +62,16 @@ describe("trunkline doctor", () => {
     });
     expect(said).not.toMatch(/PROBLEM|warning/);
     expect([code, complaints]).toEqual([0, ""]);
-    for (const about of ["database", "migrations", "processes", "app", "clock", "webhook"]) {
+    for (const about of [
+      "database",
+      "migrations",
+      "processes",
+      "public url",
+      "app",
+      "clock",
+      "webhook",
+      "deliveries",
+    ]) {
       expect(said).toContain(`ok       ${about}: `);
     }
   });
@@ -81,35 +97,56 @@ describe("trunkline doctor", () => {
     world.forge.pages.setSuspended(other.owner, false);
   });
 
-  it("names what the App itself lacks", async () => {
-    const { state } = world.forge.context;
-    const [app] = state.apps.all();
-    if (!app) throw new Error("no App");
-    const { workflows: _workflows, ...permissions } = app.permissions;
-    state.apps.save({ ...app, permissions, events: app.events.filter((event) => event !== "push") });
-    const { code, bad } = await findings();
-    state.apps.save(app);
-    expect(bad).toEqual(
-      expect.arrayContaining([
-        "permissions: The App does not ask for workflows: write.",
-        "events: The App is not sent push.",
-      ]),
-    );
-    expect(code).toBe(1);
+  describe("names what the App itself lacks:", () => {
+    /** What is bad while the App is another. */
+    async function whileAppIs(change: (app: AppRow) => Partial<AppRow>) {
+      const { apps } = world.forge.context.state;
+      const [app] = apps.all();
+      if (!app) throw new Error("no App");
+      apps.save({ ...app, ...change(app) });
+      try {
+        return await findings();
+      } finally {
+        apps.save(app);
+      }
+    }
+    const without = (permissions: AppRow["permissions"], name: string): AppRow["permissions"] =>
+      Object.fromEntries(Object.entries(permissions).filter(([each]) => each !== name));
+
+    it.each(Object.entries(NEEDED_PERMISSIONS))("the permission %s: %s", async (name, level) => {
+      const { code, bad } = await whileAppIs(({ permissions }) => ({
+        permissions: without(permissions, name),
+      }));
+      expect([code, bad]).toEqual([1, [`permissions: The App does not ask for ${name}: ${level}.`]]);
+    });
+
+    it.each(NEEDED_EVENTS)("the event %s", async (event) => {
+      const { code, bad } = await whileAppIs(({ events }) => ({
+        events: events.filter((each) => each !== event),
+      }));
+      expect([code, bad]).toEqual([1, [`events: The App is not sent ${event}.`]]);
+    });
+
+    it.each(Object.entries(NEEDED_PERMISSIONS))("an account's grant of %s: %s", async (name, level) => {
+      const { owner } = await world.board({ repositories: [] });
+      const { permissions } = world.forge.context.state.apps.all()[0] ?? { permissions: {} };
+      world.forge.pages.acceptPermissions(owner, without(permissions, name));
+      const { code, bad } = await findings();
+      world.forge.pages.acceptPermissions(owner, permissions);
+      expect([code, bad]).toEqual([1, [`installation ${owner}: It does not grant ${name}: ${level}.`]]);
+    });
   });
 
-  it("names a webhook URL that leads elsewhere, and what was not taken there", async () => {
-    const { webhookUrl } = world.service;
-    world.forge.setWebhookUrl(`${world.service.baseUrl}/elsewhere`);
-    const board = await world.board();
-    for (const isSuspended of [true, false]) world.forge.pages.setSuspended(board.owner, isSuspended);
-    await world.forge.settle();
-    const { bad } = await findings({ PUBLIC_URL: world.service.baseUrl });
-    world.forge.setWebhookUrl(webhookUrl);
-    expect(bad).toEqual([
-      `webhook: Webhooks go to ${world.service.baseUrl}/elsewhere, not to ${webhookUrl}.`,
-      expect.stringMatching(/^webhook: Of the forge's last \d+ deliveries \d+ were not taken\.$/),
-    ]);
+  it.each<[string, object, string]>([
+    ["no webhook URL", { url: "" }, "webhook: The App has no webhook URL."],
+    ["no webhook secret", { secret: undefined }, "webhook: The App has no webhook secret."],
+    ["webhooks as forms", { content_type: "form" }, "webhook: Webhooks are not sent as JSON."],
+  ])("names an App with %s", async (_, change, expected) => {
+    const { webhookUrl: url } = world.service;
+    const body = { content_type: "json", secret: "********", insecure_ssl: "0", url, ...change };
+    world.forge.control.script({ method: "GET", path: "/app/hook/config" }, [{ status: 200, body }]);
+    const { code, bad } = await findings();
+    expect([code, bad]).toEqual([1, [expected]]);
   });
 
   it("names a clock that is far off the forge's", async () => {
@@ -157,6 +194,13 @@ describe("trunkline doctor", () => {
   it.each<[string, Record<string, string>, RegExp]>([
     ["an App id of another", { APP_ID: "987654" }, /^app: GitHub does not accept our credentials/],
     ["a forge that is not there", { GHE_HOST: "127.0.0.1:1" }, /^app: GitHub did not answer/],
+    ["a key of another App", { PRIVATE_KEY: ANOTHER_KEY }, /^app: GitHub does not accept our credentials/],
+    ["a key that is none", { PRIVATE_KEY: "abc" }, /^configuration: PRIVATE_KEY is not a private key/],
+    [
+      "an address where nothing answers",
+      { PUBLIC_URL: "http://127.0.0.1:1" },
+      /^public url: Nothing answers/,
+    ],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/x" }, /^database: /],
     ["a missing setting", { WEBHOOK_SECRET: "" }, /^configuration: WEBHOOK_SECRET is not set/],
     [
@@ -172,5 +216,60 @@ describe("trunkline doctor", () => {
     const abouts = (JSON.parse(said) as Finding[]).map(({ about }) => about);
     expect(abouts).toContain("database");
     expect(abouts.some((about) => about === "app" || about === "configuration")).toBe(true);
+  });
+
+  it("names a webhook secret that is not the running service's, until a delivery is taken again", async () => {
+    const { owner } = await world.board({ repositories: [] });
+    const { apps } = world.forge.context.state;
+    const [app] = apps.all();
+    if (!app) throw new Error("no App");
+    const suspend = async (isSuspended: boolean): Promise<void> => {
+      world.forge.pages.setSuspended(owner, isSuspended);
+      await world.forge.settle();
+    };
+    apps.save({ ...app, webhookSecret: "another than the service has" });
+    for (const isSuspended of [true, false]) await suspend(isSuspended);
+    const wrong = await findings({ WEBHOOK_SECRET: "another than the service has" });
+    expect([wrong.code, wrong.advised]).toEqual([1, true]);
+    expect(wrong.bad).toEqual([
+      expect.stringMatching(
+        /^webhook secret: .* deliveries 2 were not taken\. The newest was answered 401: .* is not the running service's\.$/,
+      ),
+    ]);
+    const metrics = await fetch(`${world.service.baseUrl}/metrics`, {
+      headers: { authorization: `Bearer ${METRICS_TOKEN}` },
+    });
+    expect(await metrics.text()).toContain(
+      'trunkline_deliveries_total{source="webhook",result="refused"} 2\n',
+    );
+    const told = world
+      .logged()
+      .split("\n")
+      .filter((line) => line.includes("another secret than WEBHOOK_SECRET"));
+    expect(told).toHaveLength(1);
+    expect(JSON.parse(told[0] ?? "{}")).toMatchObject({ level: 40, requestId: expect.any(String) });
+    expect(world.logged()).not.toContain(app.webhookSecret);
+
+    apps.save(app);
+    for (const isSuspended of [true, false]) await suspend(isSuspended);
+    expect((await findings()).bad).toEqual([
+      expect.stringMatching(/^deliveries: .* deliveries 2 were not taken\.$/),
+    ]);
+  });
+
+  it("names a webhook URL that leads elsewhere, and what was not taken there", async () => {
+    const { webhookUrl } = world.service;
+    world.forge.setWebhookUrl(`${world.service.baseUrl}/elsewhere`);
+    const board = await world.board();
+    for (const isSuspended of [true, false]) world.forge.pages.setSuspended(board.owner, isSuspended);
+    await world.forge.settle();
+    const { bad } = await findings({ PUBLIC_URL: world.service.baseUrl });
+    world.forge.setWebhookUrl(webhookUrl);
+    expect(bad).toEqual([
+      `webhook: Webhooks go to ${world.service.baseUrl}/elsewhere, not to ${webhookUrl}.`,
+      expect.stringMatching(
+        /^deliveries: Of the forge's last \d+ deliveries \d+ were not taken\. The newest: Invalid HTTP Response: 404\.$/,
+      ),
+    ]);
   });
 });

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { execFile, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,6 +11,7 @@ import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
 import { startPostgres, type RunningPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
 import { readForgeFile, type ForgeFile } from "../../src/sandbox/state-files.ts";
 import { eventually, makeApi } from "../support/api.ts";
+import { freePorts } from "../support/free-ports.ts";
 import { cloneRepository } from "../support/git.ts";
 import { environmentOf, shipService, type Shipped, type ShippedOptions } from "../support/shipped-service.ts";
 
@@ -27,20 +27,12 @@ beforeAll(async () => {
   cleanUps.push(() => shipped.remove());
   postgres = await startPostgres({ dataDir: await lockDataDir(join(dir, "own"), process.pid) });
   cleanUps.push(() => postgres.stop());
-  port = await freePort();
+  [port = 0] = await freePorts(1);
   forge = await startForge(join(dir, "forge"));
 }, 120_000);
 afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }, 60_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port: free } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return free;
-}
 
 /** `trunkline forge`, as the README has it. */
 async function startForge(dataDir: string): Promise<ForgeFile> {
@@ -99,7 +91,10 @@ async function doctor(env?: Readonly<Record<string, string>>): Promise<{ code: n
 it("a newcomer in real mode: the doctor names what is missing, a card is merged, and no secret is printed", async () => {
   const before = await doctor();
   expect(before.code).toBe(1);
-  expect(before.bad).toEqual([expect.stringMatching(/^migrations: Not yet applied: 0001_tenants\.sql/)]);
+  expect(before.bad).toEqual([
+    expect.stringMatching(/^migrations: Not yet applied: 0001_tenants\.sql/),
+    expect.stringMatching(/^public url: Nothing answers at http:/),
+  ]);
 
   const service = await shipped.start(optionsOf());
   cleanUps.push(() => service.kill());
@@ -141,7 +136,10 @@ it("a newcomer in real mode: the doctor names what is missing, a card is merged,
   });
   expect(await doctor({ PUBLIC_URL: "https://elsewhere.example" })).toMatchObject({
     code: 1,
-    bad: [expect.stringMatching(/^webhook: Webhooks go to http:.* not to https:\/\/elsewhere\.example/)],
+    bad: [
+      "public url: Nothing answers at https://elsewhere.example.",
+      expect.stringMatching(/^webhook: Webhooks go to http:.* not to https:\/\/elsewhere\.example/),
+    ],
   });
   expect(await doctor({ PRIVATE_KEY: privateKey })).toMatchObject({
     code: 1,
@@ -150,5 +148,8 @@ it("a newcomer in real mode: the doctor names what is missing, a card is merged,
 
   await service.kill();
   await postgres.stop();
-  expect((await doctor()).bad).toEqual([expect.stringMatching(/^database: /)]);
+  expect((await doctor()).bad).toEqual([
+    expect.stringMatching(/^database: /),
+    expect.stringMatching(/^public url: Nothing answers at http:/),
+  ]);
 }, 180_000);

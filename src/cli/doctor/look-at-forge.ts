@@ -70,16 +70,25 @@ async function lookAtWebhook(forge: Forge, publicUrl: string | undefined): Promi
 /** Whether the secrets agree is seen only by what came of deliveries. */
 async function lookAtDeliveries(forge: Forge): Promise<Finding[]> {
   const { attempts } = await forge.deliveryLog(null);
+  const [newest] = attempts;
+  if (!newest)
+    return [
+      fine("deliveries", "The forge has sent none yet: whether the webhook secrets agree is not seen."),
+    ];
   const failed = attempts.filter(({ isOk }) => !isOk).length;
   if (failed === 0)
-    return [fine("webhook", `Of the forge's last ${attempts.length} deliveries all were taken.`)];
-  const isLastOk = attempts[0]?.isOk ?? true;
+    return [fine("deliveries", `Of the forge's last ${attempts.length} deliveries all were taken.`)];
   const says = `Of the forge's last ${attempts.length} deliveries ${failed} were not taken.`;
-  if (isLastOk)
-    return [warning("webhook", says, "The newest was, so what is missing is taken in within minutes.")];
-  const advice =
-    "See Recent Deliveries in the App's settings: 401 there means that WEBHOOK_SECRET differs, no answer that the URL does not lead here.";
-  return [problem("webhook", says, advice)];
+  if (newest.isOk)
+    return [warning("deliveries", says, "The newest was, so what is missing is taken in within minutes.")];
+  const then = "then redeliver one, in the App's settings under Advanced, and call again.";
+  if (newest.isUnsigned) {
+    const differs = `${says} The newest was answered 401: the App's webhook secret is not the running service's.`;
+    const advice = `Set both to the same value (WEBHOOK_SECRET here), restart the service, ${then}`;
+    return [problem("webhook secret", differs, advice)];
+  }
+  const words = `${says} The newest: ${newest.ended}.`;
+  return [problem("deliveries", words, `Let the webhook URL lead to the service, ${then}`)];
 }
 
 async function lookAtInstallations(forge: Forge): Promise<Finding[]> {

@@ -11,6 +11,7 @@ const attemptShape = z.looseObject({
   guid: z.string(),
   delivered_at: z.string(),
   status: z.string(),
+  status_code: z.number(),
   event: z.string(),
 });
 const payloadShape = z.looseObject({
@@ -30,6 +31,8 @@ export async function readDeliveryLog(client: GitHubClient, cursor: string | nul
     event: attempt.event,
     at: attempt.delivered_at,
     isOk: attempt.status === "OK",
+    isUnsigned: attempt.status_code === 401,
+    ended: attempt.status,
   }));
   return { attempts, next: cursorOf(answer.headers["link"]) };
 }
