@@ -28,9 +28,24 @@ const MIGRATION_LOCK = 7_411_206_001;
 /**
  * Brings the schema up to date, the job queue's included, and gives the names of our migrations applied now.
  *
- * The lock lives in a transaction of its own, so it is freed by whatever way the process ends.
+ * The lock lives in a transaction of its own, so it is freed by whatever way the process ends. A role that may not change the schema will do where
+ * nothing is to be applied.
  */
 export async function migrate(db: Db, connectionString: string): Promise<string[]> {
+  try {
+    return await applyMigrations(db, connectionString);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const says =
+      "This database role may not apply migrations. Call `trunkline migrate` as the role that may, first.";
+    throw Object.assign(new Error(says, { cause: error }), { code: error.code });
+  }
+}
+
+const isForbidden = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && "code" in error && error.code === "42501";
+
+async function applyMigrations(db: Db, connectionString: string): Promise<string[]> {
   return db.transaction(async (lock) => {
     await lock.raw("set local idle_in_transaction_session_timeout = 0");
     await lock.raw("set local statement_timeout = 0");
