@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "pg";
+import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
+import { startPostgres, type RunningPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { shipService, type Shipped } from "../support/shipped-service.ts";
+
+const GUIDE = join(import.meta.dirname, "../../docs/operating.md");
+/** The embedded cluster has a role and a database `trunkline` already. */
+const NEWCOMER = "newcomer";
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+let shipped: Shipped;
+let postgres: RunningPostgres;
+beforeAll(async () => {
+  shipped = await shipService();
+  cleanUps.push(() => shipped.remove());
+  const dir = await mkdtemp(join(tmpdir(), "trunkline-first-card-"));
+  cleanUps.push(() => rm(dir, { recursive: true, force: true }));
+  postgres = await startPostgres({
+    dataDir: await lockDataDir(join(dir, "own"), process.pid),
+    listen: "tcp",
+  });
+  cleanUps.push(() => postgres.stop());
+}, 120_000);
+afterAll(async () => {
+  for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+}, 60_000);
+
+/** The blocks of one kind in a section of the guide. */
+function blocksOf(guide: string, section: string, kind: string): string[] {
+  const [, text = ""] = guide.split(`\n## ${section}\n`);
+  const [own = ""] = text.split("\n## ");
+  return [...own.matchAll(new RegExp(`^ *\`\`\`${kind}\\n(.*?)^ *\`\`\`$`, "gms"))].map(
+    ([, block = ""]) => block,
+  );
+}
+
+async function asAdministrator(statements: string): Promise<void> {
+  const client = new Client({ connectionString: postgres.connectionString });
+  await client.connect();
+  try {
+    for (const statement of statements.split(";")) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+it("the operator's guide leads a newcomer to the first merged card, with the doctor green before and after", async () => {
+  const guide = await readFile(GUIDE, "utf8");
+  const [sql = ""] = blocksOf(guide, "Install", "sql");
+  await asAdministrator(sql.replaceAll("trunkline", NEWCOMER));
+
+  const [build, ...steps] = blocksOf(guide, "The first card, without GitHub", "sh");
+  expect(build).toBe("npm ci && npm run build\n");
+  const [servicePort, forgePort] = await freePorts(2);
+  const script = steps
+    .join("")
+    .replace("postgres://trunkline:", `postgres://${NEWCOMER}:`)
+    .replace("127.0.0.1:5432/trunkline", `${new URL(postgres.connectionString).host}/${NEWCOMER}`)
+    .replaceAll("3000", String(servicePort))
+    .replaceAll("3001", String(forgePort));
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: shipped.dir,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: shipped.dir,
+      SANDBOX_FORGE_PORT: String(forgePort),
+      DRAIN_SECONDS: "0",
+    },
+    timeout: 250_000,
+  });
+  expect(stdout).toMatch(/"promoted" ?: ?\[\{[^\]]*"targetBranch" ?: ?"main"/);
+  expect(stdout).toMatch(/Merge .*\n(.*\n)*.*Say hello/);
+  expect(stdout).not.toMatch(/PROBLEM|warning/);
+  expect(stdout.match(/^ok {7}app: /gm)).toHaveLength(2);
+  const log = await readFile(join(shipped.dir, "service.log"), "utf8");
+  expect(log).toContain("ended: every call was answered");
+}, 300_000);
