@@ -1,0 +1,229 @@
+/** What is deployed with is held against what the service reads: a setting misspelt there would be found by an operator otherwise. */
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "@jest/globals";
+import { parse, parseAllDocuments } from "yaml";
+import { readConfig, type RealConfig } from "../../src/config.ts";
+import { environmentOfStage, readDockerfile, theOnly } from "../support/image.ts";
+
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const PEM = generateKeyPairSync("rsa", { modulusLength: 2_048 })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
+/** Between the last call taken and the end, in seconds: what calls and jobs under way are given. */
+const AFTER_DRAIN = 30;
+
+/** The names of all settings that are asked for. */
+function settingsRead(env: Readonly<Record<string, string>>): Set<string> {
+  const asked = new Set<string>();
+  const watched = new Proxy(env, {
+    get: (target, name) => {
+      asked.add(String(name));
+      return Reflect.get(target, name) as string | undefined;
+    },
+  });
+  readConfig(watched, "/nowhere", () => PEM);
+  return asked;
+}
+
+const REAL = {
+  NODE_ENV: "production",
+  APP_ID: "1",
+  WEBHOOK_SECRET: "made-for-a-test",
+  DATABASE_URL: "postgres://trunkline:x@db/trunkline",
+  PRIVATE_KEY_PATH: "/key.pem",
+  GHE_HOST: "github.example.com",
+};
+const KNOWN = settingsRead(REAL);
+
+/** The settings a service would start with; throws where one is wrong, and names those nobody reads. */
+function started(env: Readonly<Record<string, string>>): { config: RealConfig; unread: string[] } {
+  const config = readConfig(env, "/nowhere", (path) => {
+    if (path !== env["PRIVATE_KEY_PATH"]) throw new Error(`no such file: ${path}`);
+    return PEM;
+  });
+  if (config.mode !== "real") throw new Error("it starts a sandbox");
+  return { config, unread: Object.keys(env).filter((name) => !KNOWN.has(name)) };
+}
+
+/** What is to be filled in, by its name. */
+const FILLED_IN: Readonly<Record<string, string>> = {
+  APP_ID: "1",
+  WEBHOOK_SECRET: "made-for-a-test",
+  POSTGRES_PASSWORD: "letters0and1digits",
+  METRICS_TOKEN: "0123456789abcdef",
+  DATABASE_URL: REAL.DATABASE_URL,
+};
+
+const imageEnvironment = async (): Promise<Record<string, string>> =>
+  environmentOfStage((await readDockerfile()).at(-1) ?? { from: "", name: null, instructions: [] });
+
+interface Compose {
+  readonly services: Readonly<
+    Record<
+      "trunkline" | "postgres",
+      {
+        readonly environment: Readonly<Record<string, string>>;
+        readonly env_file?: string;
+        readonly ports?: readonly string[];
+        readonly secrets?: readonly string[];
+        readonly stop_grace_period: string;
+        readonly healthcheck?: { readonly test: readonly string[] };
+        readonly image?: string;
+      }
+    >
+  >;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+interface Container {
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+  }[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly [probe: `${string}Probe`]: { readonly httpGet: { readonly path: string; readonly port: string } };
+}
+
+interface Deployment {
+  readonly kind: "Deployment";
+  readonly spec: {
+    readonly replicas: number;
+    readonly selector: { readonly matchLabels: object };
+    readonly template: {
+      readonly metadata: { readonly labels: object };
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: Readonly<Record<string, unknown>>;
+        readonly containers: readonly [Container];
+        readonly volumes: readonly {
+          readonly name: string;
+          readonly secret: {
+            readonly secretName: string;
+            readonly items: readonly { readonly path: string }[];
+          };
+        }[];
+      };
+    };
+  };
+}
+
+describe("the README's table", () => {
+  it("names each setting that is read in real mode, and no other", () => {
+    const [, table = ""] = textOf("README.md").split("## Run it for real");
+    const named = [...table.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name = ""]) => name),
+    );
+    const elsewhere = [...table.matchAll(/`(WEBHOOK_SECRET_PREVIOUS|NODE_ENV|SANDBOX_FORGE_PORT)/g)];
+    const told = new Set([...named, ...elsewhere.map(([, name = ""]) => name)]);
+    // Only the command line asks for it.
+    told.delete("PUBLIC_URL");
+    expect([...told].toSorted()).toEqual([...KNOWN].toSorted());
+  });
+});
+
+describe("the Dockerfile", () => {
+  it("starts from one image that can be pinned, as a user that is not root, with settings that are read", async () => {
+    const stages = await readDockerfile();
+    expect(new Set(stages.map(({ from }) => from))).toEqual(new Set(["node:24-slim"]));
+    expect(textOf("Dockerfile").match(/^FROM (\S+)/gm)).toEqual(stages.map(() => "FROM ${NODE_IMAGE}"));
+    const image = stages.at(-1);
+    if (!image) throw new Error("no stages");
+    const env = environmentOfStage(image);
+    expect(theOnly(image, "USER")).toBe("node");
+    expect(theOnly(image, "EXPOSE")).toBe(env["PORT"]);
+    expect(Object.keys(env).filter((name) => !KNOWN.has(name))).toEqual([]);
+    expect(started({ ...REAL, ...env }).config).toMatchObject({ host: "0.0.0.0", port: 3_000 });
+  });
+});
+
+describe("compose.yaml", () => {
+  const { services, secrets } = parse(textOf("compose.yaml")) as Compose;
+  const example = textOf("deploy/trunkline.env.example")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+
+  it("starts a service with the example's settings filled in", async () => {
+    expect(example.filter((line) => !/^[A-Z_]+=$/.test(line))).toEqual([]);
+    const filledIn = Object.fromEntries(
+      example.map((line) => [line.slice(0, -1), FILLED_IN[line.slice(0, -1)] ?? ""]),
+    );
+    const own = Object.entries(services.trunkline.environment).map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{(\w+):\?[^}]*\}/g, (_, each: string) => filledIn[each] ?? ""),
+    ]);
+    const env = { ...(await imageEnvironment()), ...filledIn, ...Object.fromEntries(own) };
+    const { config, unread } = started(env);
+    // That one is PostgreSQL's, and part of the address here.
+    expect(unread).toEqual(["POSTGRES_PASSWORD"]);
+    expect(config.databaseUrl).toBe("postgres://trunkline:letters0and1digits@postgres:5432/trunkline");
+    expect(services.trunkline.ports).toEqual([`127.0.0.1:3000:${config.port}`]);
+    expect(parseInt(services.trunkline.stop_grace_period)).toBeGreaterThan(config.drainSeconds + AFTER_DRAIN);
+  });
+
+  it("gives the key where the service looks for it, and keeps it out of what is sent to a build", () => {
+    const [secret = ""] = services.trunkline.secrets ?? [];
+    expect(services.trunkline.environment["PRIVATE_KEY_PATH"]).toBe(`/run/secrets/${secret}`);
+    expect(secrets[secret]?.file).toBe("deploy/app-key.pem");
+    expect(textOf(".gitignore")).toContain("deploy/*.pem");
+    expect(services.trunkline.env_file).toBe("deploy/trunkline.env");
+    expect(textOf(".gitignore")).toContain("deploy/trunkline.env");
+  });
+});
+
+describe("deploy/kubernetes.yaml", () => {
+  const text = textOf("deploy/kubernetes.yaml");
+  const documents = parseAllDocuments(text).map(
+    (each) => each.toJS() as { kind: string } & Record<string, unknown>,
+  );
+  const deployment = documents.find(({ kind }) => kind === "Deployment") as unknown as Deployment;
+  const { template, replicas, selector } = deployment.spec;
+  const [container] = template.spec.containers;
+
+  it("starts two replicas with settings that are read", async () => {
+    const made = new Set([...text.matchAll(/--from-literal=(\w+)=/g)].map(([, name = ""]) => name));
+    const own = container.env.map(({ name, value }) => [name, value ?? FILLED_IN[name] ?? ""]);
+    for (const { valueFrom } of container.env.filter((each) => each.valueFrom)) {
+      const { name, key } = valueFrom?.secretKeyRef ?? {};
+      expect([name, made.has(key ?? "")]).toEqual(["trunkline", true]);
+    }
+    const { config, unread } = started({ ...(await imageEnvironment()), ...Object.fromEntries(own) });
+    expect([replicas, unread]).toEqual([2, []]);
+    expect(container.ports).toEqual([{ name: "http", containerPort: config.port }]);
+    expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(config.drainSeconds + AFTER_DRAIN);
+  });
+
+  it("asks the health routes, mounts the key where it is looked for, and lets nothing be root", () => {
+    const asked = (probe: string) => container[`${probe}Probe`]?.httpGet;
+    expect(["startup", "liveness", "readiness"].map(asked)).toEqual([
+      { path: "/healthz", port: "http" },
+      { path: "/healthz", port: "http" },
+      { path: "/readyz", port: "http" },
+    ]);
+    const [volume] = template.spec.volumes;
+    const [mount] = container.volumeMounts;
+    const path = container.env.find(({ name }) => name === "PRIVATE_KEY_PATH")?.value;
+    expect(volume?.name).toBe(mount?.name);
+    expect(path).toBe(`${mount?.mountPath}/${volume?.secret.items[0]?.path}`);
+    expect(template.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1_000 });
+    expect(container.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+
+  it("names one set of pods everywhere", () => {
+    for (const { kind, ...document } of documents) {
+      const { selector: chosen } = document["spec"] as { selector: Record<string, unknown> };
+      expect([kind, kind === "Service" ? chosen : chosen["matchLabels"]]).toEqual([
+        kind,
+        template.metadata.labels,
+      ]);
+    }
+    expect(selector.matchLabels).toEqual(template.metadata.labels);
+  });
+});
