@@ -1,10 +1,9 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile, mkdir } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile, mkdir } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-
-const exec = promisify(execFile);
+import { createInterface } from "node:readline";
 
 /** A person's clone of a repository, worked on with git itself. */
 export interface Clone {
@@ -15,6 +14,8 @@ export interface Clone {
   commit(message: string, files: Readonly<Record<string, string>>): Promise<string>;
   /** Checks a branch out as the remote has it now. */
   checkout(branch: string): Promise<void>;
+  /** Checks a branch out as the remote had it when it was last asked: for a fresh clone, which need not ask again. */
+  checkoutKnown(branch: string): Promise<void>;
   push(...args: string[]): Promise<void>;
   remove(): Promise<void>;
 }
@@ -33,10 +34,11 @@ export async function cloneRepository(url: string, author: string): Promise<Clon
     GIT_COMMITTER_EMAIL: `${author}@example.com`,
   };
   const work = join(dir, "work");
-  await exec("git", ["clone", "-q", url, work], { env });
-  const git = async (...args: string[]): Promise<string> => {
-    const { stdout } = await exec("git", args, { cwd: work, env });
-    return stdout.trim();
+  const shell = openShell(dir, env);
+  await shell.git(dir, ["clone", "-q", url, work]);
+  const git = (...args: string[]): Promise<string> => shell.git(work, args);
+  const checkoutKnown = async (branch: string): Promise<void> => {
+    await git("checkout", "-q", "-B", branch, `origin/${branch}`);
   };
   return {
     dir: work,
@@ -52,11 +54,48 @@ export async function cloneRepository(url: string, author: string): Promise<Clon
     },
     checkout: async (branch) => {
       await git("fetch", "-q", "origin");
-      await git("checkout", "-q", "-B", branch, `origin/${branch}`);
+      await checkoutKnown(branch);
     },
+    checkoutKnown,
     push: async (...args) => {
       await git("push", "-q", ...(args.length > 0 ? args : ["origin", "HEAD"]));
     },
-    remove: () => rm(dir, { recursive: true, force: true }),
+    remove: async () => {
+      shell.end();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Shell {
+  /** Runs git in a folder and gives what it prints, trimmed; fails with what it complains of. One at a time. */
+  git(cwd: string, args: readonly string[]): Promise<string>;
+  end(): void;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Starts git from a shell: to start it from a process as large as a test's costs more than many a git does. */
+function openShell(dir: string, env: Readonly<Record<string, string | undefined>>): Shell {
+  const shell = spawn("/bin/sh", [], { cwd: dir, env, stdio: ["pipe", "pipe", "ignore"] });
+  // Nobody waits for a clone that was left behind.
+  for (const each of [shell, shell.stdin as Socket, shell.stdout as Socket]) each.unref();
+  const codes = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
+  const run = async (cwd: string, args: readonly string[]): Promise<string> => {
+    const command = `git ${args.map(quoted).join(" ")}`;
+    shell.stdin.write(`(cd ${quoted(cwd)} && exec ${command}) </dev/null >out 2>err; echo $?\n`);
+    const { value: code = "the shell has ended" } = (await codes.next()) as { value?: string };
+    if (code !== "0")
+      throw new Error(`${command} ended with ${code}:\n${await readFile(join(dir, "err"), "utf8")}`);
+    return (await readFile(join(dir, "out"), "utf8")).trim();
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    git(cwd, args) {
+      const next = last.then(() => run(cwd, args));
+      last = next.catch(() => undefined);
+      return next;
+    },
+    end: () => shell.stdin.end(),
   };
 }

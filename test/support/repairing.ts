@@ -30,7 +30,7 @@ export async function push(
   ...args: string[]
 ): Promise<string> {
   const clone = await board.clone();
-  await clone.checkout(branch);
+  await clone.checkoutKnown(branch);
   const sha = await clone.commit(`Add ${file}`, { [file]: `${file}\n` });
   await clone.push(...args);
   await clone.remove();

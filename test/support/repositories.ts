@@ -40,7 +40,7 @@ export async function work(board: TestBoard, number: number, repository = "web")
       fullName.endsWith(`/${repository}`),
     );
   const clone = await board.clone("ada", repository);
-  await clone.checkout((await link())?.branchName ?? "");
+  await clone.checkoutKnown((await link())?.branchName ?? "");
   await clone.commit("Work", { [`${number}.txt`]: "work\n" });
   await clone.push();
   await clone.remove();

@@ -39,7 +39,7 @@ export async function pushTo(
   const clone = await board.clone(login, repository);
   try {
     const isThere = (await clone.git("branch", "-r", "--list", `origin/${branch}`)) !== "";
-    await (isThere ? clone.checkout(branch) : clone.git("checkout", "-q", "-b", branch));
+    await (isThere ? clone.checkoutKnown(branch) : clone.git("checkout", "-q", "-b", branch));
     const sha = await clone.commit(`Change ${file}`, { [file]: `${branch}\n` });
     await clone.push("origin", `HEAD:refs/heads/${branch}`);
     return sha;
