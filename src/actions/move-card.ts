@@ -2,7 +2,7 @@ import { invalid, notFound, Problem } from "../errors.ts";
 import type { Blocked } from "../flow/blocked.ts";
 import { stageOf, type Stage } from "../flow/flow.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { findCard, lockCard, readCard, setBlocked, type CardHead } from "../store/cards.ts";
+import { blockCard, findCard, lockCard, readCard, setBlocked, type CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { findOpenOperation, settleOperation } from "../store/operations.ts";
 import { placeCard } from "../store/placing.ts";
@@ -228,9 +228,8 @@ export async function settleMove<Kept>(
       throw beingMoved(card);
     };
     if (outcome.state === "refused") {
-      const blocked = blockedBy(outcome, stage);
       await settle("refused", null);
-      await setBlocked(trx, card.id, blocked);
+      const blocked = await blockCard(trx, card.id, refusedBy(outcome, stage));
       await lookAtForbidding(trx, card.id, blocked.reasons);
       await recordEvents(trx, [
         {
@@ -261,7 +260,7 @@ export async function settleMove<Kept>(
   return settled;
 }
 
-function blockedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: Stage): Blocked {
+function refusedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: Stage): Omit<Blocked, "at"> {
   const [first] = outcome.reasons;
   if (!first) throw new Error("a refusal without a reason");
   return {
@@ -271,6 +270,5 @@ function blockedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: S
     reasons: outcome.reasons,
     statusId: stage.id,
     headSha: outcome.headSha,
-    at: new Date().toISOString(),
   };
 }

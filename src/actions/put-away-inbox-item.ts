@@ -8,7 +8,7 @@ import type { Deps } from "./deps.ts";
 export async function putAwayInboxItem(deps: Deps, caller: Caller, item: InboxItem): Promise<Answered> {
   if (!item.dismissible) {
     throw conflict(
-      `An item of the kind ${item.kind} clears by itself once what it tells of is dealt with: ${item.detail}`,
+      `An item of the kind ${item.kind} clears by itself once what it tells of is dealt with. It says: “${item.detail}”`,
     );
   }
   return deps.db.transaction(async (trx) => {

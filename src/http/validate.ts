@@ -56,7 +56,7 @@ export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodStr
         const length = value.length <= max ? value.length : Array.from(value).length;
         return length >= min && length <= max;
       },
-      `${min > 0 ? `${min} to` : "at most"} ${max.toLocaleString("en")} characters`,
+      `${min > 0 ? `${min} to` : "at most"} ${max.toLocaleString("en")} characters${isTrimmed ? ", spaces around them not counted" : ""}`,
     )
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
 

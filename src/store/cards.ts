@@ -302,6 +302,18 @@ export async function setBlocked(db: Db, cardId: string, blocked: Blocked | null
     .update({ blocked: blocked && JSON.stringify(blocked), updated_at: db.fn.now() });
 }
 
+/** Sets what stands in the card's way from now on, by the database's clock, and gives it with its time. */
+export async function blockCard(db: Db, cardId: string, refused: Omit<Blocked, "at">): Promise<Blocked> {
+  const found = await firstRow<{ blocked: Blocked }>(
+    db,
+    `update cards set blocked = cast(:refused as jsonb) || jsonb_build_object('at', ${isoTime("now()")}), updated_at = now()
+      where id = :cardId returning blocked`,
+    { cardId, refused: JSON.stringify(refused) },
+  );
+  if (!found) throw new Error("a card that is not there was refused");
+  return found.blocked;
+}
+
 /** The cards linked to a repository that something stands in the way of. */
 export async function listBlockedCards(db: Db, repositoryId: string): Promise<string[]> {
   const found = await rows<{ id: string }>(

@@ -117,6 +117,13 @@ describe("a card's fields", () => {
     await expectRefused({ [field]: null }, `body.${field}`);
   });
 
+  it("tell of a title of spaces that these do not count", async () => {
+    const refused = await create({ title: " \t" });
+    expect(refused.body["issues"]).toEqual([
+      { path: "body.title", message: "1 to 500 characters, spaces around them not counted" },
+    ]);
+  });
+
   it("that are wrong are all named at once", async () => {
     const refused = await create({ title: "", priority: 1, nonsense: true });
     const issues = refused.body["issues"] as { path: string }[];

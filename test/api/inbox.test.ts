@@ -58,6 +58,9 @@ describe("the inbox", () => {
       data: { ...blocked },
     });
     expect(await readInbox(board.api)).toEqual([item]);
+    // One moment, by one clock: the database's, which the timeline goes by.
+    const refusal = (await board.api.timeline(number)).find(({ kind }) => kind === "promotion_refused");
+    expect([refusal?.at, refusal?.data["at"]]).toEqual([item?.at, item?.at]);
     await board.api.move(number, board.stages["In progress"]);
     expect(await readInbox(board.api)).toEqual([]);
   });
@@ -157,6 +160,7 @@ describe("putting an item away", () => {
     const refused = await board.api.delete<{ message: string }>(`/v1/inbox/${item.id}`);
     expect(refused.status).toBe(409);
     expect(refused.body.message).toContain("clears by itself");
+    expect(refused.body.message).toMatch(`It says: “${item.detail}”`);
     expect(await itemsOf(board.api, "promotion_blocked")).toEqual([item]);
     await board.api.move(number, board.stages["In progress"]);
     await clearedWhen(board.api, "promotion_blocked");

@@ -108,9 +108,9 @@ export const problem = z
   .meta({
     id: "Problem",
     example: {
-      message: "body.title: 1 to 500 characters",
+      message: "body.title: 1 to 500 characters, spaces around them not counted",
       error: "Bad Request",
       statusCode: 400,
-      issues: [{ path: "body.title", message: "1 to 500 characters" }],
+      issues: [{ path: "body.title", message: "1 to 500 characters, spaces around them not counted" }],
     },
   });
