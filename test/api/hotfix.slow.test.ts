@@ -4,18 +4,14 @@ import { eventually } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { kindsOf, work } from "../support/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/two-targets.ts";
-import { expectConsistent } from "../support/invariants.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(async () => {
-  world.forge.control.reset();
-  const board = world.boards.at(-1);
-  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
-});
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 /** A hotfix with a commit and an open pull request. */

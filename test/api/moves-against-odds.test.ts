@@ -1,17 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
-import { expectConsistent } from "../support/invariants.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(async () => {
-  world.forge.control.reset();
-  const board = world.boards.at(-1);
-  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
-});
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 /** A card with one commit of ada's in each of these repositories, its draft pull requests open. */

@@ -6,7 +6,7 @@ import { eventually } from "../support/api.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { readInbox } from "../support/inbox.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";
-import { expectConsistent } from "../support/invariants.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { openCard } from "../support/open-card.ts";
 import { kindsOf } from "../support/repositories.ts";
@@ -18,11 +18,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(async () => {
-  world.forge.control.reset();
-  const board = world.boards.at(-1);
-  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
-});
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const web = (board: TestBoard): string => `${board.owner}/web`;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { putFlow, readFlow, without } from "../support/flows.ts";
-import { expectConsistent } from "../support/invariants.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { branchesOf, twoTargets } from "../support/two-targets.ts";
 import { pushTo } from "../support/work-on-card.ts";
@@ -11,11 +11,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(async () => {
-  world.forge.control.reset();
-  const board = world.boards.at(-1);
-  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
-});
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const CUT = { method: "POST", path: "/repositories/*/git/refs" } as const;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { putFlow, readFlow } from "../support/flows.ts";
-import { expectConsistent } from "../support/invariants.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/open-card.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -9,11 +9,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(async () => {
-  world.forge.control.reset();
-  const board = world.boards.at(-1);
-  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
-});
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 describe("a forge that has not worked out yet whether a branch can be merged", () => {

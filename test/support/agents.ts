@@ -1,6 +1,13 @@
-import type { ForgeAccount } from "./forge-account.ts";
-import type { OpenCard } from "./open-card.ts";
+import { makeForgeAccount, type ForgeAccount } from "./forge-account.ts";
+import { openCard, type OpenCard } from "./open-card.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
+
+/** A board with a card in review, and an agent that may write to its repositories. */
+export async function cardWithAgent(world: TestWorld) {
+  const board = await world.board();
+  const card = await openCard(world, board);
+  return { board, card, copilot: makeForgeAccount(world, "copilot-swe-agent[bot]", [board]) };
+}
 
 export interface Offer {
   readonly number: number;

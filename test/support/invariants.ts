@@ -8,7 +8,7 @@ import { acknowledgedFaults, unequalAnswers } from "./answers.ts";
 import { eventually, successes, type ApiCard, type TimelineEvent } from "./api.ts";
 import { flowPath } from "./flows.ts";
 import { readInbox, type InboxItem } from "./inbox.ts";
-import type { TestBoard } from "./world.ts";
+import type { TestBoard, TestWorld } from "./world.ts";
 
 /** What is compared: the API's answers through a board, the tables, and the forge's state and git. */
 export interface Compared {
@@ -24,6 +24,13 @@ export async function expectConsistent(compared: Compared, board: TestBoard): Pr
     ({ length }) => length === 0,
     20_000,
   );
+}
+
+/** After each test: the forge behaves again, and what is known of the board made last agrees. */
+export async function leaveConsistent({ forge, service, boards }: TestWorld): Promise<void> {
+  forge.control.reset();
+  const board = boards.at(-1);
+  if (board) await expectConsistent({ forge, db: service.deps.db }, board);
 }
 
 interface LinkRow {

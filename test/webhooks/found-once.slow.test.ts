@@ -24,11 +24,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(async () => {
-  world.forge.control.webhooks.clear();
-  await world.forge.control.webhooks.release();
-  await allWorked(world);
-});
+afterEach(() => released(world));
 afterAll(() => world.stop());
 
 describe("what was found", () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { offer, say } from "../support/agents.ts";
+import { cardWithAgent, offer, say } from "../support/agents.ts";
 import { commentsOf, writeComment } from "../support/comments.ts";
-import { makeForgeAccount, type ForgeAccount } from "../support/forge-account.ts";
+import type { ForgeAccount } from "../support/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
-import { openCard, type OpenCard } from "../support/open-card.ts";
+import type { OpenCard } from "../support/open-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const KIND = "agent_gave_up";
@@ -18,15 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
-  board = await world.board();
-  card = await openCard(world, board);
-  copilot = makeForgeAccount(world, "copilot-swe-agent[bot]", [board]);
+  ({ board, card, copilot } = await cardWithAgent(world));
 });
 
 /** Pushes one commit to a branch. */
 async function pushTo(branch: string, by: ForgeAccount): Promise<void> {
   const clone = await by.clone(board);
-  await clone.checkout(branch);
+  await clone.checkoutKnown(branch);
   await clone.commit("Go on", { "go-on.txt": `${Math.random()}\n` });
   await clone.push();
   await clone.remove();

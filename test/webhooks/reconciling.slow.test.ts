@@ -5,18 +5,14 @@ import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { commentsOf, editComment, forgeComments, writeComment } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
-import { compared, edit, lose, merge, pullOf, push, say, told } from "../support/repairing.ts";
+import { compared, edit, lose, merge, pullOf, push, released, say, told } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(async () => {
-  world.forge.control.webhooks.clear();
-  await world.forge.control.webhooks.release();
-  await allWorked(world);
-});
+afterEach(() => released(world));
 afterAll(() => world.stop());
 
 describe("what nobody told of", () => {

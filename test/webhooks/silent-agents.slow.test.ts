@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { accountByLogin } from "../../src/sandbox/forge/world.ts";
 import { eventually } from "../support/api.ts";
-import { offer, say, type Offer } from "../support/agents.ts";
+import { cardWithAgent, offer, say, type Offer } from "../support/agents.ts";
 import { commandLineOf } from "../support/command-line.ts";
 import { makeForgeAccount, type ForgeAccount } from "../support/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
-import { openCard, type OpenCard } from "../support/open-card.ts";
+import type { OpenCard } from "../support/open-card.ts";
 import { compared, lose } from "../support/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -20,9 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
-  board = await world.board();
-  card = await openCard(world, board);
-  copilot = makeForgeAccount(world, "copilot-swe-agent[bot]", [board]);
+  ({ board, card, copilot } = await cardWithAgent(world));
 });
 
 /** The asks and turns of the card's conversations that are known by now. */
