@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { revokeCredential } from "../../src/store/credentials.ts";
+import { eventually, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
+import { kindsOf } from "../support/repositories.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.reset());
+afterAll(() => world.stop());
+
+/** What is done while the forge has the writing call of a card's move; gives the move's answer. */
+async function duringMove(
+  write: (typeof FORGE_WRITES)[number],
+  act: (board: TestBoard, number: number, mover: Api) => Promise<unknown>,
+): Promise<{
+  board: TestBoard;
+  number: number;
+  moved: ApiAnswer<MoveAnswer>;
+  again: () => Promise<ApiAnswer<MoveAnswer>>;
+}> {
+  const board = await world.board();
+  const number = await cardBefore(board, write);
+  const mover = await board.as({});
+  const { faults } = world.forge.control;
+  faults.add({ match: write.match, fault: { kind: "delay", ms: 2_000, effect: "after" }, times: 1 });
+  const key = randomUUID();
+  const move = () => mover.move(number, board.stages[write.to], 0, { key });
+  const moving = move();
+  await eventually(
+    () => Promise.resolve(faults.list()),
+    (listed) => listed[0]?.hits === 1,
+  );
+  await act(board, number, mover);
+  return { board, number, moved: await moving, again: move };
+}
+
+const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
+
+describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
+  it("its card cannot be deleted: 409, and the move ends first; then it can, and its branch stays", async () => {
+    const refusals: ApiAnswer[] = [];
+    const { board, number, moved, again } = await duringMove(write, async ({ api }, card) => {
+      refusals.push(await api.delete(`/v1/cards/${card}`));
+    });
+    expect(refusals).toMatchObject([{ status: 409, body: { error: "Conflict" } }]);
+    expect(Number(refusals[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(moved.status).toBe(200);
+    await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    expect((await board.api.delete(`/v1/cards/${number}`)).status).toBe(204);
+    // The answer that was given is given again; a new move finds nothing.
+    expect((await again()).text).toBe(moved.text);
+    expect((await board.api.move(number, board.stages["To do"])).status).toBe(404);
+    const kept = await board.person("ada", "GET", `/repos/${board.owner}/web/git/ref/heads/${branch}`);
+    expect(kept.status).toBe(200);
+  });
+
+  it("its project cannot be deleted: 409, and the move goes through", async () => {
+    const refusals: ApiAnswer[] = [];
+    const { board, moved } = await duringMove(write, async ({ api, projectId }) => {
+      await api.post("/v1/projects", { name: "Another" });
+      refusals.push(await api.delete(`/v1/projects/${projectId}`));
+    });
+    expect(refusals).toMatchObject([{ status: 409, body: { error: "Conflict" } }]);
+    expect(moved.status).toBe(200);
+    await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+  });
+
+  it("its credential is revoked: what was let in is finished, once, and nothing more is let in", async () => {
+    const { board, number, moved, again } = await duringMove(write, async (_board, _number, mover) => {
+      expect(await revokeCredential(world.service.deps.db, clientIdOf(mover))).toBe(true);
+    });
+    expect(moved.status).toBe(200);
+    expect((await again()).status).toBe(401);
+    await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+    const kinds = await kindsOf(board, number);
+    expect(kinds.filter((kind) => write.told.at(-1) === kind)).toHaveLength(1);
+  });
+
+  it("its label is deleted: the card is without it, and the move goes through", async () => {
+    const { board, number, moved } = await duringMove(write, async ({ api }, card) => {
+      const { body: label } = await api.post<{ id: string }>("/v1/labels", {
+        name: "soon gone",
+        color: "red",
+      });
+      expect((await api.patch(`/v1/cards/${card}`, { labelIds: [label.id] })).status).toBe(200);
+      expect((await api.delete(`/v1/labels/${label.id}`)).status).toBe(204);
+    });
+    expect(moved.status).toBe(200);
+    expect(await board.api.readCard(number)).toMatchObject({ labels: [], blocked: null });
+    await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+  });
+});
+
+it("a card that is moved and deleted at the same moment is moved first, or gone: no call ends in an error", async () => {
+  const board = await world.board();
+  for (let round = 0; round < 20; round++) {
+    const { number } = await board.api.card({ title: `Round ${round}` });
+    const stage = round % 2 === 0 ? board.stages["In progress"] : board.stages["To do"];
+    const [moved, deleted] = await Promise.all([
+      board.api.move(number, stage),
+      board.api.delete(`/v1/cards/${number}`),
+    ]);
+    const left = await board.api.get(`/v1/cards/${number}`);
+    const mayComeAgain = Number(deleted.headers.get("retry-after")) > 0;
+    // Moved and then deleted; deleted first; or being moved, and whoever deletes it told to come again.
+    expect([
+      [200, 204, false, 404],
+      [404, 204, false, 404],
+      [200, 409, true, 200],
+    ]).toContainEqual([moved.status, deleted.status, mayComeAgain, left.status]);
+  }
+  await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+});
