@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { keyHeldBy } from "../support/keys.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { startSecondService } from "../support/second-service.ts";
+import { makeApi } from "../support/api.ts";
+import type { RunningService } from "../../src/service.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+const CARDS = 200;
+const CALLERS = 20;
+
+let world: TestWorld;
+let other: RunningService;
+beforeAll(async () => {
+  world = await startWorld();
+  other = await startSecondService(world);
+});
+afterAll(async () => {
+  await other.stop();
+  await world.stop();
+});
+
+it(`${CARDS} cards moved to the top of one column by ${CALLERS} callers at two processes all stand in it, and nobody is told of an error`, async () => {
+  const board = await world.board();
+  const numbers: number[] = [];
+  for (let at = 0; at < CARDS; at += CALLERS) {
+    const made = await Promise.all(
+      Array.from({ length: CALLERS }, () => board.api.card({ repositoryIds: [] })),
+    );
+    numbers.push(...made.map(({ number }) => number));
+  }
+  const processes = [board.api, makeApi(other.baseUrl, board.api.apiKey)];
+  const left = [...numbers];
+  const answers: string[] = [];
+  const caller = async (at: number): Promise<void> => {
+    const api = processes[at % processes.length] ?? board.api;
+    for (let number = left.shift(); number !== undefined; number = left.shift()) {
+      // A move may be one statement; one that takes over a dead process's key goes the long way.
+      const key = at % 4 < 2 ? randomUUID() : await keyHeldBy(board, randomUUID());
+      const { status, text } = await api.move(number, board.stages["To do"], 0, { key });
+      if (status !== 200) answers.push(text);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, (_, at) => caller(at)));
+  expect(answers).toEqual([]);
+  const { body } = await board.api.get<{ columns: { name: string; tasks: { number: number }[] }[] }>(
+    "/v1/board",
+  );
+  const column = body.columns.find(({ name }) => name === "To do");
+  const standing = column?.tasks.map(({ number }) => number) ?? [];
+  expect(standing.toSorted((a, b) => a - b)).toEqual(numbers.toSorted((a, b) => a - b));
+  // Positions are 0 to n-1, among all else that must hold.
+  await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+}, 300_000);
