@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startCrashingPostgres, type CrashingPostgres } from "../../faults/world/postgres.ts";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { connect, type Db } from "../../src/store/connect.ts";
+import { eventually, type ApiAnswer, type ApiCard } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { outsideDeps } from "../support/outside-deps.ts";
+import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
+import { makeBoard, type TestBoard } from "../support/world.ts";
+
+const CARDS = 6;
+const CRASHES = 5;
+const LONG = 300_000;
+
+let postgres: CrashingPostgres;
+let shipped: Shipped;
+let service: ShippedProcess;
+let forge: RunningForge;
+let db: Db;
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "trunkline-crashing-"));
+  [postgres, shipped] = await Promise.all([startCrashingPostgres(), shipService()]);
+  const databaseUrl = await postgres.createDatabase("crashing");
+  forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
+  const { apiUrl, app } = forge;
+  const github = {
+    apiUrl,
+    appId: app.id,
+    privateKey: app.privateKey,
+    webhookSecrets: [app.webhookSecret],
+    paceWrites: true,
+  };
+  service = await shipped.start({ databaseUrl, github });
+  forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
+  db = connect({ connectionString: databaseUrl, onError: () => undefined });
+}, LONG);
+afterAll(async () => {
+  await service.kill();
+  await forge.stop();
+  await db.destroy();
+  await postgres.stop();
+  await shipped.remove();
+  await rm(dataDir, { recursive: true, force: true });
+}, LONG);
+
+/** What calls were answered that did not go through. */
+const failures: string[] = [];
+
+/** Makes the same call, with the same key, until it goes through. */
+async function insist<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
+  const key = randomUUID();
+  for (const until = Date.now() + LONG / 2; Date.now() < until; await sleep(100)) {
+    const { status, headers, body, text } = await call(key);
+    if (status < 300) return body;
+    failures.push(`${status}${headers.has("retry-after") ? ", come again" : ` ${text}`}`);
+  }
+  throw new Error("it was never done");
+}
+
+/** A card's whole life, with a pause wherever people would be at work. */
+async function life({ api, stages, owner, person }: TestBoard, title: string): Promise<number> {
+  const { number } = await insist((key) => api.post<ApiCard>("/v1/cards", { title }, { key }));
+  const move = (statusId: string) => insist((key) => api.move(number, statusId, 0, { key }));
+  await move(stages["In progress"]);
+  const { repositories } = await insist(() => api.get<ApiCard>(`/v1/cards/${number}`));
+  await person("ada", "PUT", `/repos/${owner}/web/contents/${number}.txt`, {
+    message: "Work",
+    content: "",
+    branch: repositories[0]?.branchName ?? "",
+  });
+  await insist((key) => api.post(`/v1/cards/${number}/comments`, { body: "Said" }, { key }));
+  await move(stages["In review"]);
+  await move(stages.Done);
+  return number;
+}
+
+it(
+  `PostgreSQL crashes ${CRASHES} times under ${CARDS} cards' lives: what fails is 503 and may be asked again, and all is done once`,
+  async () => {
+    const board = await makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl: service.baseUrl }, {});
+    const over = new AbortController();
+    const crash = async (): Promise<void> => {
+      for (let crashes = 0; crashes < CRASHES; crashes++) {
+        await sleep(2_000);
+        await postgres.crash();
+      }
+      over.abort();
+    };
+    const numbers: number[] = [];
+    const live = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const born = Array.from({ length: CARDS }, (_, at) => life(board, `Life ${numbers.length + at}`));
+        numbers.push(...(await Promise.all(born)));
+      }
+    };
+    await Promise.all([crash(), live()]);
+    expect(new Set(failures)).toEqual(new Set(["503, come again", "409, come again"]));
+    expect(new Set(numbers).size).toBe(numbers.length);
+    // The very process that was there at first.
+    expect(service.child.exitCode).toBeNull();
+    expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200);
+    await eventually(
+      () => db("deliveries").whereNot({ state: "done" }).select("guid", "event", "state"),
+      ({ length }) => length === 0,
+      120_000,
+    );
+    await expectConsistent({ forge, db }, board);
+    for (const number of numbers) {
+      const told = await board.api.timeline(number);
+      const times = (wanted: string): number => told.filter(({ kind }) => kind === wanted).length;
+      for (const kind of ["branch_created", "pull_request_opened", "pull_request_merged"]) {
+        expect([number, kind, times(kind)]).toEqual([number, kind, 1]);
+      }
+      expect([number, times("status_changed")]).toEqual([number, 3]);
+      expect([number, told.filter(({ type }) => type === "comment").length]).toEqual([number, 1]);
+    }
+  },
+  LONG,
+);
