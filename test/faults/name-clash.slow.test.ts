@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { expectConsistent } from "../support/invariants.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(async () => {
+  const board = world.boards.at(-1);
+  if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+});
+afterAll(() => world.stop());
+
+const branchesOf = async (board: TestBoard): Promise<string[]> => {
+  const { body } = await board.person("ada", "GET", `/repos/${board.owner}/web/branches`);
+  return (body as unknown as { name: string }[]).map(({ name }) => name).toSorted();
+};
+
+it("a branch whose name is a folder of the card's stands in the way: refused, left alone, and once it is gone the same call goes through", async () => {
+  const board = await world.board();
+  await world.forge.commit(`${board.owner}/web`, "card", { "theirs.txt": "theirs\n" }, { from: "main" });
+  const { number } = await board.api.card({ title: "Say hello" });
+  const key = randomUUID();
+  const move = () => board.api.move(number, board.stages["In progress"], 0, { key });
+  const refused = await move();
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { promoted: [], blocked: { repository: `${board.owner}/web` } },
+  });
+  expect(refused.body.message).not.toBe("");
+  expect(await branchesOf(board)).toEqual(["card", "main"]);
+  await board.person("ada", "DELETE", `/repos/${board.owner}/web/git/refs/heads/card`);
+  expect((await move()).status).toBe(200);
+  expect(await branchesOf(board)).toEqual([`card/${number}-say-hello`, "main"]);
+}, 120_000);
+
+it("a branch below the card's name stands in the way likewise, and is never overwritten", async () => {
+  const board = await world.board();
+  const { number } = await board.api.card({ title: "Say hello" });
+  const theirs = `card/${number}-say-hello/theirs`;
+  const sha = await world.forge.commit(`${board.owner}/web`, theirs, { "t.txt": "t\n" }, { from: "main" });
+  const moved = await board.api.move(number, board.stages["In progress"]);
+  expect(moved).toMatchObject({ status: 409, body: { blocked: { repository: `${board.owner}/web` } } });
+  const kept = await board.person("ada", "GET", `/repos/${board.owner}/web/git/ref/heads/${theirs}`);
+  expect(kept.body).toMatchObject({ object: { sha } });
+}, 120_000);
+
+it("a branch that differs in case only is another's, and is left alone", async () => {
+  const board = await world.board();
+  const { number } = await board.api.card({ title: "Say hello" });
+  const theirs = `card/${number}-Say-Hello`;
+  await world.forge.commit(`${board.owner}/web`, theirs, { "theirs.txt": "theirs\n" }, { from: "main" });
+  expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
+  expect((await board.api.readCard(number)).repositories).toMatchObject([
+    { branchName: `card/${number}-say-hello` },
+  ]);
+  expect(await branchesOf(board)).toEqual([theirs, `card/${number}-say-hello`, "main"].toSorted());
+}, 120_000);
