@@ -69,6 +69,12 @@ describe("a key that is held", () => {
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
   });
 
+  it("by a process that is alive is not, though it was claimed more than a day ago", async () => {
+    const key = await keyHeldBy(board, await instance("1 second"));
+    await age(key, "25 hours");
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
+  });
+
   it("and taken over meanwhile stores nothing: what the slow holder did is undone", async () => {
     const key = newKey();
     const answer = await whileItWaits("Taken over", key, () =>
