@@ -1,3 +1,6 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import type { Logger } from "pino";
@@ -102,5 +105,62 @@ describe("a log line", () => {
       log.info({ note: "-----BEGIN ".repeat(20_000) + "eyJ".repeat(60_000) + "\\".repeat(60_000) }, "long"),
     );
     expect(text.length).toBeGreaterThan(1_000);
+  });
+});
+
+describe("a process", () => {
+  const LOG = new URL("../../src/log.ts", import.meta.url).href;
+  /** Arguments of node for a process that logs to its standard output. */
+  const thatDoes = (work: string): string[] => [
+    "--import",
+    "tsx",
+    "--input-type=module",
+    "--eval",
+    `import { createLog } from ${JSON.stringify(LOG)};
+     import { setTimeout as sleep } from "node:timers/promises";
+     const log = createLog("info");
+     const say = (from, to) => { for (let line = from; line < to; line++) log.info({ line, much: "x".repeat(200) }, "said"); };
+     ${work}`,
+  ];
+  const LINES = 2_000;
+
+  it.each([
+    ["has nothing left to do", ""],
+    ["is told to exit", "process.exit(3);"],
+    ["fails", "throw new Error('on purpose');"],
+    ["fails at a fatal error", "log.fatal('over'); process.abort();"],
+  ])("that %s has logged all that it said", (_, ending) => {
+    const { stdout } = spawnSync(
+      process.execPath,
+      // The last lines come while those before may still be under way.
+      thatDoes(`say(0, ${LINES - 5}); await sleep(15); say(${LINES - 5}, ${LINES}); ${ending}`),
+      { encoding: "utf8" },
+    );
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { line?: number }).line);
+    expect(lines.filter((line) => line !== undefined)).toEqual(Array.from({ length: LINES }, (__, at) => at));
+  });
+
+  it.each([
+    ["said", "say(0, 1);"],
+    ["said while a line before is written", "say(0, 1); setTimeout(() => say(1, 2), 10);"],
+    ["warned of", "log.warn('said');"],
+  ])("that lives on shows what it %s", async (_, work) => {
+    const child = spawn(process.execPath, thatDoes(`${work} setInterval(() => undefined, 60_000);`), {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const lines = createInterface({ input: child.stdout });
+    const expected = work.includes("say(1, 2)") ? 2 : 1;
+    let seen = 0;
+    for await (const line of lines) {
+      expect(line).toContain("said");
+      if (++seen === expected) break;
+    }
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+    expect(seen).toBe(expected);
   });
 });
