@@ -3,13 +3,13 @@ import type { Deps } from "./actions/deps.ts";
 import { honourIfNoneMatch } from "./http/conditional.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { Gate, type CallLimits } from "./http/gate.ts";
-import { observeRequests } from "./http/observe-requests.ts";
+import { observeRequest } from "./http/observe-requests.ts";
 import { refuseOtherMethods } from "./http/other-methods.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/serve-reference.ts";
-import { readableRequest } from "./http/readable-request.ts";
-import { securityHeaders } from "./http/security-headers.ts";
+import { requireReadable } from "./http/readable-request.ts";
+import { setSecurityHeaders } from "./http/security-headers.ts";
 import { serveMetrics, type MetricsAccess } from "./http/serve-metrics.ts";
 import { routes } from "./http/v1/routes.ts";
 import type { Intake } from "./webhooks/intake.ts";
@@ -46,15 +46,15 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   // No proxy has to be believed: a caller's address never decides over a valid key.
   app.set("trust proxy", false);
   app.set("etag", "strong");
-  app.use(securityHeaders);
-  app.use(observeRequests(deps));
   const gate = new Gate(options.limits);
-  app.use((_request, response, next) => {
-    response.locals.gate = gate;
+  // In one layer: each takes express some microseconds of every request.
+  app.use((request, response, next) => {
+    setSecurityHeaders(response);
+    observeRequest(deps, gate, request, response);
+    requireReadable(request);
+    honourIfNoneMatch(request);
     next();
   });
-  app.use(readableRequest);
-  app.use(honourIfNoneMatch);
   app.post(WEBHOOK_PATH, ...webhookDoor(options.intake, options.webhookSecrets, deps.metrics));
   app.post(MONITOR_PATH, ...monitorDoor(deps));
   for (const { definition, serve } of routes) {

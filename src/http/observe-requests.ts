@@ -1,29 +1,50 @@
-import type { RequestHandler } from "express";
+import type { Request, Response } from "express";
+import type { Logger } from "pino";
 import { v7 as uuidv7, validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
+import type { Gate } from "./gate.ts";
 
-/** Gives every request an id, said to the caller and in the log, logs how it ended, and counts it. */
-export const observeRequests =
-  (deps: Deps): RequestHandler =>
-  (request, response, next) => {
-    const given = request.get("x-request-id");
-    const requestId = given !== undefined && isUuid(given) ? given : uuidv7();
-    const started = performance.now();
-    response.locals.requestId = requestId;
-    response.locals.log = deps.log.child({ requestId });
-    response.set("X-Request-Id", requestId);
-    response.on("finish", () => {
-      const ms = performance.now() - started;
-      const { method, path } = request;
-      const { statusCode: status } = response;
-      response.locals.log.info({ method, path, status, ms: Math.round(ms) }, "request");
-      const route = templateOf(request.route);
-      deps.metrics.requests.inc({ method, route, status });
-      deps.metrics.requestSeconds.observe({ method, route }, ms / 1_000);
-      if (response.hasHeader("Idempotent-Replay")) deps.metrics.replays.inc();
-    });
-    next();
-  };
+/** What a request carries along. Its log is made when something is to be said, which for most is once, at the end. */
+export class Observed {
+  readonly requestId: string;
+  readonly gate: Gate;
+  readonly #log: Logger;
+  #own: Logger | undefined;
+
+  constructor(requestId: string, gate: Gate, log: Logger) {
+    this.requestId = requestId;
+    this.gate = gate;
+    this.#log = log;
+  }
+
+  get log(): Logger {
+    return (this.#own ??= this.#log.child({ requestId: this.requestId }));
+  }
+}
+
+/** Gives a request its id, said to the caller and in the log, logs how it ends, and counts it. */
+export function observeRequest(
+  { log, metrics }: Pick<Deps, "log" | "metrics">,
+  gate: Gate,
+  request: Request,
+  response: Response,
+): void {
+  const given = request.headers["x-request-id"];
+  const requestId = typeof given === "string" && isUuid(given) ? given : uuidv7();
+  const started = performance.now();
+  response.locals = new Observed(requestId, gate, log) as unknown as Response["locals"];
+  response.setHeader("X-Request-Id", requestId);
+  response.on("finish", () => {
+    const ms = performance.now() - started;
+    const { method, path } = request;
+    const { statusCode: status } = response;
+    log.info({ requestId, method, path, status, ms: Math.round(ms) }, "request");
+    const route = templateOf(request.route);
+    metrics.requests.inc({ method, route, status });
+    metrics.requestSeconds.observe({ method, route }, ms / 1_000);
+    if (response.hasHeader("Idempotent-Replay")) metrics.replays.inc();
+  });
+}
 
 /** The route as the OpenAPI document writes it: a raw path would be a label for every card. */
 function templateOf(matched: unknown): string {
