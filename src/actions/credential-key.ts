@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -42,7 +42,7 @@ export function isSecret(secret: string, secretHashes: readonly Buffer[]): boole
 }
 
 /** A plain SHA-256 is enough for a random secret of 256 bits. */
-const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+const hashSecret = (secret: string): Buffer => hash("sha256", secret, "buffer");
 
 /** CRC-32 in base 62, as GitHub's tokens carry it: it finds mistakes and is no secret. */
 function checksumOf(clientId: string, secret: string): string {
