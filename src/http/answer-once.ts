@@ -1,4 +1,4 @@
-import type { Response } from "express";
+import type { Request, Response } from "express";
 import type { Answered, Asker, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
 import { persevere } from "../actions/persevere.ts";
@@ -8,6 +8,7 @@ import type { BoardRole } from "../store/credentials.ts";
 import { claimKey, releaseKey, releaseUnheard, storeAnswer, type Claim } from "../store/idempotency.ts";
 import type { Presumption } from "../store/presumption.ts";
 import { keyReused, keyRunning, requestIdOf } from "./idempotency.ts";
+import { sendJson } from "./send-json.ts";
 
 interface WriteRequest {
   readonly presumed: Presumption;
@@ -88,8 +89,8 @@ function answerOf(
 }
 
 /** Sends what a write has answered, now or when it was first made. */
-export function sendStored(response: Response, { status, body }: StoredAnswer): void {
-  response.status(status);
+export function sendStored(request: Request, response: Response, { status, body }: StoredAnswer): void {
+  response.statusCode = status;
   if (body === null) response.end();
-  else response.type("application/json").send(body);
+  else sendJson(request, response, body);
 }

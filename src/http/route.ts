@@ -11,6 +11,7 @@ import { answerOnce, sendStored } from "./answer-once.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
 import { fingerprintOf, idempotencyKeyOf, KEY_HEADER } from "./idempotency.ts";
 import { readBody, requireNoBody, requireNoBodySent } from "./read-body.ts";
+import { JsonText, sendJson } from "./send-json.ts";
 import { validate } from "./validate.ts";
 
 /** What a route says of itself; the OpenAPI document is made of these. */
@@ -104,7 +105,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
         await presumed.ask(deps.db);
         return handle(deps, { credential: presumed.credential, presumed, query }, { request, response });
       });
-      response.json(answer);
+      sendRead(request, response, answer);
     },
   };
 }
@@ -134,17 +135,14 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
         if (!asks) await presumed.ask(deps.db);
         return handle(deps, { credential, presumed, board, params, query }, { request, response });
       });
-      sendRead(response, answer);
+      sendRead(request, response, answer);
     },
   };
 }
 
-function sendRead(response: Response, answer: unknown): void {
-  if (!(answer instanceof ReadyAnswer)) {
-    response.json(answer);
-    return;
-  }
-  response.set("ETag", answer.etag).type("application/json").send(answer.body);
+function sendRead(request: Request, response: Response, answer: unknown): void {
+  if (answer instanceof ReadyAnswer) sendJson(request, response, answer.body, answer.etag);
+  else sendJson(request, response, answer instanceof JsonText ? answer.text : JSON.stringify(answer));
 }
 
 /**
@@ -211,7 +209,7 @@ export function writeRoute<
         };
         return answerOnce(deps, response, { presumed, board, key, fingerprint }, { atOnce, inSteps });
       });
-      sendStored(response, answer);
+      sendStored(request, response, answer);
     },
   };
 }

@@ -97,24 +97,25 @@ export async function readCard(db: Db, workspaceId: string, number: number): Pro
   );
 }
 
-/** The same for a call, whose credential the statement settles where there is such a card. */
+/** The same in JSON, for a call, whose credential the statement settles where there is such a card. */
 export async function readCardAs(
   db: Db,
   presumed: Presumption,
   workspaceId: string,
   number: number,
-): Promise<Card | null> {
+): Promise<string | null> {
   if (!isCardNumber(number)) return null;
-  const row = await firstRow<Card & { readonly stamp: string | null; readonly isStale: boolean }>(
+  const row = await firstRow<{ stamp: string | null; stale: string | null; card: string }>(
     db,
-    `select ${STAMP} as stamp, place.is_stale as "isStale", ${CARD_COLUMNS} ${cardFrom("cards")} ${WITH_PLACE}
+    `select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as stale, to_json(shown)::text as card
+       ${cardFrom("cards")} ${WITH_PLACE} cross join lateral (select ${CARD_COLUMNS}) shown
       where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
     { workspaceId, number, clientId: presumed.credential.clientId },
   );
   if (!row) return null;
-  const { stamp, isStale, ...card } = row;
+  const { stamp, stale, card } = row;
   presumed.settle(stamp);
-  if (isStale) await countColumn(db, card.statusId);
+  if (stale !== null) await countColumn(db, stale);
   return card;
 }
 

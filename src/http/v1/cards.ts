@@ -10,6 +10,7 @@ import { cardOf, cardParams, noCard } from "../card-of.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
+import { JsonText } from "../send-json.ts";
 import { day, id, text } from "../validate.ts";
 import { actor, blocked, card, priority, problem, promotion, timestamp } from "./shapes.ts";
 
@@ -76,8 +77,8 @@ const readCardRoute = readRoute({
   asks: true,
   handle: async (deps, { presumed, board, params: { number } }) => {
     const found = await readCardAs(deps.db, presumed, board.workspaceId, number);
-    if (!found) throw noCard(number);
-    return found;
+    if (found === null) throw noCard(number);
+    return new JsonText(found);
   },
 });
 
