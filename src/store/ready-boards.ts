@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { boardText } from "./board.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
+import { createJoin } from "./join.ts";
 import type { Presumption } from "./presumption.ts";
 
 /** The bytes of an answer in JSON and their strong ETag. */
@@ -65,22 +66,44 @@ export function createReadyBoards(clock: () => number = () => performance.now())
     }
   }
 
+  async function readAnew(
+    db: Db,
+    clientId: string,
+    key: string,
+    question: BoardQuestion,
+  ): Promise<Read | null> {
+    const since = clock();
+    const found = await readBoard(db, clientId, question);
+    if (!found) return null;
+    const { stamp, text, ...rest } = found;
+    if (text === null) return { stamp, answer: null };
+    const answer = new ReadyAnswer(text);
+    keep(key, { ...rest, since, answer });
+    return { stamp, answer };
+  }
+
+  const join = createJoin();
+
   return {
     async read(db, presumed, question) {
+      const { clientId } = presumed.credential;
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
       const at = kept.get(key);
       const known = at && clock() - at.since < KEPT_MS ? at : null;
-      if (known && (await holds(db, presumed, question, known))) {
-        if (kept.get(key) === known) keep(key, known);
-        return known.answer;
+      if (known) {
+        const { server, snapshot } = known;
+        const ask = () => askWhether(db, clientId, question, known);
+        const found = await join(`${clientId} ${key} ${server} ${snapshot}`, ask);
+        if (found) presumed.settle(found.stamp);
+        if (found?.holds) {
+          if (kept.get(key) === known) keep(key, known);
+          return known.answer;
+        }
       }
-      const since = clock();
-      const board = await readBoard(db, presumed, question);
+      const board = await join(`${clientId} ${key}`, () => readAnew(db, clientId, key, question));
       if (!board) return null;
-      const { text, ...rest } = board;
-      const answer = new ReadyAnswer(text);
-      keep(key, { ...rest, since, answer });
-      return answer;
+      presumed.settle(board.stamp);
+      return board.answer;
     },
   };
 }
@@ -89,16 +112,21 @@ interface Stamped {
   readonly stamp: string | null;
 }
 
+/** What was read for a credential; without an answer where not one project is meant. */
+interface Read extends Stamped {
+  readonly answer: ReadyAnswer | null;
+}
+
 /**
  * Whether the known board is still the one that is meant, and no transaction outside its snapshot has changed it. A statement of its own: were the board's text in
  * it, too, an unchanged one would take PostgreSQL twice as long, for making the plan ready.
  */
-async function holds(
+async function askWhether(
   db: Db,
-  presumed: Presumption,
+  clientId: string,
   { workspaceId, projectId }: BoardQuestion,
   known: Kept,
-): Promise<boolean> {
+): Promise<(Stamped & { readonly holds: boolean }) | null> {
   const found = await rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(
     db,
     `select ${STAMP} as stamp, p.id as "projectId",
@@ -113,37 +141,30 @@ async function holds(
       projectId,
       snapshot: known.snapshot,
       server: known.server,
-      clientId: presumed.credential.clientId,
+      clientId,
     },
   );
   const [first, second] = found;
-  if (!first) return false;
-  presumed.settle(first.stamp);
-  return !second && first.projectId === known.projectId && first.holds;
+  if (!first) return null;
+  const { stamp } = first;
+  return { stamp, holds: !second && first.projectId === known.projectId && first.holds };
 }
 
-/** The board as it is now, with the snapshot it was read in; null unless one project is meant. */
-async function readBoard(
+/** The board as it is now, with the snapshot it was read in, its text null unless one project is meant; null where there is none. */
+const readBoard = (
   db: Db,
-  presumed: Presumption,
+  clientId: string,
   { workspaceId, projectId }: BoardQuestion,
-): Promise<(Omit<Kept, "since" | "answer"> & { readonly text: string }) | null> {
-  const found = await firstRow<
-    Stamped & { projectId: string; snapshot: string; server: string; text: string | null }
-  >(
+): Promise<(Stamped & Omit<Kept, "since" | "answer"> & { readonly text: string | null }) | null> =>
+  firstRow(
     db,
     `select ${STAMP} as stamp, p.id as "projectId", pg_current_snapshot()::text as snapshot,
             pg_postmaster_start_time()::text as server,
             case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id")} end as text
        from (select id, workspace_id, count(*) over () as candidates from projects
               where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`,
-    { workspaceId, projectId, clientId: presumed.credential.clientId },
+    { workspaceId, projectId, clientId },
   );
-  if (!found) return null;
-  const { stamp, text, ...rest } = found;
-  presumed.settle(stamp);
-  return text === null ? null : { ...rest, text };
-}
 
 /** Drops what no board at hand is compared with any more, and gives how much. */
 export async function dropOldBoardChanges(db: Db): Promise<number> {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import type { Api, ApiAnswer, CallOptions } from "../support/api.ts";
+import { connect } from "../../src/store/connect.ts";
+import { eventually, type Api, type ApiAnswer, type CallOptions } from "../support/api.ts";
 import { settled } from "../support/database-content.ts";
 import { makeRelease } from "../support/releases.ts";
 import { statementsOf } from "../support/statements.ts";
@@ -90,4 +91,30 @@ it("reading a board that nothing has changed takes one statement, with and witho
     statuses.push((await fetch(`${board.api.baseUrl}/v1/board`, { headers: headersOf })).status),
   );
   expect([statuses, notModified.length, notModified]).toEqual([[304], 1, notModified]);
+});
+
+it("many reads of a board at one moment take two statements, and not one each", async () => {
+  await settled(world);
+  await board.api.get("/v1/board");
+  const db = connect({ connectionString: world.databaseUrl, onError: () => undefined });
+  const held = await db.transaction();
+  try {
+    await held.raw("lock table projects in access exclusive mode");
+    const statuses: number[] = [];
+    const made = await statementsOf(async () => {
+      const reads = Array.from({ length: 16 }, () => board.api.get("/v1/board"));
+      const waiting = (): Promise<unknown[]> => db("pg_locks").where({ granted: false }).select("pid");
+      await eventually(waiting, ({ length }) => length > 0);
+      // Long after all of them have come.
+      for (let later = 0; later < 20; later++) await fetch(`${board.api.baseUrl}/healthz`);
+      await held.rollback();
+      for (const { status } of await Promise.all(reads)) statuses.push(status);
+    });
+    const asked = made.filter((text) => text.includes("board_changes"));
+    expect(statuses).toEqual(Array.from({ length: 16 }, () => 200));
+    expect([asked.length <= 3, asked.length]).toEqual([true, asked.length]);
+  } finally {
+    if (!held.isCompleted()) await held.rollback();
+    await db.destroy();
+  }
 });
