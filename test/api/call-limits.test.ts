@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import type { CallLimits } from "../../src/http/gate.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
 import { whileHeld } from "../support/held.ts";
+import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const AT_ONCE = 2;
+const LIMITS: CallLimits = { callsAtOnce: AT_ONCE, callsPerSecond: AT_ONCE, failedKeysPerMinute: 5 };
 let world: TestWorld;
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld({
-    limits: { callsAtOnce: AT_ONCE, callsPerSecond: AT_ONCE, failedKeysPerMinute: 5 },
-  });
+  world = await startWorld({ limits: LIMITS });
   board = await world.board();
 });
 afterAll(() => world.stop());
@@ -71,6 +72,22 @@ describe("keys that are not valid", () => {
     expect((await valid.get("/v1/me")).status).toBe(200);
     expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /keys that are not valid/);
     await until(200, () => valid.get("/v1/me"));
+  });
+
+  it("are counted by each process for itself, and a valid key goes on working at both", async () => {
+    const other = await startSecondService(world, LIMITS);
+    try {
+      const valid = await board.as({});
+      const { apiKey } = makeCredentialKey();
+      const [here, there] = [makeApi(valid.baseUrl, apiKey), makeApi(other.baseUrl, apiKey)];
+      await until(429, () => here.get("/v1/me"));
+      expect((await there.get("/v1/me")).status).toBe(401);
+      for (const url of [valid.baseUrl, other.baseUrl]) {
+        await until(200, () => makeApi(url, valid.apiKey).get("/v1/me"));
+      }
+    } finally {
+      await other.stop();
+    }
   });
 
   it("are not what a call without a key is", async () => {
