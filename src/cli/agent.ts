@@ -57,6 +57,7 @@ const remove: Verb = async (args, context) => {
 /** `agent add | list | remove`: the forge accounts a board takes for agents, beyond those that are known without anybody registering them. */
 export const agent = commandOf(
   "agent",
+  "Which accounts on the forge are agents: what they leave unanswered is told in the inbox",
   [
     "agent add --workspace <id> --login <forge login>",
     "agent list [--workspace <id>]",

@@ -15,6 +15,8 @@ export interface CommandContext {
 
 export interface Command {
   readonly name: string;
+  /** What it is for, in one line. */
+  readonly about: string;
   /** One line for each way to call it. */
   readonly usage: readonly string[];
   /** Throws `UsageError` for arguments that make no sense, `Problem` for what cannot be done. */
@@ -31,11 +33,13 @@ export type Verb = (args: readonly string[], context: CommandContext) => Promise
 /** A command that does several things to one kind of thing: `name` is followed by one of `verbs`. */
 export function commandOf(
   name: string,
+  about: string,
   usage: readonly string[],
   verbs: Readonly<Record<string, Verb>>,
 ): Command {
   return {
     name,
+    about,
     usage,
     run: ([word, ...rest], context) => {
       const verb = word !== undefined && Object.hasOwn(verbs, word) ? verbs[word] : undefined;

@@ -24,6 +24,7 @@ const HOUR_MS = 3_600_000;
 /** `credential issue | list | rotate | revoke`: who may call the API. */
 export const credential = commandOf(
   "credential",
+  "API keys: who may call, on which boards, until when",
   [
     "credential issue --name N --board <workspaceId>:<role> [--board …] --scopes read,write [--expires 90d|never]",
     "credential list",

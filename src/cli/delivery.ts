@@ -7,6 +7,7 @@ import { withDatabase } from "./open-database.ts";
 /** `delivery list` and `delivery retry`: webhooks that were set aside because they kept failing. */
 export const delivery: Command = {
   name: "delivery",
+  about: "Webhooks that were set aside because working them kept failing",
   usage: ["delivery list", "delivery retry <guid>|--all"],
   run: async ([verb, ...rest], context) => {
     const { values, positionals } = readArgs(rest, {

@@ -17,6 +17,7 @@ const MARKS: Readonly<Record<Finding["state"], string>> = {
 /** `doctor`: what is configured, reachable and permitted, and what to do about the rest. It changes nothing. */
 export const doctor: Command = {
   name: "doctor",
+  about: "What is configured, reachable and permitted, and what to do about the rest; changes nothing",
   usage: ["doctor"],
   run: async (args, context) => {
     const { values, positionals } = readArgs(args, { json: { type: "boolean" } });

@@ -8,6 +8,7 @@ import { readArgs, UsageError, type Command } from "./command.ts";
 /** `forge`: only the embedded forge, to try a service in real mode against. */
 export const forge: Command = {
   name: "forge",
+  about: "Only the sandbox's forge, to try a service in real mode against",
   usage: ["forge [--port N] [--webhook-url U]"],
   run: async (args, context) => {
     const { values } = readArgs(args, {

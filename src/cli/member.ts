@@ -82,6 +82,7 @@ const remove: Verb = async (args, context) => {
 /** `member add | list | remove`: who is on a board, and what they may do there. */
 export const member = commandOf(
   "member",
+  "People of the forge, and their role on a board",
   [
     "member add --workspace <id> --login <forge login> --role viewer|member|maintainer",
     "member list --workspace <id>",

@@ -5,6 +5,7 @@ import { withDatabase } from "./open-database.ts";
 /** `migrate`: brings the database's schema up to date. */
 export const migrate: Command = {
   name: "migrate",
+  about: "Brings the database's schema up to date, as a starting service does",
   usage: ["migrate"],
   run: async (args, context) => {
     const { values } = readArgs(args, { json: { type: "boolean" } });

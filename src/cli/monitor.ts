@@ -103,6 +103,7 @@ const unknown = (id: string): Error => notFound(`There is no monitor ${id}. \`mo
 /** `monitor create | list | secret | remove`: who may report production errors. */
 export const monitor = commandOf(
   "monitor",
+  "Where production errors are reported to, for a project's inbox",
   [
     "monitor create --project <id> --name N",
     "monitor list",

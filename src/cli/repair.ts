@@ -5,6 +5,7 @@ import { withDatabase } from "./open-database.ts";
 /** `repair`: has the running processes compare everything with the forge now, rather than within the hour. */
 export const repair: Command = {
   name: "repair",
+  about: "Asks the running processes to compare everything with the forge now",
   usage: ["repair"],
   run: async (args, context) => {
     const { values } = readArgs(args, { json: { type: "boolean" } });

@@ -33,8 +33,7 @@ const COMMANDS: readonly Command[] = [
 const OVERVIEW = [
   "Usage: trunkline <command> [--json]",
   "",
-  ...COMMANDS.flatMap((command) => command.usage.map((line) => `  ${line}`)),
-  "",
+  ...COMMANDS.flatMap(({ about, usage }) => [`${about}:`, ...usage.map((line) => `  ${line}`), ""]),
   "It works on the database of DATABASE_URL, or beside a running sandbox on the sandbox's.",
   "",
 ].join("\n");
@@ -52,7 +51,7 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (!command) return withoutCommand(name, terminal);
   if (args.some((arg) => HELP_OPTIONS.has(arg))) {
-    terminal.print(usageOf(command, args[0]));
+    terminal.print(`${command.about}:\n${usageOf(command, args[0])}`);
     return 0;
   }
   try {

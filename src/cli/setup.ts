@@ -8,6 +8,7 @@ import { noWords, readArgs, required, UsageError, type Command } from "./command
  */
 export const setup: Command = {
   name: "setup",
+  about: "Prints the address where the GitHub App is made",
   usage: ["setup --url https://<where the service will be reached> [--org <organization>] [--name N]"],
   run: (args, context) => {
     const { values, positionals } = readArgs(args, {

@@ -38,6 +38,7 @@ const list: Verb = async (args, context) => {
 
 export const workspace = commandOf(
   "workspace",
+  "Boards, one or more for each account that has installed the App",
   ["workspace create --organization <slug> --name N", "workspace list"],
   { create, list },
 );

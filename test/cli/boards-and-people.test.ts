@@ -36,7 +36,11 @@ describe("trunkline", () => {
       "monitor create",
     ])
       expect(help.stdout).toContain(`  ${word} `);
+    // Each with what it is for above it.
+    for (const block of help.stdout.split("\n\n").slice(1, -2))
+      expect(block).toMatch(/^[A-Z][^\n]{20,}:(\n {2}[a-z][^\n]*)+$/);
     const one = await line.run(["member", "add", "--help"]);
+    expect(one.stdout).toMatch(/^People of the forge, .*:\n {2}trunkline member add /);
     expect(one).toMatchObject({ code: 0, stderr: "" });
     expect(one.stdout).toContain("--role");
     expect(one.stdout).not.toContain("member list");
