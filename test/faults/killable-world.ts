@@ -6,6 +6,7 @@ import { WEBHOOK_PATH } from "../../src/app.ts";
 import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../src/service.ts";
 import type { Db } from "../../src/store/connect.ts";
+import { shipService } from "../support/shipped-service.ts";
 import type { BoardOptions, TestBoard } from "../support/world.ts";
 import { startSurroundings } from "./surroundings.ts";
 
@@ -24,9 +25,12 @@ export interface KillableWorld {
 }
 
 export async function startKillableWorld(): Promise<KillableWorld> {
-  const { forge, db, databaseUrl, github, ...surroundings } = await startSurroundings();
+  const [shipped, { forge, db, databaseUrl, github, ...surroundings }] = await Promise.all([
+    shipService(),
+    startSurroundings(),
+  ]);
   const boards: TestBoard[] = [];
-  let running = await startChild(databaseUrl, github, 0);
+  let running = await startChild(shipped.dir, databaseUrl, github, 0);
   forge.setWebhookUrl(`${running.baseUrl}${WEBHOOK_PATH}`);
   const kill = async (): Promise<void> => {
     if (running.child.exitCode !== null || running.child.signalCode !== null) return;
@@ -45,16 +49,19 @@ export async function startKillableWorld(): Promise<KillableWorld> {
     kill,
     restart: async () => {
       const { port } = new URL(running.baseUrl);
-      running = await startChild(databaseUrl, github, Number(port));
+      running = await startChild(shipped.dir, databaseUrl, github, Number(port));
     },
     stop: async () => {
       await kill();
       await surroundings.stop();
+      await shipped.remove();
     },
   };
 }
 
+/** Compiled: a start costs half of what it does when each file is compiled at each start. */
 async function startChild(
+  dir: string,
   databaseUrl: string,
   github: ServiceOptions["github"],
   port: number,
@@ -66,8 +73,8 @@ async function startChild(
     port,
     isAlone: true,
   };
-  const script = join(import.meta.dirname, "service-child.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(options)], {
+  const script = join(import.meta.dirname, "service-child.js");
+  const child = spawn(process.execPath, [script, dir, JSON.stringify(options)], {
     env: { ...process.env, NODE_OPTIONS: "" },
     stdio: ["ignore", "pipe", "inherit"],
   });

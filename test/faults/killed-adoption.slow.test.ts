@@ -8,7 +8,7 @@ import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-});
+}, 120_000);
 afterEach(async () => {
   const board = world.boards.at(-1);
   if (board) await expectConsistent(world, board);

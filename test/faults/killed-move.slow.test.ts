@@ -1,41 +1,47 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
-import { eventually } from "../support/api.ts";
+import { isWrite } from "../../src/sandbox/forge/control/call-counts.ts";
+import { installationIdOf } from "../../src/sandbox/forge/control/control.ts";
+import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { onForge } from "../support/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
 import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/one-move-away.ts";
+import { killedTogether, type Doomed, type Held } from "./kill-during.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-});
+}, 120_000);
 afterAll(() => world.stop());
 
-/** Starts a move and kills the service while the forge holds an answer back, before or after the effect: the first one, or after so many. */
-async function killDuring(
-  board: TestBoard,
-  number: number,
-  match: CallMatch,
-  effect: "before" | "after",
-  to: string,
-  skip = 0,
-) {
-  world.forge.control.faults.add({ match, fault: { kind: "hang", effect }, skip, times: 1 });
-  const key = `killed-move-${number}-${Date.now()}`;
-  const first = board.api.move(number, to, 0, { key }).then(
-    () => "answered",
-    () => "cut off",
-  );
-  await eventually(
-    () => Promise.resolve(world.forge.control.faults.list()),
-    (faults) => faults[0]?.hits === 1,
-  );
-  await world.kill();
-  expect(await first).toBe("cut off");
-  world.forge.control.faults.clear();
-  await world.restart();
-  return key;
+interface Story extends Doomed {
+  readonly number: number;
+  readonly act: () => Promise<ApiAnswer<MoveAnswer>>;
+  /** The writing calls to the forge since it began. */
+  readonly writes: () => number;
+}
+
+/** The move before which a card stands, on a board of its own. */
+async function beginMove(write: ForgeWrite, held: Held, repositories: readonly string[]): Promise<Story> {
+  const board = await world.board({ repositories });
+  const number = await cardBefore(board, write);
+  await world.forge.settle();
+  const { installation } = onForge(world, board);
+  let written = 0;
+  world.forge.control.observe({
+    onCall: (call) => {
+      if (isWrite(call) && installationIdOf(world.forge.context, call) === installation.id) written += 1;
+    },
+  });
+  const key = `killed-move-${board.owner}`;
+  return {
+    board,
+    number,
+    held,
+    act: () => board.api.move(number, board.stages[write.to], 0, { key }),
+    writes: () => written,
+  };
 }
 
 /** What must hold whatever happened: one branch, one pull request, one merge at the most in each repository, each told once. */
@@ -67,51 +73,48 @@ async function expectDoneOnce(
 }
 
 describe.each(FORGE_WRITES)("killed while $doing", (write) => {
-  const { match, to } = write;
-
-  it.each(["before", "after"] as const)(
-    "%s the forge did it: the retry finishes the move, once",
-    async (effect) => {
-      const board = await world.board();
-      const number = await cardBefore(board, write);
-      const key = await killDuring(board, number, match, effect, board.stages[to]);
-      const answer = await eventually(
-        () => board.api.move(number, board.stages[to], 0, { key }),
-        ({ status }) => status === 200,
-      );
-      expect(answer.body.task).toEqual({ number, statusId: board.stages[to], blocked: null });
-      const merge = { fullName: `${board.owner}/web`, targetBranch: "main", prNumber: 1 };
-      expect(answer.body.promoted).toEqual(to === "Done" ? [merge] : []);
-      const again = await board.api.move(number, board.stages[to], 0, { key });
-      expect(again.headers.get("idempotent-replay")).toBe("true");
-      expect(again.text).toBe(answer.text);
-      await expectDoneOnce(board, number, write);
+  const { to, match } = write;
+  const storyOf = killedTogether(
+    () => world,
+    {
+      before: { match, effect: "before" },
+      after: { match, effect: "after" },
+      "1 of 3": { match, effect: "before", skip: 1 },
+      "2 of 3": { match, effect: "before", skip: 2 },
+      alone: { match, effect: "after" },
+    },
+    async (held, name) => {
+      const repositories = name.endsWith("of 3") ? ["web", "api", "docs"] : ["web"];
+      return { ...(await beginMove(write, held, repositories)), isLeft: name === "alone" };
     },
   );
+
+  it.each(["before", "after"])("%s the forge did it: the retry finishes the move, once", async (effect) => {
+    const { board, number, act, ...story } = storyOf(effect);
+    const answer = story.answer();
+    expect(answer.body.task).toEqual({ number, statusId: board.stages[to], blocked: null });
+    const merge = { fullName: `${board.owner}/web`, targetBranch: "main", prNumber: 1 };
+    expect(answer.body.promoted).toEqual(to === "Done" ? [merge] : []);
+    const repeated = await act();
+    expect(repeated.headers.get("idempotent-replay")).toBe("true");
+    expect(repeated.text).toBe(answer.text);
+    await expectDoneOnce(board, number, write);
+  });
 
   it.each([1, 2])(
     "and %i of three repositories are done: the retry does what is left",
     async (done) => {
-      const board = await world.board({ repositories: ["web", "api", "docs"] });
-      const number = await cardBefore(board, write);
-      world.forge.control.calls.reset();
-      const key = await killDuring(board, number, match, "before", board.stages[to], done);
-      const answer = await eventually(
-        () => board.api.move(number, board.stages[to], 0, { key }),
-        ({ status }) => status === 200,
-      );
-      expect(answer.body.promoted).toHaveLength(to === "Done" ? 3 : 0);
+      const { board, number, answer, writes } = storyOf(`${done} of 3`);
+      expect(answer().body.promoted).toHaveLength(to === "Done" ? 3 : 0);
       // Three, and the one that never had an effect.
-      expect(world.forge.control.calls.read().writes).toBe(4);
+      expect(writes()).toBe(4);
       await expectDoneOnce(board, number, write);
     },
     60_000,
   );
 
   it("after the forge did it, and nobody comes back: it is finished all the same", async () => {
-    const board = await world.board();
-    const number = await cardBefore(board, write);
-    await killDuring(board, number, match, "after", board.stages[to]);
+    const { board, number } = storyOf("alone");
     await eventually(
       () => board.api.readCard(number),
       ({ statusId }) => statusId === board.stages[to],

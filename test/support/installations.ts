@@ -11,7 +11,7 @@ export interface Item {
 }
 
 /** The account, its installation and its owner, as the forge has them. */
-export function onForge(world: TestWorld, { owner }: TestBoard) {
+export function onForge(world: Pick<TestWorld, "forge">, { owner }: TestBoard) {
   const { context } = world.forge;
   const [account] = context.state.accounts.in(owner);
   const [installation] = context.state.installations.in(account?.id ?? 0);

@@ -133,7 +133,8 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
   };
 }
 
-function installationIdOf(forge: ForgeContext, call: ApiCall): number | null {
+/** The installation whose token a call is made with, or asks for. */
+export function installationIdOf(forge: ForgeContext, call: ApiCall): number | null {
   const { authorization } = call.headers;
   const secret = typeof authorization === "string" ? authorization.replace(/^\w+\s+/, "").trim() : "";
   const [token] = forge.state.tokens.in(secret);
