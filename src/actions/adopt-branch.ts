@@ -12,7 +12,9 @@ import {
   holdInboxItem,
   type Suggestion,
 } from "../store/inbox/stored-items.ts";
-import { adoptPullRequest, insertLinks, listLinks, takeBranch } from "../store/links.ts";
+import { takeBranch } from "../store/branches.ts";
+import { insertLinks, listLinks } from "../store/links.ts";
+import { adoptPullRequest } from "../store/pull-requests.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
 import { saveFoundReport } from "../store/reconciling.ts";

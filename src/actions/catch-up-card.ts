@@ -1,7 +1,8 @@
 import { mergesAfter, ruleAsks, stageOf } from "../flow/flow.ts";
 import { findCardById } from "../store/cards.ts";
 import { addJob } from "../store/jobs.ts";
-import { listLinks, setHeadSha } from "../store/links.ts";
+import { setHeadSha } from "../store/branches.ts";
+import { listLinks } from "../store/links.ts";
 import { findOpenOperation, lastMoverOf } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
 import { lastActorOf } from "../store/timeline.ts";

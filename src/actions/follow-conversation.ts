@@ -21,7 +21,7 @@ import {
   type Conversation,
   type Turn,
 } from "../store/conversations.ts";
-import { findBranchOwner } from "../store/links.ts";
+import { findBranchOwner } from "../store/branches.ts";
 import { findForgeUser } from "../store/users.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";

@@ -1,6 +1,7 @@
 import type { PullRequestEvent } from "../forge/events.ts";
 import type { Db } from "../store/connect.ts";
-import { findBranchOwner, findPullRequestOwner } from "../store/links.ts";
+import { findBranchOwner } from "../store/branches.ts";
+import { findPullRequestOwner } from "../store/pull-requests.ts";
 import type { Repository } from "../store/repositories.ts";
 
 type OfPullRequest = Pick<PullRequestEvent, "number" | "headBranch" | "headRepositoryId" | "repository">;

@@ -2,7 +2,7 @@ import { checksState } from "../flow/checks.ts";
 import type { CheckReported } from "../forge/events.ts";
 import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
 import { findCardById } from "../store/cards.ts";
-import { holdBranch, listBranchesAt } from "../store/links.ts";
+import { holdBranch, listBranchesAt } from "../store/branches.ts";
 import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";

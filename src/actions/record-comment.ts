@@ -2,7 +2,7 @@ import type { Commented } from "../forge/events.ts";
 import { adoptMirror, dropMirror, findMirrored } from "../store/comment-mirrors.ts";
 import { removeForgeComment, saveForgeComment } from "../store/comments.ts";
 import { findCardById } from "../store/cards.ts";
-import { findPullRequestOwner } from "../store/links.ts";
+import { findPullRequestOwner } from "../store/pull-requests.ts";
 import type { Repository } from "../store/repositories.ts";
 import { readSecret } from "../store/secrets.ts";
 import { markedComment, tellableBody } from "./comment-mark.ts";

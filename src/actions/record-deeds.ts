@@ -1,7 +1,8 @@
 import type { CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { fulfilIntent, type Intent } from "../store/intents.ts";
-import { savePullRequest, setBranch, setHeadSha } from "../store/links.ts";
+import { setBranch, setHeadSha } from "../store/branches.ts";
+import { savePullRequest } from "../store/pull-requests.ts";
 import { addPromotion } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import { doubtTip } from "../store/trunk-tips.ts";

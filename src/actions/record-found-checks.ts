@@ -2,7 +2,7 @@ import { checksState } from "../flow/checks.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
 import { findCardById } from "../store/cards.ts";
 import { listOutcomes } from "../store/check-reports.ts";
-import { holdBranch } from "../store/links.ts";
+import { holdBranch } from "../store/branches.ts";
 import { saveFoundReport, type KnownBranch } from "../store/reconciling.ts";
 import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";

@@ -1,6 +1,6 @@
 import type { Commented, PullRequestEvent } from "../forge/events.ts";
 import { findCardById } from "../store/cards.ts";
-import { findBranchOwner } from "../store/links.ts";
+import { findBranchOwner } from "../store/branches.ts";
 import { findProposedCard, removeProposal, saveProposal } from "../store/proposals.ts";
 import type { Repository } from "../store/repositories.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";

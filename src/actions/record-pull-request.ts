@@ -5,7 +5,12 @@ import { findCardById } from "../store/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
 import type { Trx } from "../store/connect.ts";
-import { findPullRequest, holdPullRequest, savePullRequest, type PullRequestRow } from "../store/links.ts";
+import {
+  findPullRequest,
+  holdPullRequest,
+  savePullRequest,
+  type PullRequestRow,
+} from "../store/pull-requests.ts";
 import { noteLacking, type Repository } from "../store/repositories.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { branchKey } from "./branch-items.ts";

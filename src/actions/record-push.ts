@@ -6,15 +6,8 @@ import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
 import { findIntent } from "../store/intents.ts";
 import { forgetInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
-import {
-  findBranchOwner,
-  holdBranch,
-  listLinks,
-  noteFound,
-  setHeadSha,
-  type HeldBranch,
-  type Link,
-} from "../store/links.ts";
+import { findBranchOwner, holdBranch, noteFound, setHeadSha, type HeldBranch } from "../store/branches.ts";
+import { listLinks, type Link } from "../store/links.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
 import { branchKey, deletedBranchItem } from "./branch-items.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";

@@ -3,7 +3,7 @@ import type { Pushed } from "../forge/events.ts";
 import { findCard, type CardHead } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import { addJob } from "../store/jobs.ts";
-import { findBranchOwner, ownsBranchIn } from "../store/links.ts";
+import { findBranchOwner, ownsBranchIn } from "../store/branches.ts";
 import { forgetInboxItems, hasInboxItem, putInboxItem } from "../store/inbox/stored-items.ts";
 import { findBranchNaming } from "../store/projects.ts";
 import { findRepository, type Repository } from "../store/repositories.ts";

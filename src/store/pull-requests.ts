@@ -1,0 +1,125 @@
+import type { RepositoryRef } from "../forge/forge.ts";
+import { firstRow, rows, type Db, type Trx } from "./connect.ts";
+import { REF } from "./connections.ts";
+
+export interface LinkedPullRequest {
+  readonly number: number;
+  readonly nodeId: string;
+  readonly targetBranch: string;
+  readonly state: "draft" | "open" | "merged" | "closed";
+  readonly headSha: string;
+}
+
+/** The card whose pull request this is, or null. */
+export async function findPullRequestOwner(
+  db: Db,
+  repositoryId: string,
+  number: number,
+): Promise<string | null> {
+  const owner = await firstRow<{ cardId: string }>(
+    db,
+    `select c.id as "cardId" from pull_requests p join cards c on c.id = p.card_id
+      where p.repository_id = :repositoryId and p.number = :number and c.deleted_at is null`,
+    { repositoryId, number },
+  );
+  return owner?.cardId ?? null;
+}
+
+/** An open pull request of a card, as it is asked about on the forge. */
+export interface OpenPullRequest {
+  readonly fullName: string;
+  readonly branchName: string;
+  readonly number: number;
+  /** Null while nothing may be asked there. */
+  readonly ref: RepositoryRef | null;
+}
+
+/** Of each of a card's repositories the pull request that is open, by the repository's name; the newest one of several. */
+export async function listOpenPullRequests(db: Db, cardId: string): Promise<OpenPullRequest[]> {
+  return rows<OpenPullRequest>(
+    db,
+    `select distinct on (r.full_name, r.id) r.full_name as "fullName", cr.branch_name as "branchName", p.number,
+            ${REF} as ref
+       from pull_requests p
+       join card_repositories cr on cr.card_id = p.card_id and cr.repository_id = p.repository_id
+       join repositories r on r.id = p.repository_id
+       join organizations o on o.id = r.organization_id
+      where p.card_id = :cardId and p.state in ('draft', 'open') and cr.branch_name is not null
+      order by r.full_name, r.id, p.number desc`,
+    { cardId },
+  );
+}
+
+export interface PullRequestRow {
+  readonly repositoryId: string;
+  readonly number: number;
+  readonly cardId: string;
+  readonly nodeId: string;
+  readonly targetBranch: string;
+  readonly state: "draft" | "open" | "merged" | "closed";
+  readonly headSha: string;
+  readonly mergeSha: string | null;
+  /** The forge's time of this news (ISO 8601); absent for what we did ourselves just now. */
+  readonly heardAt?: string | null;
+}
+
+/**
+ * Records what a pull request looks like now. Older news than what is known changes nothing, and merged is final: the
+ * forge was seen calling a merged pull request open again (https://github.com/rust-lang/bors, `github_reopens_merged_pr`).
+ * True where nothing was known of it.
+ */
+export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boolean> {
+  const saved = await firstRow<{ isNew: boolean }>(
+    db,
+    `insert into pull_requests as p (repository_id, number, card_id, node_id, target_branch, state, head_sha, merge_sha, heard_at)
+     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :mergeSha, :heardAt)
+     on conflict (repository_id, number) do update
+       set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha, changed_at = now(),
+           merge_sha = coalesce(excluded.merge_sha, p.merge_sha),
+           heard_at = coalesce(excluded.heard_at, p.heard_at)
+       where (p.state <> 'merged' or excluded.state = 'merged')
+         and (excluded.state = 'merged' or excluded.heard_at is null or p.heard_at is null
+              or excluded.heard_at >= p.heard_at)
+     returning xmax = 0 as "isNew"`,
+    { heardAt: null, ...pull },
+  );
+  return saved?.isNew ?? false;
+}
+
+/** Makes an open pull request a card's, whichever card had it before. True where nothing was known of it. */
+export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<boolean> {
+  await trx("pull_requests")
+    .where({ repository_id: pull.repositoryId, number: pull.number })
+    .update({ card_id: pull.cardId });
+  return savePullRequest(trx, pull);
+}
+
+/** What is known of a pull request; null when nothing is. */
+export async function findPullRequest(
+  db: Db,
+  repositoryId: string,
+  number: number,
+): Promise<Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAt"> | null> {
+  const row = await firstRow<
+    Pick<PullRequestRow, "state" | "headSha" | "targetBranch"> & { heardAt: Date | null }
+  >(
+    db,
+    `select state, head_sha as "headSha", target_branch as "targetBranch", heard_at as "heardAt"
+       from pull_requests where repository_id = :repositoryId and number = :number`,
+    { repositoryId, number },
+  );
+  return row && { ...row, heardAt: row.heardAt?.toISOString() ?? null };
+}
+
+/** A pull request's state as it is known, held until the transaction ends; null where it is not known yet. */
+export async function holdPullRequest(
+  trx: Trx,
+  repositoryId: string,
+  number: number,
+): Promise<{ readonly state: LinkedPullRequest["state"] } | null> {
+  return firstRow(
+    trx,
+    `select state from pull_requests where repository_id = :repositoryId and number = :number for no key update`,
+    { repositoryId, number },
+  );
+}
