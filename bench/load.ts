@@ -14,7 +14,9 @@ export interface Load {
   /** What is new in each request: an Idempotency-Key, or the id and signature of a delivery; in a replay nothing is. */
   readonly fresh?: "key" | "delivery" | "replay";
   readonly connections: number;
-  readonly seconds: number;
+  /** How long, or how many calls. */
+  readonly seconds?: number;
+  readonly amount?: number;
 }
 
 export interface Measured {
@@ -40,7 +42,8 @@ const freshHeaders = (body: string | undefined): Record<string, string> => {
 const result = await autocannon({
   url: load.url,
   connections: load.connections,
-  duration: load.seconds,
+  ...(load.seconds !== undefined && { duration: load.seconds }),
+  ...(load.amount !== undefined && { amount: load.amount }),
   requests: [
     {
       setupRequest: (request) => {

@@ -16,12 +16,13 @@ import { connect, type Db } from "../src/store/connect.ts";
 import { migrate } from "../src/store/migrate.ts";
 import type { Measured } from "./load.ts";
 import { growthWorkloads, LARGE, TINY } from "./growth-workloads.ts";
-import { measure, script, startNode } from "./processes.ts";
+import { measure } from "./processes.ts";
 import { isMissed, writeReport, type Row } from "./report.ts";
 import { reportWorkloads } from "./report-workloads.ts";
 import { seedHistory } from "./seed-history.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
-import { workloadsOf, type Side, type Sides, type Workload } from "./workloads.ts";
+import { copyTables, startFloors, startService } from "./setting.ts";
+import { workloadsOf, type Side, type Workload } from "./workloads.ts";
 
 const { values } = parseArgs({
   options: {
@@ -42,40 +43,6 @@ const WRITE_EVERY_MS = 3;
 const ends: (() => Promise<unknown>)[] = [];
 const hookSecret = randomBytes(24).toString("hex");
 const env = { BENCH_HOOK_SECRET: hookSecret };
-
-/** Copies of the tables as they stand, indexes included, foreign keys and triggers not. */
-async function copyTables(db: Db): Promise<void> {
-  await db.raw("drop schema if exists floor cascade; create schema floor");
-  for (const table of ["cards", "workspaces", "timeline_items", "deliveries"]) {
-    await db.raw(`create table floor.${table} (like public.${table} including all)`);
-    await db.raw(`insert into floor.${table} overriding system value select * from public.${table}`);
-  }
-  await db.raw("analyze");
-}
-
-async function startFloors(
-  connectionString: string,
-  board: BenchBoard,
-): Promise<Omit<Sides, "service"> & { stop: () => Promise<void> }> {
-  const { workspaceId, projectId, userId, stages } = board;
-  const { line, stop } = await startNode(
-    [
-      "--import",
-      "tsx",
-      script("floors.ts"),
-      connectionString,
-      workspaceId,
-      projectId,
-      userId,
-      stages[1]?.id ?? "",
-      stages[0]?.id ?? "",
-    ],
-    env,
-    (each) => each.startsWith("{"),
-  );
-  const { port, helloPort } = JSON.parse(line) as { port: number; helloPort: number };
-  return { floors: `http://127.0.0.1:${port}`, hello: `http://127.0.0.1:${helloPort}`, stop };
-}
 
 /** Writes one card of a board over and over, until what it gives is called. */
 function keepWriting(db: Db, { projectId }: BenchBoard): () => Promise<void> {
@@ -142,30 +109,17 @@ async function main(): Promise<readonly Row[]> {
   const db = connect({ connectionString, onError: () => undefined });
   ends.push(() => db.destroy());
   await migrate(db, connectionString);
-  const service = await startNode(
-    ["dist/main.js"],
-    {
-      NODE_ENV: "production",
-      PORT: "0",
-      DATABASE_URL: connectionString,
-      APP_ID: String(forge.app.id),
-      PRIVATE_KEY: forge.app.privateKey,
-      WEBHOOK_SECRET: hookSecret,
-      GHE_HOST: new URL(forge.rootUrl).host,
-      GHE_PROTOCOL: "http",
-    },
-    (line) => /https?:\/\/127\.0\.0\.1:\d+/.test(line) && !line.includes(forge.rootUrl),
-  );
+  const service = await startService(connectionString, forge, hookSecret);
   ends.push(service.stop);
-  const memory = (what: "VmRSS" | "VmHWM"): Promise<number> => megabytesOf(service.child.pid, what);
+  const memory = (what: "VmRSS" | "VmHWM"): Promise<number> => megabytesOf(service.pid, what);
   await sleep(isShort ? 0 : 3_000);
   const idle = await memory("VmRSS");
-  const serviceUrl = /https?:\/\/127\.0\.0\.1:\d+/.exec(service.line)?.[0] ?? "";
+  const { url: serviceUrl } = service;
   const table: Row[] = [];
   if (values.growth === true) return compareGrowth(connectionString, serviceUrl);
   const compareAll = async (board: BenchBoard, workloadsFor: typeof workloadsOf): Promise<void> => {
     await copyTables(db);
-    const { stop, ...floors } = await startFloors(connectionString, board);
+    const { stop, ...floors } = await startFloors(connectionString, board, env);
     const headers = { authorization: `Bearer ${board.apiKey}` };
     const etag = (await fetch(`${serviceUrl}/v1/board`, { headers })).headers.get("etag") ?? "";
     for (const workload of workloadsFor({ service: serviceUrl, ...floors }, board, etag)) {

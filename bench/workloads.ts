@@ -9,7 +9,7 @@ export interface Sides {
   readonly hello: string;
 }
 
-export type Side = Omit<Load, "connections" | "seconds">;
+export type Side = Omit<Load, "connections" | "seconds" | "amount">;
 
 /** One row of the table: what the service is measured on, what against, and the least ratio that will do. */
 export interface Workload {
