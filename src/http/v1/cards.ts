@@ -172,6 +172,11 @@ const moveRoute = writeRoute({
   handle: (deps, { caller, subject, body }) => moveCard(deps, caller, subject, body),
 });
 
+const happenedAt = timestamp.meta({
+  description:
+    "When it happened: by the forge's clock, in whole seconds, where it happened there, else by Trunkline's. Not what items are sorted by",
+});
+
 const timelineItem = z
   .discriminatedUnion("type", [
     z.object({
@@ -181,7 +186,7 @@ const timelineItem = z
       actor,
       repositoryFullName: z.string().nullable(),
       data: z.record(z.string(), z.unknown()),
-      at: timestamp,
+      at: happenedAt,
     }),
     z.object({
       type: z.literal("comment"),
@@ -189,7 +194,7 @@ const timelineItem = z
       body: z.string(),
       author: actor,
       editable: z.boolean(),
-      at: timestamp,
+      at: happenedAt,
       editedAt: timestamp.nullable(),
     }),
   ])
@@ -200,7 +205,11 @@ const timelineRoute = keyedListRoute({
   summary: "What happened to a card, in the order recorded",
   tag: "Cards",
   params: cardParams,
-  list: { description: "Oldest first", schema: z.array(timelineItem) },
+  list: {
+    description:
+      "Oldest first, in the order recorded, which stays: show it as it comes. What was heard of late stands after what was recorded before, with an earlier `at`",
+    schema: z.array(timelineItem),
+  },
   key: z.int().min(1),
   handle: async (deps, { board, params, credential }, window) =>
     listTimeline(deps.db, (await cardOf(deps, board, params)).id, credential.userId, window),
