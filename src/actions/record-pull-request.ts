@@ -71,6 +71,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
       headSha: event.headSha,
       mergeSha: event.mergeSha,
       heardAt: event.at,
+      heardAction: event.action,
       ...(shown && { ...rowOf(shown), heardAt: shown.updatedAt }),
     });
     if (isNew) await hearAgainSoon(trx, repository.id, event.number);
@@ -159,11 +160,13 @@ async function askAgain(
   if (event.isFound || event.action === "merged" || !repository.ref) return null;
   const known = await findPullRequest(deps.db, repository.id, event.number);
   const isAsOld = known !== null && event.at !== null && known.heardAt === event.at;
+  // Whatever else happened in that second, this was first, or it is what is known.
+  const isInOrder = event.action === "opened" || known?.heardAction === "opened";
   const isAsKnown =
     known?.state === stateOf(event) &&
     known.headSha === event.headSha &&
     known.targetBranch === event.targetBranch;
-  if (!event.isDoubtful && (!isAsOld || isAsKnown)) return null;
+  if (!event.isDoubtful && (!isAsOld || isAsKnown || isInOrder)) return null;
   const question = { repository: repository.ref, branchName: event.headBranch, targetBranch: null };
   const [answer] = await deps.forge.inspect([question]);
   if (!answer || answer.refusal) return null;

@@ -61,6 +61,8 @@ export interface PullRequestRow {
   readonly mergeSha: string | null;
   /** The forge's time of this news (ISO 8601); absent for what we did ourselves just now. */
   readonly heardAt?: string | null;
+  /** What this news is of, in the forge events' words; its opening is older than anything that is known. */
+  readonly heardAction?: string | null;
 }
 
 /**
@@ -71,17 +73,19 @@ export interface PullRequestRow {
 export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boolean> {
   const saved = await firstRow<{ isNew: boolean }>(
     db,
-    `insert into pull_requests as p (repository_id, number, card_id, node_id, target_branch, state, head_sha, merge_sha, heard_at)
-     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :mergeSha, :heardAt)
+    `insert into pull_requests as p
+            (repository_id, number, card_id, node_id, target_branch, state, head_sha, merge_sha, heard_at, heard_action)
+     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :mergeSha, :heardAt, :heardAction)
      on conflict (repository_id, number) do update
        set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha, changed_at = now(),
            merge_sha = coalesce(excluded.merge_sha, p.merge_sha),
-           heard_at = coalesce(excluded.heard_at, p.heard_at)
-       where (p.state <> 'merged' or excluded.state = 'merged')
+           heard_at = coalesce(excluded.heard_at, p.heard_at),
+           heard_action = case when excluded.heard_at is null then p.heard_action else excluded.heard_action end
+       where (p.state <> 'merged' or excluded.state = 'merged') and excluded.heard_action is distinct from 'opened'
          and (excluded.state = 'merged' or excluded.heard_at is null or p.heard_at is null
               or excluded.heard_at >= p.heard_at)
      returning xmax = 0 as "isNew"`,
-    { heardAt: null, ...pull },
+    { heardAt: null, heardAction: null, ...pull },
   );
   return saved?.isNew ?? false;
 }
@@ -99,12 +103,13 @@ export async function findPullRequest(
   db: Db,
   repositoryId: string,
   number: number,
-): Promise<Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAt"> | null> {
+): Promise<Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAt" | "heardAction"> | null> {
   const row = await firstRow<
-    Pick<PullRequestRow, "state" | "headSha" | "targetBranch"> & { heardAt: Date | null }
+    Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAction"> & { heardAt: Date | null }
   >(
     db,
-    `select state, head_sha as "headSha", target_branch as "targetBranch", heard_at as "heardAt"
+    `select state, head_sha as "headSha", target_branch as "targetBranch", heard_at as "heardAt",
+            heard_action as "heardAction"
        from pull_requests where repository_id = :repositoryId and number = :number`,
     { repositoryId, number },
   );
