@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { commentsOf } from "../support/comments.ts";
 import { openCard, type OpenCard } from "../support/open-card.ts";
 import { compared, review, say } from "../support/repairing.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const RUNS = 1_200;
@@ -20,6 +21,7 @@ let card: OpenCard;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board({ repositories: ["web", "api"] });

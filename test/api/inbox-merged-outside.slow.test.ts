@@ -3,12 +3,14 @@ import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { itemsOf, itemWhen, readInbox } from "../support/inbox.ts";
 import { loginOf, pullPath, workedCard } from "../support/work-on-card.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 const merge = (board: TestBoard, number = 1) =>

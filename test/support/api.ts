@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { holdDocumented } from "./documented.ts";
+import { holdGrown } from "./told-once.ts";
 
 export interface ApiAnswer<Body = unknown> {
   readonly status: number;
@@ -99,6 +100,7 @@ export interface MoveAnswer {
 
 export interface TimelineEvent {
   readonly type: "event" | "comment";
+  readonly id: string;
   readonly kind: string;
   readonly actor: {
     readonly user: { readonly name: string; readonly kind: string };
@@ -107,6 +109,8 @@ export interface TimelineEvent {
   readonly repositoryFullName: string | null;
   readonly data: Record<string, unknown>;
   readonly at: string;
+  /** Of a comment, in place of the actor. */
+  readonly author: { readonly login: string | null };
 }
 
 /** A success that a write was answered with. */
@@ -123,6 +127,7 @@ export interface Success {
 export const successes: Success[] = [];
 
 const PATIENCE_MS = 10_000;
+const WHOLE_TIMELINE = /^\/v1\/cards\/\d+\/timeline$/;
 
 export function makeApi(baseUrl: string, apiKey: string): Api {
   const call = async <Body>(
@@ -143,6 +148,7 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     const answer: unknown = isJson ? JSON.parse(text) : undefined;
     holdDocumented(method, path, response.status, answer);
+    if (WHOLE_TIMELINE.test(path) && response.ok) holdGrown(`${apiKey} ${path}`, answer as TimelineEvent[]);
     const { status, ok } = response;
     const sentKey = sent["idempotency-key"];
     if (ok && sentKey !== undefined) {

@@ -6,6 +6,8 @@ import { workLane } from "../../src/webhooks/work-lane.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/deliveries.ts";
 import { edit, merge, push, review, say, sayAnew } from "../support/repairing.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
+import { forgetReadings } from "../support/told-once.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const ORDERS = 500;
@@ -23,6 +25,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 interface Told {
@@ -81,6 +84,7 @@ it(`${ORDERS} orders`, async () => {
   const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
 
   const reset = async (): Promise<void> => {
+    forgetReadings();
     await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
     await db("pull_requests").where({ card_id: cardId }).delete();
     await db("deliveries").delete();

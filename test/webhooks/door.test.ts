@@ -18,12 +18,14 @@ import {
 import { whileHeld } from "../support/held.ts";
 import { createIntake } from "../../src/webhooks/intake.ts";
 import { statementsOf } from "../support/statements.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 const deliveriesTable = (trx: Trx) => trx.raw("lock table deliveries in access exclusive mode");

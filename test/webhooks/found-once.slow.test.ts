@@ -18,6 +18,7 @@ import {
   told,
 } from "../support/repairing.ts";
 import { loginOf } from "../support/work-on-card.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -25,6 +26,7 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterEach(() => released(world));
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 describe("what was found", () => {

@@ -14,6 +14,7 @@ import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/installations.ts";
 import { granted, kindsOf } from "../support/repositories.ts";
 import { openCard } from "../support/open-card.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -24,6 +25,7 @@ afterEach(() => {
   world.forge.control.webhooks.clear();
   world.forge.control.faults.clear();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 describe("a suspended installation", () => {

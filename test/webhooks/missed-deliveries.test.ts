@@ -4,6 +4,7 @@ import { markRepaired } from "../../src/store/repairs.ts";
 import { retryParked } from "../../src/webhooks/retry-parked.ts";
 import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
 import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const LIST = "GET /app/hook/deliveries";
@@ -22,6 +23,9 @@ afterEach(() => {
   world.forge.control.faults.clear();
   world.forge.setWebhookUrl(world.service.webhookUrl);
 });
+/** Boards of tests that take out of the tables what was recorded. */
+const forgetful: TestBoard[] = [];
+afterAll(() => expectAllConsistent(world, forgetful));
 afterAll(() => world.stop());
 
 /** Has the log read, and waits until what it brought was worked. */
@@ -151,7 +155,9 @@ describe("the log", () => {
   });
 
   it("of a time before this database was there is not replayed where somebody took it", async () => {
-    const { report, reported } = await cardWithChecks(await world.board());
+    const board = await world.board();
+    forgetful.push(board);
+    const { report, reported } = await cardWithChecks(board);
     await report("taken");
     await allWorked(world);
     const { db } = world.service.deps;
@@ -170,7 +176,9 @@ describe("the log", () => {
 
 it("deliveries that were set aside are worked when an operator asks for it", async () => {
   const { db } = world.service.deps;
-  const { status } = await cardWithStatuses(world, await world.board());
+  const board = await world.board();
+  forgetful.push(board);
+  const { status } = await cardWithStatuses(world, board);
   const { guid } = await deliver(world, "status", status("failure"));
   await keptWhen(world, guid, ({ state }) => state === "done");
   await db("check_reports").delete();

@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
-import { eventually } from "../support/api.ts";
 import { commentsOf, editComment, forgeComments, writeComment } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
 import { compared, edit, lose, merge, pullOf, push, released, say, told } from "../support/repairing.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -13,6 +13,9 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterEach(() => released(world));
+/** Boards of tests whose forge shows what cannot be. */
+const impossible: TestBoard[] = [];
+afterAll(() => expectAllConsistent(world, impossible));
 afterAll(() => world.stop());
 
 describe("what nobody told of", () => {
@@ -23,12 +26,17 @@ describe("what nobody told of", () => {
     const pull = await pullOf(board, number);
     expect((await merge(board, pull)).status).toBe(200);
     const shown = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls/${pull}`);
+    expect((await board.api.patch(`/v1/cards/${number}`, { title: "Renamed meanwhile" })).status).toBe(200);
     await compared(world);
     expect((await board.api.readCard(number)).repositories[0]).toMatchObject({ prState: "merged" });
     const [item, ...more] = await told(board, number, "pull_request_merged");
     expect(more).toEqual([]);
     expect(item?.actor.login).toBe(`grace-${board.owner.slice(4)}`);
     expect(Date.parse(item?.at ?? "")).toBe(Date.parse(String(shown.body["merged_at"])));
+    // In the order recorded, whatever the clocks say.
+    const [renamed, found] = (await board.api.timeline(number)).slice(-2);
+    expect([renamed?.kind, found?.kind]).toEqual(["updated", "pull_request_merged"]);
+    expect(Date.parse(found?.at ?? "")).toBeLessThan(Date.parse(renamed?.at ?? ""));
     const inbox = await board.api.get<{ kind: string }[]>("/v1/inbox");
     expect(inbox.body.map(({ kind }) => kind)).toContain("pr_merged_outside");
   });
@@ -155,33 +163,33 @@ describe("a comment that was deleted while nobody told of it", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
-    const fault = { kind: "delay", ms: 3_000, effect: "after" } as const;
-    world.forge.control.faults.add({ match: { operation: "Inspect" }, fault, times: 1 });
-    const comparing = reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
-    await eventually(
-      () => Promise.resolve(world.forge.requests.count(({ route }) => route === "POST /graphql")),
-      (count) => count > 0,
-    );
-    await say(board, pull, "Just now");
-    await allWorked(world);
-    // As if the forge had taken a minute to answer.
-    const at = new Date(Date.now() - 60_000);
-    await world.service.deps.db("timeline_items").where({ body: "Just now" }).update({ at, heard_at: at });
-    await comparing;
+    const { deps } = world.service;
+    const inspect: typeof deps.forge.inspect = async (...asked) => {
+      const answers = await deps.forge.inspect(...asked);
+      if (!asked[0].some(({ repository }) => repository.fullName === `${board.owner}/web`)) return answers;
+      await say(board, pull, "Just now");
+      await allWorked(world);
+      // As if the forge had taken a minute to answer.
+      const at = new Date(Date.now() - 60_000);
+      await deps.db("timeline_items").where({ body: "Just now" }).update({ at, heard_at: at });
+      return answers;
+    };
+    await reconcile({ ...deps, forge: { ...deps.forge, inspect } }, { quietMs: 0, pauseMs: 0 });
     expect(await bodies(board, number)).toEqual(["Just now"]);
   });
 });
 
 it("a merge is final, even where the forge shows the pull request open again", async () => {
   const board = await world.board();
+  impossible.push(board);
   const { number } = await openCard(world, board);
   const pull = await pullOf(board, number);
   await merge(board, pull);
   await board.api.cardWhen(number, ({ repositories: [link] }) => link?.prState === "merged");
   const { pullRequests } = world.forge.context.state;
   const row = pullRequests
-    .all()
-    .find((each) => each.mergedAt !== null && each.number === pull && each.state === "closed");
+    .in(world.forge.repository(`${board.owner}/web`).id)
+    .find(({ number: theirs }) => theirs === pull);
   pullRequests.update(row!.id, { state: "open", mergedAt: null });
   await compared(world);
   expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("merged");
@@ -208,6 +216,56 @@ it("a word that contradicts itself is not believed: closed, and open, and not kn
   await allWorked(world);
   expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
   expect(await told(board, number, "pull_request_closed")).toEqual([]);
+});
+
+it("of what happened to a pull request within one second its opening is first, and the forge is asked about the rest", async () => {
+  const board = await world.board();
+  const { number, branchName, fullName, repositoryId } = await cardWithStatuses(world, board);
+  lose(world);
+  const sha = await push(board, branchName);
+  const opened = await board.person("grace", "POST", `/repos/${fullName}/pulls`, {
+    title: "Mine",
+    head: branchName,
+    base: "main",
+  });
+  const { created_at: at, node_id, number: pull } = opened.body as Record<string, string | number>;
+  const tell = async (action: string, draft: boolean): Promise<number> => {
+    world.forge.requests.reset();
+    await deliver(world, "pull_request", {
+      action,
+      pull_request: {
+        number: pull,
+        node_id,
+        draft,
+        state: "open",
+        merged: false,
+        created_at: at,
+        updated_at: at,
+        head: { ref: branchName, sha, repo: { id: repositoryId } },
+        base: { ref: "main" },
+      },
+      repository: { id: repositoryId, full_name: fullName, default_branch: "main" },
+    });
+    await allWorked(world);
+    return world.forge.requests.count(({ route }) => route === "POST /graphql");
+  };
+  const state = async () => (await board.api.readCard(number)).repositories[0]?.prState;
+  const told = [];
+  for (const [action, draft] of [
+    ["opened", true],
+    ["ready_for_review", false],
+    ["opened", true],
+  ] as const) {
+    told.push([await tell(action, draft), await state()]);
+  }
+  expect(told).toEqual([
+    [0, "draft"],
+    [0, "open"],
+    [0, "open"],
+  ]);
+  // Of these two either may have been last: the forge shows that it was not this one.
+  expect([await tell("converted_to_draft", true), await state()]).toEqual([1, "open"]);
+  await compared(world);
 });
 
 it("one call asks about all of an account's cards, and what just changed is left to its webhooks", async () => {

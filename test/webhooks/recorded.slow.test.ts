@@ -6,6 +6,7 @@ import * as fc from "fast-check";
 import { isTranslated } from "../../src/forge/github/translate-delivery.ts";
 import { allWorked, deliver } from "../support/deliveries.ts";
 import { mangled } from "../support/mangled.ts";
+import { toldTwice } from "../support/told-once.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 interface Recorded {
@@ -51,7 +52,9 @@ it("as if it were about a card's branch and pull request", async () => {
   expect(await db("deliveries").whereNot({ state: "done", attempts: 0 }).select("event", "error")).toEqual(
     [],
   );
-  const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+  const timeline = await board.api.timeline(number);
+  expect(toldTwice(timeline, "")).toEqual([]);
+  const kinds = timeline.map(({ kind }) => kind);
   expect(kinds).toEqual(
     expect.arrayContaining(["pull_request_opened", "pull_request_ready", "review_submitted"]),
   );

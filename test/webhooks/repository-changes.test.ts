@@ -7,12 +7,14 @@ import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/installations.ts";
 import { openCard } from "../support/open-card.ts";
 import { granted, kindsOf, linksOf, ofProject } from "../support/repositories.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 describe("a repository", () => {

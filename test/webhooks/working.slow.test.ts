@@ -3,12 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { addJob } from "../../src/store/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithStatuses, deliver, kept, keptWhen } from "../support/deliveries.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 const db = () => world.service.deps.db;
