@@ -1,16 +1,18 @@
 /** Whatever happens to webhooks for a while, boards are right again once it has ended, and nobody has to help. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
+import { anHourPasses } from "../support/an-hour.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { commentsOf, forgeComments } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
-import { compared, edit, merge, pullOf, push, review, say, sayAnew, told } from "../support/repairing.ts";
+import { edit, merge, pullOf, push, review, say, sayAnew, told } from "../support/repairing.ts";
+import { expectAllConsistent, expectConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 /** What is said on a pull request, in an order of its own. */
@@ -49,7 +51,7 @@ it.each([
   ["all of them are lost without a trace", { kind: "drop", unlogged: true }],
   ["a third is lost without a trace", { kind: "drop", unlogged: true, percent: 33 }],
 ] as const)(
-  "%s, and those after that come in another order",
+  "%s for a while, a fifth of those after that comes late, and within two hours all is right without anybody's help",
   async (_, fault) => {
     const board = await world.board();
     const cards = [];
@@ -83,18 +85,21 @@ it.each([
     await world.forge.settle();
     world.forge.control.webhooks.clear();
 
-    world.forge.control.webhooks.add({ fault: { kind: "reorder", batch: 5 } });
+    world.forge.control.webhooks.add({ fault: { kind: "hold", percent: 20 } });
     await report(await push(board, one.branchName, "more.txt"), "success");
     await review(board, one.pull, "APPROVE");
     await sayAnew(board, await say(board, three.pull, "Three"), "Three, at last");
     await edit(board, three.pull, "open");
+    for (let count = 0; count < 4; count++) {
+      await report(await push(board, one.branchName, `more-${count}.txt`), "pending");
+      await say(board, three.pull, `More ${count}`);
+    }
     await world.forge.settle();
     world.forge.control.webhooks.clear();
     await world.forge.control.webhooks.release("shuffled");
 
-    await takeInMissed(world.service.deps);
-    await allWorked(world);
-    await compared(world);
+    await anHourPasses(world);
+    await anHourPasses(world);
     for (const { number, branchName, pull } of cards) {
       const [link] = (await board.api.readCard(number)).repositories;
       const { prState, checksState } = await onForge(board, branchName, pull);
@@ -113,8 +118,9 @@ it.each([
         .where({ "c.workspace_id": board.workspaceId, "c.number": number, kind: "pull_request_merged" });
       expect(keys.length).toBe(prState === "merged" ? 1 : 0);
     }
+    await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
     const before = await Promise.all(cards.map(({ number }) => board.api.timeline(number)));
-    await compared(world);
+    await anHourPasses(world);
     expect(await Promise.all(cards.map(({ number }) => board.api.timeline(number)))).toEqual(before);
   },
   120_000,

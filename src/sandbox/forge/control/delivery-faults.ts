@@ -18,8 +18,8 @@ export type DeliveryFault =
   | { readonly kind: "reorder"; readonly batch: number; readonly order?: "shuffled" | "reversed" }
   /** Sent with a wrong signature, without one, with the SHA-1 one only, or with a body that was changed after signing. */
   | { readonly kind: "corrupt"; readonly what: "signature" | "no-signature" | "sha1-only" | "body" }
-  /** Kept until `release`. */
-  | { readonly kind: "hold" };
+  /** Kept until `release`; with `percent`, each with that chance. */
+  | { readonly kind: "hold"; readonly percent?: number };
 
 export interface DeliveryRule {
   readonly match?: DeliveryMatch;
@@ -126,7 +126,8 @@ export class DeliveryFaults {
       if (match.action !== undefined && match.action !== delivery.action) continue;
       each.seen += 1;
       if (each.seen <= skip || each.hits >= times) continue;
-      if (fault.kind === "drop" && this.#random() * 100 >= (fault.percent ?? 100)) continue;
+      const percent = "percent" in fault ? (fault.percent ?? 100) : 100;
+      if (percent < 100 && this.#random() * 100 >= percent) continue;
       each.hits += 1;
       return fault;
     }
