@@ -1,7 +1,8 @@
 import type { Blocked, BlockedReason } from "../flow/blocked.ts";
 import { isAboutConnection } from "../flow/connection.ts";
 import { stageOf } from "../flow/flow.ts";
-import { findCardById, lockCard, setBlocked } from "../store/cards.ts";
+import { setBlocked } from "../store/blocked-cards.ts";
+import { findCardById, lockCard } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import { addJob } from "../store/jobs.ts";
 import { findProject } from "../store/projects.ts";

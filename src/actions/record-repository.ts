@@ -1,5 +1,5 @@
 import type { RepositoryChanged } from "../forge/events.ts";
-import { listBlockedCards } from "../store/cards.ts";
+import { listBlockedCards } from "../store/blocked-cards.ts";
 import { findRepositoryByForgeId } from "../store/repositories.ts";
 import { doubtTips } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";

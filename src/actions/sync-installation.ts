@@ -1,7 +1,7 @@
 import { slugOf } from "../flow/branch-name.ts";
 import { DEFAULT_FLOW } from "../flow/flow.ts";
 import type { ForgeInstallation } from "../forge/forge.ts";
-import { listForbiddenCards, setBlocked } from "../store/cards.ts";
+import { listForbiddenCards, setBlocked } from "../store/blocked-cards.ts";
 import type { Trx } from "../store/connect.ts";
 import {
   clockOf,
