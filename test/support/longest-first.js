@@ -2,10 +2,10 @@ import Sequencer from "@jest/test-sequencer";
 
 /** What takes longest, so that nothing is left to wait for at the end. A fresh checkout has no times to go by. */
 const LONGEST = [
-  "api/release-promote.slow",
-  "faults/killed-release.slow",
   "webhooks/any-order.slow",
+  "api/release-promote.slow",
   "faults/random-flows.slow",
+  "faults/killed-release.slow",
   "faults/killed-move.slow",
 ];
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
+import { insertDeliveries } from "../../src/store/deliveries.ts";
 import { workLane } from "../../src/webhooks/work-lane.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/deliveries.ts";
@@ -69,7 +70,8 @@ async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
   return heard;
 }
 
-it(`${ORDERS} orders`, async () => {
+/** A card whose life can be told again and again, each time from its beginning. */
+async function tellable() {
   const board = await world.board();
   const { db } = world.service.deps;
   const { number, id: cardId } = await board.api.card();
@@ -87,25 +89,37 @@ it(`${ORDERS} orders`, async () => {
     forgetReadings();
     await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
     await db("pull_requests").where({ card_id: cardId }).delete();
-    await db("deliveries").delete();
+    await db("deliveries").where({ lane }).delete();
     await db("conversation_turns").where({ card_id: cardId }).delete();
     await db("card_repositories").where({ card_id: cardId }).update({ head_sha: link?.head_sha });
   };
   const allHeard = async (): Promise<void> => {
+    // One that is asked for again while it runs has no key until it ends: it may be anybody's.
+    const keys = [`work-lane:${lane}`, `hear-again:${board.repositories["web"]}:%`];
     await eventually(
-      () => db("graphile_worker.jobs").whereIn("task_identifier", ["hear-again", "work-lane"]).select("id"),
+      () =>
+        db("graphile_worker.jobs")
+          .whereIn("task_identifier", ["hear-again", "work-lane"])
+          .where((any) => any.whereNull("key").orWhereRaw("key like any(?)", [keys]))
+          .select("id"),
       ({ length }) => length === 0,
     );
   };
   const outcomeOf = async (told: readonly Told[]) => {
     await reset();
-    for (const { event, payload } of told) {
-      const row = { guid: randomUUID(), event, lane, payload, source: "webhook" };
-      await db("deliveries").insert(row);
-    }
+    const row = ({ event, payload }: Told) => ({
+      guid: randomUUID(),
+      event,
+      lane,
+      payload,
+      source: "webhook" as const,
+    });
+    await insertDeliveries(db, told.map(row));
     await workLane(world.service.deps, lane);
     await allHeard();
-    expect(await db("deliveries").whereNot({ state: "done" }).select("event", "error")).toEqual([]);
+    expect(
+      await db("deliveries").where({ lane }).whereNot({ state: "done" }).select("event", "error"),
+    ).toEqual([]);
     const { repositories } = await board.api.readCard(number);
     const [now] = await db("card_repositories").where({ card_id: cardId }).select("head_sha");
     const items = (await board.api.timeline(number))
@@ -117,24 +131,38 @@ it(`${ORDERS} orders`, async () => {
       .select("user_id", "works", "acted_at");
     return { turns, repositories, head: now?.head_sha as string, told: items.toSorted() };
   };
+  return { life, outcomeOf };
+}
 
-  const inOrder = await outcomeOf(life);
-  expect(inOrder.repositories[0]?.prState).toBe("merged");
-  expect(inOrder.told.length).toBeGreaterThan(9);
-  const places = life.map((_, at) => at);
+/** Random orders of so many deliveries, up to four of them sent twice. */
+function ordersOf(length: number, seed: number): number[][] {
+  const places = Array.from({ length }, (_, at) => at);
   const anyOrder = fc
     .tuple(
-      fc.shuffledSubarray(places, { minLength: places.length }),
+      fc.shuffledSubarray(places, { minLength: length }),
       fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 4 }),
     )
     .map(([order, twice]) =>
-      twice.reduce((told, [what, at]) => told.toSpliced(at % told.length, 0, what % places.length), order),
+      twice.reduce((told, [what, at]) => told.toSpliced(at % told.length, 0, what % length), order),
     );
-  await fc.assert(
-    fc.asyncProperty(anyOrder, async (order) => {
-      expect(await outcomeOf(order.flatMap((at) => life[at] ?? []))).toEqual(inOrder);
+  return fc.sample(anyOrder, { numRuns: ORDERS, seed });
+}
+
+it(`${ORDERS} orders`, async () => {
+  const seed = Date.now();
+  // Each waits for PostgreSQL most of its time, and for none of the others.
+  const cards = [await tellable(), await tellable(), await tellable()];
+  const orders = ordersOf(cards[0]?.life.length ?? 0, seed).entries();
+  await Promise.all(
+    cards.map(async ({ life, outcomeOf }) => {
+      const inOrder = await outcomeOf(life);
+      expect(inOrder.repositories[0]?.prState).toBe("merged");
+      expect(inOrder.told.length).toBeGreaterThan(9);
+      for (const [at, order] of orders) {
+        const outcome = await outcomeOf(order.flatMap((place) => life[place] ?? []));
+        expect({ seed, at, order, ...outcome }).toEqual({ seed, at, order, ...inOrder });
+      }
     }),
-    { numRuns: ORDERS, endOnFailure: true },
   );
 }, 1_800_000);
 
