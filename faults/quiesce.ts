@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { repairSoon } from "../src/jobs/repair-soon.ts";
 import { rows, type Db } from "../src/store/connect.ts";
+import { isHeld } from "../src/store/instances.ts";
 import type { FaultWorld } from "./world/world.ts";
 
-/** What is still to be done, as a sentence; null when nothing is. */
+/**
+ * What is still to be done, as a sentence; null when nothing is. An account whose tokens were refused is looked at again within a minute; nothing in it is
+ * repaired before. A key that a dead process held is whose comes with it next.
+ */
 export async function whatIsLeft(db: Db): Promise<string | null> {
   const left = await rows<{ what: string; count: number }>(
     db,
     `select 'moves' as what, count(*) as count from operations where state = 'running'
      union all select 'release actions', count(*) from release_actions where state = 'running'
-     union all select 'keys', count(*) from idempotency_keys where state = 'running' and holder in (select id from instances)
+     union all select 'keys', count(*) from idempotency_keys where state = 'running' and ${isHeld("holder")}
+     union all select 'accounts that cannot be asked', count(*) from organizations where refused is not null
      union all select 'deliveries', count(*) from deliveries where state = 'waiting'
      union all select 'jobs', count(*) from graphile_worker.jobs where run_at <= now() + interval '5 seconds' and attempts < max_attempts`,
   );

@@ -10,6 +10,7 @@ import {
 } from "../store/reconciling.ts";
 import type { Deps } from "./deps.ts";
 import { foundEvents } from "./found-events.ts";
+import { keepUnheardCuts } from "./keep-unheard-cuts.ts";
 import { recordEvent } from "./record-event.ts";
 import { recordFoundChecks } from "./record-found-checks.ts";
 import { recordFoundWords } from "./record-found-words.ts";
@@ -36,7 +37,7 @@ const MAX_CALLS = 40;
 
 /**
  * Compares the branches, pull requests, checks, comments and reviews of cards that are under way with what the forge shows, and records what no webhook and no
- * log told of: the same way, and under the same names, as if it had been told.
+ * log told of: the same way, and under the same names, as if it had been told. Cards get the branches we had cut for them without hearing of it.
  */
 export async function reconcile(
   deps: Deps,
@@ -44,6 +45,7 @@ export async function reconcile(
 ): Promise<void> {
   for (const { id, from } of await listReachableOrganizations(deps.db)) {
     try {
+      await keepUnheardCuts(deps, id, quietMs);
       await reconcileOrganization(deps, id, from, { quietMs, pauseMs });
     } catch (error) {
       if (!(error instanceof ForgeUnavailable)) throw error;

@@ -2,7 +2,7 @@ import { branchNameFor } from "../flow/branch-name.ts";
 import type { MoveStep } from "../flow/move.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
-import { findIntent, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
+import { findIntent, findUnheardCut, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
 import { isBranchTaken } from "../store/branches.ts";
 import type { Link } from "../store/links.ts";
 import { beingMoved } from "./begin-move.ts";
@@ -75,8 +75,12 @@ async function createBranch(
   step: Step<"create_branch">,
 ): Promise<Refusal | null> {
   const { card, project } = context;
-  for (let attempt = 1; attempt <= MAX_NAMES; attempt++) {
-    const branchName = branchNameFor(project.flow.branchPattern, card.number, card.title, attempt);
+  const unheard = await findUnheardCut(deps.db, card.id, step.repositoryId);
+  const names = Array.from({ length: MAX_NAMES }, (_, at) =>
+    branchNameFor(project.flow.branchPattern, card.number, card.title, at + 1),
+  );
+  // The card may be called otherwise than when it was first tried.
+  for (const branchName of new Set(unheard ? [unheard.branchName, ...names] : names)) {
     if (await isBranchTaken(deps.db, step.repositoryId, branchName)) continue;
     const intent = intentOf(context, step.repositoryId, "create_branch", branchName);
     const earlier = await findIntent(deps.db, intent);
@@ -93,10 +97,9 @@ async function createBranch(
     await recordBranchCut(deps, context, intent, cut.value.sha);
     return null;
   }
-  const taken = branchNameFor(project.flow.branchPattern, card.number, card.title);
   return {
     reason: "branch_missing",
-    message: `Every name for the card's branch is taken, from ${taken} to ${taken}-${MAX_NAMES}.`,
+    message: `Every name for the card's branch is taken, from ${names[0]} to ${names.at(-1)}.`,
   };
 }
 

@@ -60,8 +60,8 @@ const AWAY = /^(08|40|53|57P0|57014|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? String(error.code) : "";
-  // Two errors come without a code: knex found no free connection, and pg lost the one it had.
-  const isLost = /Connection (terminated|ended) unexpectedly/.test(error.message);
+  // Some errors come without a code: knex found no free connection, or pg lost the one it had, and says so again of all that is asked on it.
+  const isLost = /Connection (terminated|ended) unexpectedly|is not queryable$/.test(error.message);
   return isLost || AWAY.test(code) || error.name === "KnexTimeoutError";
 }
 

@@ -36,6 +36,9 @@ export async function recordIntent(
   return row?.round ?? null;
 }
 
+/** SQL that is true of an intent `i` to cut a card's branch, of which nobody knows what came. */
+export const UNHEARD_CUT = "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
+
 type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
 
 const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, string> => ({
@@ -78,5 +81,24 @@ export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | 
     `select card_id as "cardId", actor_id as "actorId", handle, accepted, done, round from forge_intents
       where repository_id = :repositoryId and kind = :kind and subject = :subject`,
     { ...key },
+  );
+}
+
+/**
+ * The branch we meant to cut for a card that has none there, and never knew to be cut, or null: its answer was lost, and its move has ended otherwise
+ * since, or the card is called otherwise.
+ */
+export async function findUnheardCut(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+): Promise<{ readonly branchName: string; readonly actorId: string } | null> {
+  return firstRow(
+    db,
+    `select i.subject as "branchName", i.actor_id as "actorId"
+       from forge_intents i join card_repositories cr on cr.card_id = i.card_id and cr.repository_id = i.repository_id
+      where i.card_id = :cardId and i.repository_id = :repositoryId and cr.branch_name is null and ${UNHEARD_CUT}
+      order by i.created_at desc limit 1`,
+    { cardId, repositoryId },
   );
 }

@@ -1,6 +1,7 @@
 import type { RepositoryRef } from "../forge/forge.ts";
 import { BROKEN, REF } from "./connections.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
+import { UNHEARD_CUT } from "./intents.ts";
 
 /** A branch of a card that may still change, with what is known of it. */
 export interface KnownBranch {
@@ -83,6 +84,37 @@ export async function listBranchesToCompare(
       repositoryId: after?.repositoryId ?? null,
       branchName: after?.branchName ?? null,
     },
+  );
+}
+
+/** A branch meant for a card that has none there, of which nobody knows whether it was cut. */
+export interface UnheardCut {
+  readonly cardId: string;
+  readonly actorId: string;
+  readonly repositoryId: string;
+  readonly ref: RepositoryRef;
+  readonly branchName: string;
+}
+
+/** Those of an organization that no move is about to ask for again, the oldest first; what was tried less than `quietMs` ago is passed over. */
+export async function listUnheardCuts(
+  db: Db,
+  organizationId: string,
+  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+): Promise<UnheardCut[]> {
+  return rows<UnheardCut>(
+    db,
+    `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
+       from forge_intents i
+       join card_repositories cr on cr.card_id = i.card_id and cr.repository_id = i.repository_id
+       join repositories r on r.id = i.repository_id
+       join organizations o on o.id = r.organization_id
+       join cards c on c.id = i.card_id
+      where o.id = :organizationId and ${BROKEN} is null and c.deleted_at is null and cr.branch_name is null and ${UNHEARD_CUT}
+        and i.created_at <= now() - :quietMs * interval '1 millisecond'
+        and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
+      order by i.created_at limit :limit`,
+    { organizationId, quietMs, limit },
   );
 }
 

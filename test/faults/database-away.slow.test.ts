@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freeDeadWorkers } from "../../src/store/instances.ts";
+import { connect, isDatabaseAway, rows, type Trx } from "../../src/store/connect.ts";
 import { openJobPool } from "../../src/store/jobs.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
+import { startDatabaseProxy } from "../support/database-proxy.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/releases.ts";
@@ -94,4 +96,39 @@ it("the worker of jobs hears of a database that is away in a word after which it
   await expect(again.query("select 1 / 0")).rejects.toMatchObject({ code: "22012" });
   again.release();
   await pool.end();
+});
+
+it("a transaction whose connection breaks says that the database is away, at whatever moment", async () => {
+  const proxy = await startDatabaseProxy(world.databaseUrl);
+  const far = connect({ connectionString: proxy.url, onError: () => undefined });
+  let begun = 0;
+  let isCut = false;
+  const untilCut = () => eventually(() => Promise.resolve(isCut), Boolean);
+  const ends = [
+    (trx: Trx) => rows(trx, "select pg_sleep(60)"),
+    untilCut,
+    () => untilCut().then(() => Promise.reject(new Error("refused"))),
+  ];
+  const broken = ends.map((end) =>
+    far
+      .transaction(async (trx) => {
+        await rows(trx, "select 1");
+        begun += 1;
+        await end(trx);
+      })
+      .then(
+        () => "done",
+        (error: unknown) => (isDatabaseAway(error) ? "away" : String(error)),
+      ),
+  );
+  await eventually(
+    () => Promise.resolve(begun),
+    (count) => count === ends.length,
+  );
+  proxy.cut();
+  await expect(broken[0]).resolves.toBe("away");
+  isCut = true;
+  expect(await Promise.all(broken)).toEqual(["away", "away", "away"]);
+  await far.destroy();
+  await proxy.stop();
 });
