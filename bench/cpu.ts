@@ -15,7 +15,7 @@ import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
 import { connect } from "../src/store/connect.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { copyTables, startFloors, startService } from "./setting.ts";
-import { measure } from "./processes.ts";
+import { startLoader } from "./processes.ts";
 import { seedBoard } from "./seed.ts";
 import { workloadsOf, type Side } from "./workloads.ts";
 
@@ -35,6 +35,8 @@ const NOT_HERE = /^replay/;
 const calls = Number(values.calls);
 const ends: (() => Promise<unknown>)[] = [];
 const env = { BENCH_HOOK_SECRET: randomBytes(24).toString("hex") };
+const loader = startLoader(env);
+ends.push(() => loader.stop());
 
 /** Nanoseconds that all threads of a process have worked. */
 async function workedBy(pid: number): Promise<number> {
@@ -83,7 +85,7 @@ const median = (numbers: readonly number[]): number =>
 async function measureCost({ pid, side }: Measured, postmaster: number, connections: number): Promise<Cost> {
   const worked = async () => ({ node: await workedBy(pid), postgres: await workedByServer(postmaster) });
   const before = await worked();
-  const { rate } = await measure({ ...side, connections, amount: calls }, env);
+  const { rate } = await loader.measure({ ...side, connections, amount: calls });
   const after = await worked();
   const each = (what: "node" | "postgres"): number => (after[what] - before[what]) / calls / 1_000;
   return { node: each("node"), postgres: each("postgres"), rate };

@@ -28,7 +28,7 @@ export function growthWorkloads(
     floor: BenchBoard,
     ratio: number,
   ): Workload => ({
-    name: `${name}, ${LARGE} ÷ ${floor.cards} cards`,
+    name: `${name}, ${large.cards} ÷ ${floor.cards} cards`,
     service: to(large),
     floor: to(floor),
     atLeast: { 1: ratio },

@@ -15,7 +15,7 @@ import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
 import { connect } from "../src/store/connect.ts";
 import { migrate } from "../src/store/migrate.ts";
 import type { Load } from "./load.ts";
-import { measure, startNode } from "./processes.ts";
+import { startLoader, startNode, type Loader } from "./processes.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 
 const { values } = parseArgs({
@@ -79,6 +79,7 @@ interface Bench {
   readonly urls: readonly [string, string];
   readonly pids: readonly number[];
   readonly dataDir: string;
+  readonly loaders: readonly [Loader, Loader];
 }
 
 /** The same load, on as many processes as there are addresses. */
@@ -89,8 +90,8 @@ async function take(
 ): Promise<Taken> {
   const before = [await cpuOf(bench.pids), await cpuOfPostgres(bench.dataDir)] as const;
   const measured = await Promise.all(
-    [0, 1].map((at) =>
-      measure({ ...load, url: bench.urls[at % on] ?? "", connections: CONNECTIONS, seconds }, {}),
+    bench.loaders.map((loader, at) =>
+      loader.measure({ ...load, url: bench.urls[at % on] ?? "", connections: CONNECTIONS, seconds }),
     ),
   );
   const rate = measured.reduce((sum, each) => sum + each.rate, 0);
@@ -135,7 +136,8 @@ async function start(): Promise<Bench & { board: BenchBoard }> {
       (line) => line.includes('"listening"'),
     );
   const services = [await startService(), await startService()] as const;
-  for (const { stop } of services) ends.push(stop);
+  const loaders = [startLoader({}), startLoader({})] as const;
+  for (const { stop } of [...services, ...loaders]) ends.push(stop);
   const [first, second] = services.map(({ line }) => (JSON.parse(line) as { baseUrl: string }).baseUrl);
   const pids = services.map(({ child }) => child.pid ?? 0);
   await sleep(values.short ? 0 : 5_000);
@@ -147,6 +149,7 @@ async function start(): Promise<Bench & { board: BenchBoard }> {
     urls: [first ?? "", second ?? ""],
     pids,
     dataDir,
+    loaders,
     board: await seedBoard(db, values.short ? 50 : 500),
   };
 }

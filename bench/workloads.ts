@@ -24,6 +24,10 @@ export interface Workload {
   readonly spread?: number;
 }
 
+/** Those of a board that depend on its size, for a large one. */
+export const boardWorkloads: typeof workloadsOf = (...given) =>
+  workloadsOf(...given).filter(({ name }) => /^(board|card)/.test(name));
+
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 const both = (ratio: number): Record<number, number> => ({ 1: ratio, 16: ratio });
 

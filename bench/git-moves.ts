@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { v7 as uuidv7 } from "uuid";
+import { issueCredential } from "../src/actions/issue-credential.ts";
+import { rows } from "../src/store/connect.ts";
+import type { Pace } from "./compare.ts";
+import { limitRow, median, told, type Row } from "./report.ts";
+import type { BenchBoard } from "./seed.ts";
+import type { BenchWorld } from "./world.ts";
+
+const FORGE_MS = 100;
+/** The service's own share of a move. */
+const OWN_MS = 10;
+/** GitHub asks for a second between two writes, and the service keeps to it. */
+const BETWEEN_MS = 1_100;
+/** More than a process has connections to PostgreSQL. */
+const MOVERS = 16;
+
+interface GitBoard {
+  readonly headers: Record<string, string>;
+  readonly repositoryId: string;
+  readonly doing: string;
+}
+
+/** The board that the service has made of the forge's own organization. */
+async function gitBoard({ db }: BenchWorld): Promise<GitBoard> {
+  const [found] = await rows<{ workspaceId: string; repositoryId: string; doing: string }>(
+    db,
+    `select p.workspace_id as "workspaceId", r.id as "repositoryId", s.id as doing
+       from repositories r join projects p on p.id = r.project_id
+       join stages s on s.project_id = p.id and s.rule_type = 'draft_pull_request'
+      where r.full_name = 'acme/web'`,
+  );
+  if (!found) throw new Error("the service knows nothing of acme/web");
+  const { workspaceId, ...rest } = found;
+  const { apiKey } = await issueCredential(
+    { db, newId: uuidv7 },
+    {
+      name: "bench git",
+      boards: [{ workspaceId, role: "maintainer" }],
+      scopes: ["read", "write"],
+      expiresAt: null,
+    },
+  );
+  return { ...rest, headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" } };
+}
+
+/** A move that cuts a branch, of a card made for it. */
+async function makeMove({ service }: BenchWorld, board: GitBoard): Promise<() => Promise<number>> {
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(`${service}${path}`, {
+      method: "POST",
+      headers: { ...board.headers, "idempotency-key": `bench-${randomUUID()}` },
+      body: JSON.stringify(body),
+    });
+  const made = await post("/v1/cards", { title: "Moved with Git", repositoryIds: [board.repositoryId] });
+  const { number } = (await made.json()) as { number: number };
+  return async () => {
+    const moved = await post(`/v1/cards/${number}/move`, { statusId: board.doing, index: 0 });
+    await moved.arrayBuffer();
+    return moved.status;
+  };
+}
+
+/** How long the forge was at work on calls, some of which may have come at once. */
+function busyMs(calls: readonly { readonly from: number; readonly to: number }[]): number {
+  let [busy, until] = [0, 0];
+  for (const { from, to } of calls.toSorted((a, b) => a.from - b.from)) {
+    busy += Math.max(0, to - Math.max(from, until));
+    until = Math.max(until, to);
+  }
+  return busy;
+}
+
+/** Moves that cut a branch at a forge that takes its time: what they take beside it, and what reading boards suffers from many of them. */
+export async function measureGitMoves(
+  world: BenchWorld,
+  { isShort, rounds, seconds }: Pace,
+  read: BenchBoard,
+): Promise<Row[]> {
+  const { control } = world.forge;
+  const board = await gitBoard(world);
+  const delay = control.faults.add({ fault: { kind: "delay", ms: FORGE_MS } });
+  const began = new Map<string, number>();
+  let calls: { from: number; to: number }[] = [];
+  const stopObserving = control.observe({
+    onCall: ({ id }) => began.set(id, performance.now()),
+    onAnswer: ({ id }) => calls.push({ from: began.get(id) ?? 0, to: performance.now() }),
+  });
+  const beside: number[] = [];
+  for (let nth = 0; nth < (isShort ? 3 : 12); nth++) {
+    const move = await makeMove(world, board);
+    await sleep(BETWEEN_MS);
+    calls = [];
+    const from = performance.now();
+    const status = await move();
+    const took = performance.now() - from;
+    if (status !== 200) throw new Error(`a move with Git was answered ${status}`);
+    // The first one also reads what is then known.
+    if (nth > 0) beside.push(took - busyMs(calls));
+  }
+  stopObserving();
+  const made = [
+    limitRow(`a move with Git beside a forge of ${FORGE_MS} ms: its own share, ms`, median(beside), OWN_MS),
+  ];
+  const reading = {
+    url: world.service,
+    method: "GET",
+    paths: ["/v1/board"],
+    headers: { authorization: `Bearer ${read.apiKey}` },
+  } as const;
+  for (const connections of isShort ? [4] : [1, 16]) {
+    const pairs: [number, number][] = [];
+    for (let round = 0; round < rounds; round++) {
+      const { rate: alone } = await world.loader.measure({ ...reading, connections, seconds });
+      const stop = await keepMoving(world, board);
+      const { rate: meanwhile } = await world.loader.measure({ ...reading, connections, seconds });
+      await stop();
+      pairs.push([meanwhile, alone]);
+    }
+    made.push(
+      told({
+        name: `board while ${MOVERS} cards are moved with Git ÷ alone`,
+        connections,
+        service: median(pairs.map(([of]) => of)),
+        floor: median(pairs.map(([, of]) => of)),
+        ratio: median(pairs.map(([of, other]) => of / other)),
+        goal: 0.8,
+      }),
+    );
+  }
+  control.faults.remove(delay);
+  return made;
+}
+
+/** Has so many moves wait for the forge, or for their turn there, until what it gives is called. */
+async function keepMoving(world: BenchWorld, board: GitBoard): Promise<() => Promise<void>> {
+  const moves = await Promise.all(Array.from({ length: MOVERS }, () => makeMove(world, board)));
+  const moving = moves.map((move) => move());
+  return async () => {
+    const answers = await Promise.all(moving);
+    // 503 is a turn that would come too late.
+    const wrong = answers.find((status) => status !== 200 && status !== 503);
+    if (wrong !== undefined) throw new Error(`a move with Git was answered ${wrong}`);
+  };
+}
