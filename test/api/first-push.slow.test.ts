@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { deliver } from "../support/deliveries.ts";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/merged-card.ts";
 import { released, told } from "../support/repairing.ts";
 import { loginOf, pushTo } from "../support/work-on-card.ts";
@@ -14,6 +15,7 @@ beforeAll(async () => {
   await world.service.deps.forge.identity();
 });
 afterEach(() => released(world));
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 async function begun(): Promise<{ board: TestBoard; number: number; branch: string }> {

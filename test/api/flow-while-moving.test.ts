@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Trx } from "../../src/store/connect.ts";
+import type { Db, Trx } from "../../src/store/connect.ts";
 import { eventually } from "../support/api.ts";
 import { during } from "../support/during.ts";
 import {
@@ -12,6 +12,7 @@ import {
   without,
   type Flow,
 } from "../support/flows.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { keyHeldBy } from "../support/keys.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterEach(() => world.forge.control.faults.clear());
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 /** Removes a stage as a flow's replacement does, up to its last moment. */
@@ -60,17 +62,17 @@ describe("a flow that changes while cards move", () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const { number } = await board.api.card({ repositoryIds: [] });
+    const standIn = (db: Db, stageId: string) =>
+      db("cards").where({ workspace_id: board.workspaceId, number }).update({ stage_id: stageId });
     const refused = await during(
       world,
-      (trx) =>
-        trx("cards")
-          .where({ workspace_id: board.workspaceId, number })
-          .update({ stage_id: board.stages["To do"] }),
+      (trx) => standIn(trx, board.stages["To do"]),
       () => putFlow(board, without(flow, "To do")),
     );
     expect(refused.status).toBe(409);
     expect(refused.body.message).toContain("To do still holds 1 card");
     expect((await readColumns(board))[0]?.tasks).toMatchObject([{ number }]);
+    await standIn(board.db, board.stages.Backlog);
   });
 
   it.each([

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/connect.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { writeCalls } from "../support/routes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -12,6 +13,7 @@ beforeAll(async () => {
   world = await startWorld();
   board = await world.board();
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const newKey = (): string => `key-${randomUUID()}`;

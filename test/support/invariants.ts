@@ -215,11 +215,16 @@ const stateOf = (pull: PullRequestRow): string => {
   return pull.draft ? "draft" : "open";
 };
 
-/** The pull requests known are those of the forge, each as it is there, and one is open into each target: I12. */
+/** The pull requests known, of branches a card had before too, are those of the forge, each as it is there, and one is open into each target: I12. */
 function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
   return links.flatMap(({ forgeId, repository, branchName }) => {
-    const there = pullsFrom(forge, forgeId, branchName);
     const known = pulls.filter((pull) => pull.forgeId === forgeId);
+    const earlier = forge.context.state.pullRequests
+      .in(forgeId)
+      .filter(
+        ({ number, headRef }) => headRef !== branchName && known.some((pull) => pull.number === number),
+      );
+    const there = [...pullsFrom(forge, forgeId, branchName), ...earlier];
     const said = (states: readonly string[]): string => states.toSorted().join(", ") || "none";
     const theirs = said(there.map((pull) => `#${pull.number} ${stateOf(pull)} into ${pull.baseRef}`));
     const ours = said(known.map((pull) => `#${pull.number} ${pull.state} into ${pull.targetBranch}`));
