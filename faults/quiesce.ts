@@ -23,7 +23,10 @@ export async function whatIsLeft(db: Db): Promise<string | null> {
 }
 
 /** Waits until nothing is left to be done; gives what was left after that many seconds. */
-export async function untilIdle({ forge, deps }: FaultWorld, seconds: number): Promise<string | null> {
+export async function untilIdle(
+  { forge, deps }: Pick<FaultWorld, "forge" | "deps">,
+  seconds: number,
+): Promise<string | null> {
   const until = Date.now() + seconds * 1_000;
   for (let calm = 0; ;) {
     await forge.settle();

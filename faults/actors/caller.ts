@@ -25,7 +25,7 @@ interface CallerOptions {
   readonly apiKey: string;
   readonly processes: readonly ServiceProcess[];
   readonly dice: Dice;
-  readonly history: History;
+  readonly history: Pick<History, "call">;
   /** Past this moment (milliseconds since 1970) nothing is tried again. */
   readonly giveUpAt: () => number;
 }

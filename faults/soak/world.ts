@@ -1,0 +1,102 @@
+import { mkdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import type { Deps } from "../../src/actions/deps.ts";
+import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { connect } from "../../src/store/connect.ts";
+import { outsideDeps } from "../../test/support/outside-deps.ts";
+import { environmentOf } from "../../test/support/shipped-service.ts";
+import { makeBoard, METRICS_TOKEN, type TestBoard } from "../../test/support/world.ts";
+import { freePort, startCrashingPostgres } from "../world/postgres.ts";
+import { makeServiceProcess, type ServiceProcess } from "../world/service-process.ts";
+
+/** One process of the compiled service, the forge it works on, a PostgreSQL of its own, and some boards. */
+export interface SoakWorld {
+  readonly service: ServiceProcess;
+  readonly forge: RunningForge;
+  /** The harness's own way into the database and to the forge. */
+  readonly deps: Deps;
+  readonly boards: readonly TestBoard[];
+  /** Where the service puts what is temporary. */
+  readonly temporary: string;
+  stop(): Promise<void>;
+}
+
+export interface SoakWorldOptions {
+  readonly folder: string;
+  /** Where the compiled service is. */
+  readonly root: string;
+  readonly boards: number;
+  /** What is leaked on purpose; null for nothing. */
+  readonly leak: string | null;
+}
+
+const IN_SERVICE = pathToFileURL(join(import.meta.dirname, "in-service.mjs")).href;
+
+export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOptions): Promise<SoakWorld> {
+  const temporary = join(folder, "tmp");
+  mkdirSync(temporary, { recursive: true });
+  const postgres = await startCrashingPostgres();
+  const databaseUrl = await postgres.createDatabase("soak");
+  const port = await freePort();
+  const forge = await startForge({
+    dataDir: join(folder, "forge"),
+    port: 0,
+    webhookUrl: `http://127.0.0.1:${port}${WEBHOOK_PATH}`,
+    seed: false,
+  });
+  const github = {
+    apiUrl: forge.apiUrl,
+    appId: forge.app.id,
+    privateKey: forge.app.privateKey,
+    webhookSecrets: [forge.app.webhookSecret],
+    paceWrites: true,
+  };
+  const env = {
+    LOG_LEVEL: "info",
+    METRICS_TOKEN,
+    TMPDIR: temporary,
+    NODE_OPTIONS: `--import=${IN_SERVICE}`,
+    ...(leak !== null && { SOAK_LEAK: leak }),
+  };
+  const service = makeServiceProcess({
+    name: "service",
+    root,
+    port,
+    env: environmentOf({ databaseUrl, github, env }),
+    logFolder: folder,
+    clockSkewMs: 0,
+  });
+  await service.start();
+  // Told from the service's connections by its name.
+  const db = connect({ connectionString: named(databaseUrl), max: 4, onError: () => undefined });
+  const deps = outsideDeps(db, forge);
+  const made: TestBoard[] = [];
+  for (let at = 0; at < boards; at++)
+    made.push(await makeBoard(forge, { deps, baseUrl: service.baseUrl }, {}));
+  return {
+    service,
+    forge,
+    deps,
+    boards: made,
+    temporary,
+    stop: async () => {
+      await service.kill();
+      await forge.stop();
+      await db.destroy();
+      await postgres.stop();
+      await rm(join(folder, "forge"), { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the harness's own connections call themselves. */
+export const HARNESS = "soak harness";
+
+function named(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set("application_name", HARNESS);
+  return url.href;
+}
