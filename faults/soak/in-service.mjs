@@ -1,6 +1,6 @@
 /**
  * Loaded into the service before its own code. SIGUSR2 makes it collect garbage, so that what is measured is what is held. SOAK_LEAK names
- * what is lost on purpose, four times a second, so that the soak can be seen to fail.
+ * what is lost on purpose, every SOAK_LEAK_MS, so that the soak can be seen to fail.
  */
 import { randomBytes } from "node:crypto";
 import { openSync, writeFileSync } from "node:fs";
@@ -24,18 +24,15 @@ async function connected() {
 }
 
 const leaks = {
-  heap: () => lost.push(Array.from({ length: 5_000 }, () => ({ kept: true }))),
+  heap: () => lost.push(Array.from({ length: 30_000 }, () => ({ kept: true }))),
   files: () => lost.push(openSync(process.execPath)),
-  connections: async () => {
-    // PostgreSQL takes a hundred.
-    if (lost.length < 40) lost.push(await connected());
-  },
+  connections: async () => lost.push(await connected()),
   jobs: async () => {
     lost[0] ??= await connected();
-    await lost[0].query("select graphile_worker.add_job('a-task-nobody-knows')");
+    await lost[0].query("select graphile_worker.add_job('a-task-nobody-knows') from generate_series(1, 5)");
   },
   temporary: () => writeFileSync(join(tmpdir(), randomBytes(8).toString("hex")), ""),
 };
 
 const leak = leaks[process.env.SOAK_LEAK];
-if (leak) setInterval(() => void leak(), 250).unref();
+if (leak) setInterval(() => void leak(), Number(process.env.SOAK_LEAK_MS)).unref();

@@ -34,6 +34,8 @@ const lives = Number(values.lives ?? 2);
 const LOOKS = 180;
 /** How long, in seconds, what is under way at the end may take to come to rest. */
 const PATIENCE = 120;
+/** So many times in a run something is leaked where that is asked for: PostgreSQL takes no more than a hundred connections. */
+const LEAKS = 40;
 /** A run at least so long is what the documentation tells of. */
 const WHOLE_MINUTES = 30;
 
@@ -72,7 +74,8 @@ function inOneLine(sample: Sample): string {
 const shipped = await shipService();
 const folder = await mkdtemp(join(tmpdir(), "trunkline-soak-"));
 try {
-  const leak = values.leak ?? null;
+  const what = values.leak ?? null;
+  const leak = what === null ? null : { what, everyMs: (minutes * 60_000) / LEAKS };
   const world = await startSoakWorld({ folder, root: shipped.dir, boards, leak });
   const soaked = await soak(world).finally(() => world.stop());
   console.log(tableOf(soaked));

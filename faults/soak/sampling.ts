@@ -44,7 +44,8 @@ const megabytes = (bytes: number): number => bytes / 1_048_576;
 
 async function readMetrics({ service }: SoakWorld): Promise<(name: string) => number> {
   const response = await fetch(`${service.baseUrl}/metrics`, {
-    headers: { authorization: `Bearer ${METRICS_TOKEN}` },
+    // A connection of its own: one kept from the last look may be closed just as it is used again.
+    headers: { authorization: `Bearer ${METRICS_TOKEN}`, connection: "close" },
   });
   const text = await response.text();
   return (name) => {

@@ -29,8 +29,8 @@ export interface SoakWorldOptions {
   /** Where the compiled service is. */
   readonly root: string;
   readonly boards: number;
-  /** What is leaked on purpose; null for nothing. */
-  readonly leak: string | null;
+  /** What is leaked on purpose, and how often; null for nothing. */
+  readonly leak: { readonly what: string; readonly everyMs: number } | null;
 }
 
 const IN_SERVICE = pathToFileURL(join(import.meta.dirname, "in-service.mjs")).href;
@@ -59,7 +59,7 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
     METRICS_TOKEN,
     TMPDIR: temporary,
     NODE_OPTIONS: `--import=${IN_SERVICE}`,
-    ...(leak !== null && { SOAK_LEAK: leak }),
+    ...(leak !== null && { SOAK_LEAK: leak.what, SOAK_LEAK_MS: String(leak.everyMs) }),
   };
   const service = makeServiceProcess({
     name: "service",
