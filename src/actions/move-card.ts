@@ -228,7 +228,9 @@ export async function settleMove<Kept>(
       if (await settleOperation(trx, move, state, result)) return;
       throw beingMoved(card);
     };
-    if (outcome.state === "refused") {
+    // Another call put it there since this one looked: what stands where it is to stand is refused nothing.
+    const isThere = current.stageId === stage.id;
+    if (outcome.state === "refused" && !isThere) {
       await settle("refused", null);
       const blocked = await blockCard(trx, card.id, refusedBy(outcome, stage));
       await lookAtForbidding(trx, card.id, blocked.reasons);
@@ -250,7 +252,7 @@ export async function settleMove<Kept>(
       await settle("queued", body);
       return { kept: await keep(trx, body, 202) };
     }
-    const body = moveResult(card, stage.id, null, outcome.promoted);
+    const body = moveResult(card, stage.id, isThere ? current.blocked : null, outcome.promoted);
     await settle("done", body);
     await enterStage(trx, current, stage, move.index, move.actorId);
     return { kept: await keep(trx, body, 200) };

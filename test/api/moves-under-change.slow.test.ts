@@ -1,7 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
 import { syncInstallation } from "../../src/actions/sync-installation.ts";
 import { acceptPermissions } from "../../src/sandbox/forge/acts/change-installation.ts";
+import { insertOperation } from "../../src/store/operations.ts";
+import { placeCard } from "../../src/store/placing.ts";
+import { recordEvents } from "../../src/store/timeline.ts";
 import { eventually } from "../support/api.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { readInbox } from "../support/inbox.ts";
@@ -387,4 +391,25 @@ describe("access that changes under a move", () => {
     world.forge.pages.setSuspended(board.owner, false, `ada-${board.owner.slice(4)}`);
     await movedInTheEnd(board, number);
   });
+});
+
+it("a card that another call has put there since a move began stays there, and is refused nothing", async () => {
+  const board = await world.board();
+  const { "In progress": from, "In review": to } = board.stages;
+  const { id, number } = await board.api.card({ statusId: from });
+  const { deps } = world.service;
+  const made = await deps.db<{ id: string; created_by: string }>("cards").where({ id }).first("created_by");
+  const actorId = made?.created_by ?? "";
+  await deps.db.transaction(async (trx) => {
+    await placeCard(trx, id, to, 0);
+    const actor = { userId: actorId, login: null };
+    await recordEvents(trx, [{ cardId: id, kind: "status_changed", actor, data: { from, to } }]);
+    const begun = { workspaceId: board.workspaceId, cardId: id, stageId: to, index: 0, actorId };
+    await insertOperation(trx, { ...begun, id: randomUUID(), holder: randomUUID(), requestId: randomUUID() });
+  });
+  await resumeOrphanedMoves(deps);
+  const open = () => deps.db("operations").where({ card_id: id, state: "running" });
+  await eventually(open, ({ length }) => length === 0);
+  expect(await board.api.readCard(number)).toMatchObject({ statusId: to, blocked: null });
+  expect(await kindsOf(board, number)).not.toContain("promotion_refused");
 });
