@@ -5,7 +5,7 @@ import { ForgeUnavailable } from "../forge/forge.ts";
 import { blockCard, setBlocked } from "../store/blocked-cards.ts";
 import { findCard, lockCard, readCard, type CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
-import { findOpenOperation, settleOperation } from "../store/operations.ts";
+import { findFinishedOperation, findOpenOperation, settleOperation } from "../store/operations.ts";
 import { placeCard } from "../store/placing.ts";
 import { findProject, type Project } from "../store/projects.ts";
 import { recordEvents } from "../store/timeline.ts";
@@ -105,9 +105,13 @@ async function placeOnly<Kept>(
   { card, stage }: Crossing,
   index: number,
 ): Promise<Kept> {
+  const { requestId } = mover;
   const kept = await deps.db.transaction(async (trx) => {
     const current = await lockCard(trx, card.id);
     if (!current) throw notFound(`There is no card ${card.number} on this board.`);
+    // An earlier try of the request did go through the forge, and was finished without it.
+    const finished = await findFinishedOperation(trx, { cardId: card.id, stageId: stage.id, requestId });
+    if (finished) return mover.keep(trx, finished.result, 200);
     const operation = await findOpenOperation(trx, card.id);
     if (operation?.isHeld || current.stageId !== card.stageId) throw beingMoved(card);
     if (operation && current.stageId !== stage.id) await abandonMove(trx, card, operation);

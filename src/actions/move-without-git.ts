@@ -10,12 +10,12 @@ const RULES_WITHOUT_GIT = RULE_TYPES.filter((type) => !ruleAsks({ type, into: nu
 /** Moves a card in one statement, where that has nothing to do with the forge and no other move is at work on it. */
 export async function moveWithoutGit(
   deps: Deps,
-  { userId: actorId, workspaceId, role, ...request }: KeyedAsker,
+  { userId: actorId, workspaceId, role, requestId, ...request }: KeyedAsker,
   number: number,
   { statusId: stageId, index }: { readonly statusId: string; readonly index: number },
 ): Promise<AtOnce> {
   const roles = ROLES.filter((least) => mayAct(role, least));
-  const where = { workspaceId, number, stageId, index };
+  const where = { workspaceId, number, stageId, index, requestId };
   const move = { ...where, eventId: deps.newId(), actorId, roles, rulesWithoutGit: RULES_WITHOUT_GIT };
   const moved = await moveAtOnce(deps.db, request, move);
   if (moved?.state === "done") deps.metrics.moves.inc({ outcome: "moved" });

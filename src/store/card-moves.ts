@@ -11,6 +11,8 @@ export interface CardMove {
   readonly index: number;
   readonly eventId: string;
   readonly actorId: string;
+  /** Names the request across its retries. */
+  readonly requestId: string;
   /** The least roles of stages that the caller may move a card into. */
   readonly roles: readonly string[];
   /** The rules of stages that ask for no Git. */
@@ -24,7 +26,8 @@ const atEnd = (end: "first" | "last"): string => `
         order by c.rank ${end === "first" ? "" : "desc"} limit 1) ${end} on cast(:goesTo as text) = '${end}'`;
 
 /**
- * Of a card that is there and that no move is at work on, into a stage of its project's flow that the caller may use and that asks for no Git of it. That
+ * Of a card that is there and that no move is at work on, into a stage of its project's flow that the caller may use and that asks for no Git of it. A request whose
+ * move was finished without it is not one of these: it is answered with what came of that. That
  * nobody is at work on it is asked when its row is held, as by whoever begins such a move.
  */
 const MOVE_AT_ONCE = atOnce(
@@ -36,6 +39,7 @@ const MOVE_AT_ONCE = atOnce(
      select card.id, card.stage_id as from_id, s.id as into_id from card
        join stages s on s.id = :stageId and s.project_id = card.project_id
       where s.min_role = any(cast(:roles as text[])) and not is_being_moved(card.id)
+        and not exists (select 1 from operations o where o.card_id = card.id and o.request_id = :requestId and o.state = 'done')
         and (s.id = card.stage_id or s.rule_type = any(cast(:rulesWithoutGit as text[]))
              or not exists (select 1 from card_repositories cr where cr.card_id = card.id))),
    place as materialized (

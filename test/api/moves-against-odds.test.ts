@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
+import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -69,6 +70,42 @@ describe("a forge that cannot be reached", () => {
     const moved = await board.api.move(number, board.stages.Done);
     expect(moved).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });
     expect(await mergesOn(board, "web")).toHaveLength(1);
+  }, 60_000);
+});
+
+describe("a move that was finished without its caller", () => {
+  it("answers him, when he comes back, with what it came to", async () => {
+    const board = await world.board();
+    const number = await cardIn(board, ["web"]);
+    const key = `left-${randomUUID()}`;
+    const path = "/repositories/*/pulls/*/merge-async";
+    const { faults } = world.forge.control;
+    faults.add({
+      match: { method: "PUT", path },
+      fault: { kind: "answer", status: 502, effect: "after" },
+      times: 1,
+    });
+    // From the merge on nothing is answered; what comes before it is.
+    const stop = world.forge.control.observe({
+      onCall: (call) => {
+        if (call.path.endsWith("/merge-async"))
+          faults.add({ fault: { kind: "answer", status: 503, effect: "before" }, skip: 1 });
+      },
+    });
+    expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(503);
+    stop();
+    world.forge.control.reset();
+    const updated_at = board.db.raw("now() - interval '1 minute'");
+    await board.db("operations").where({ workspace_id: board.workspaceId }).update({ updated_at });
+    await resumeOrphanedMoves(world.service.deps);
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+    const answered = await board.api.move(number, board.stages.Done, 0, { key });
+    expect(answered).toMatchObject({
+      status: 200,
+      body: { promoted: [{ fullName: `${board.owner}/web`, targetBranch: "main", prNumber: 1 }] },
+    });
+    // Another request of the same is one of its own.
+    expect((await board.api.move(number, board.stages.Done)).body).toMatchObject({ promoted: [] });
   }, 60_000);
 });
 
