@@ -120,11 +120,11 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "the log says who called, with everything",
     breaks: "I10",
     edits: [
-      { file: "log.js", find: "hooks: { streamWrite: withoutSecrets },", replace: "" },
+      { file: "log.js", find: "return withoutSecrets(line);", replace: "return line;" },
       {
         file: "http/observe-requests.js",
-        find: `info({ method, path,`,
-        replace: `info({ method, path, key: request.get("authorization"),`,
+        find: `info({ requestId, method, path,`,
+        replace: `info({ requestId, method, path, key: request.get("authorization"),`,
       },
     ],
   },
