@@ -52,9 +52,22 @@ export interface GitHubDouble {
   done(): void;
 }
 
+const TOO_EARLY =
+  "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
+
+/** When the App's JWT says it was made, in seconds. */
+function issuedAt(headers: Record<string, string | string[]>): number {
+  const [, claims] = [headers["authorization"]].flat().join("").split(".");
+  return Number(Object(JSON.parse(Buffer.from(claims ?? "", "base64url").toString())).iat);
+}
+
 export const API = "https://api.github.com";
 
-export function openGitHubDouble(options: Partial<GitHubForgeOptions> = {}): GitHubDouble {
+/** `behindMs` is how far GitHub's clock is behind ours, or ours ahead of GitHub's. */
+export function openGitHubDouble({
+  behindMs = 0,
+  ...options
+}: Partial<GitHubForgeOptions> & { readonly behindMs?: number } = {}): GitHubDouble {
   const baseUrl = options.baseUrl ?? API;
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === "/" ? "" : pathname;
@@ -79,9 +92,13 @@ export function openGitHubDouble(options: Partial<GitHubForgeOptions> = {}): Git
     .persist()
     .post(/\/app\/installations\/\d+\/access_tokens$/)
     .optionally()
-    .reply(201, () => {
+    .reply(function mint() {
+      const now = Date.now() - behindMs;
+      if (issuedAt(Object(this.req.headers)) * 1_000 > now + 5_000) {
+        return [401, { message: TOO_EARLY }, { date: new Date(now).toUTCString() }];
+      }
       minted += 1;
-      return { token: `ghs_test.${minted}`, expires_at: "2099-01-01T00:00:00Z", permissions: {} };
+      return [201, { token: `ghs_test.${minted}`, expires_at: "2099-01-01T00:00:00Z", permissions: {} }];
     });
   const reply = (
     interceptor: nock.Interceptor,

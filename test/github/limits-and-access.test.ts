@@ -105,6 +105,15 @@ describe("a token that GitHub no longer accepts", () => {
     expect(github.requests[2]?.headers["authorization"]).toBe("token ghs_test.2");
   });
 
+  test("is replaced by a process whose clock is ahead of GitHub's, too", async () => {
+    github.done();
+    github = openGitHubDouble({ behindMs: 600_000 });
+    github.on("GET", REF, 401, bad);
+    github.on("GET", REF, 200, ref);
+    expect(await head()).toBe(SHA);
+    expect(github.minted).toBe(2);
+  });
+
   test("is not replaced for ever: two tokens a minute at most", async () => {
     for (let tries = 0; tries < 3; tries++) github.on("GET", REF, 401, bad);
     expect(await failure(head())).toMatchObject({ name: "ForgeUnavailable", retryAfter: 60 });

@@ -84,16 +84,22 @@ describe("listings", () => {
   });
 
   test("of repositories are read to their end", async () => {
-    const page = Array.from({ length: 100 }, (_, index) => repository(index + 1));
+    const granted = (id: number) => ({ ...repository(id), node_id: `R_${id}` });
+    const page = Array.from({ length: 100 }, (_, index) => granted(index + 1));
     github.on("GET", "/installation/repositories", 200, { total_count: 101, repositories: page });
     github.on("GET", "/installation/repositories", 200, {
       total_count: 101,
-      repositories: [repository(101)],
+      repositories: [granted(101)],
     });
     const found = await github.forge.repositories(7);
     const repositories = found.ok ? found.value : [];
     expect(repositories).toHaveLength(101);
-    expect(repositories[100]).toEqual({ forgeId: 101, fullName: "acme/r101", defaultBranch: "trunk" });
+    expect(repositories[100]).toEqual({
+      forgeId: 101,
+      fullName: "acme/r101",
+      defaultBranch: "trunk",
+      nodeId: "R_101",
+    });
     expect(github.requests.map(({ query }) => query)).toEqual([
       { per_page: "100", page: "1" },
       { per_page: "100", page: "2" },

@@ -73,7 +73,7 @@ describe("the App", () => {
     const given = { forgeId: repository.forgeId, fullName: repository.fullName, defaultBranch: "main" };
     expect(await forge.repositories(installationId)).toEqual({
       ok: true,
-      value: expect.arrayContaining([given]),
+      value: expect.arrayContaining([{ ...given, nodeId: expect.any(String) }]),
     });
     expect(await forge.repository(repository)).toEqual(given);
   });

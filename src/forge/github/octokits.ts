@@ -61,7 +61,7 @@ export function createOctokits(options: AppOptions, transport: Transport, clock:
   }
 
   async function connect(installationId: number): Promise<InstallationOctokits> {
-    const octokit = await forInstallation(await probot.auth(), installationId, options.baseUrl);
+    const octokit = await forInstallation(await probot.auth(), installationId);
     return { octokit, renewToken: tokenRenewal(octokit, clock) };
   }
 
@@ -87,20 +87,13 @@ function octokitClass(): Octokit {
 
 interface FactoryOptions {
   readonly octokit: { readonly constructor: Octokit };
-  readonly octokitOptions: { readonly auth: { readonly request: RequestFunction } };
+  readonly octokitOptions: { readonly auth: object };
 }
 
-type RequestFunction = ProbotOctokit["request"];
-
-async function forInstallation(
-  app: ProbotOctokit,
-  installationId: number,
-  baseUrl: string,
-): Promise<ProbotOctokit> {
+async function forInstallation(app: ProbotOctokit, installationId: number): Promise<ProbotOctokit> {
   const factory = ({ octokit, octokitOptions }: FactoryOptions): ProbotOctokit => {
-    // The function probot mints tokens with knows no base URL when it is asked to renew one.
-    const request = octokitOptions.auth.request.defaults({ baseUrl });
-    const auth = { ...octokitOptions.auth, installationId, request };
+    // The function probot renews tokens with knows neither the base URL, nor, as this one does, to sign again by GitHub's clock where ours is wrong.
+    const auth = { ...octokitOptions.auth, installationId, request: app.request };
     return new octokit.constructor({ ...octokitOptions, auth });
   };
   return (await app.auth({ type: "installation", installationId, factory })) as ProbotOctokit;
