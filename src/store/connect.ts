@@ -50,8 +50,8 @@ export function connect({ connectionString, max = 10, onError }: ConnectOptions)
   });
 }
 
-/** Lost or refused connections, no resources, shutdown, a cancelled statement, a deadlock or a serialization failure. */
-const AWAY = /^(08|40|53|57P0|57014|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
+/** Lost or refused connections, a server that may only be read just now, no resources, shutdown, a cancelled statement, a deadlock or a serialization failure. */
+const AWAY = /^(08|25006|40|53|57P0|57014|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 
 /**
  * Whether an error says that the database could not be used just now, and nothing about what was asked of it: the same call can

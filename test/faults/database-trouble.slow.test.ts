@@ -45,7 +45,7 @@ const statementsTakeTooLong: Trouble = async () => {
 
 /** Writes are refused in the words PostgreSQL has for it; the disk itself has room. */
 const refusing =
-  (condition: "disk_full"): Trouble =>
+  (condition: "disk_full" | "read_only_sql_transaction"): Trouble =>
   async () => {
     await db().raw(`
       create function refuse() returns trigger language plpgsql as $$
@@ -62,6 +62,7 @@ const TROUBLES: readonly [string, Trouble][] = [
   ["has no connection left", noConnectionIsLeft],
   ["takes too long over a statement", statementsTakeTooLong],
   ["has no room on its disk", refusing("disk_full")],
+  ["may only be read, its other half having taken over", refusing("read_only_sql_transaction")],
 ];
 
 function expectComeAgain({ status, headers, text }: ApiAnswer): void {
@@ -75,7 +76,8 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
     const key = randomUUID();
     const create = () => board.api.post("/v1/cards", { title: "Once" }, { key });
     const end = await trouble();
-    const refused = await create().finally(end);
+    const refused = await create();
+    await end();
     expectComeAgain(refused);
     await eventually(create, ({ status }) => status === 201, 40_000);
     const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
@@ -99,7 +101,8 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
         (listed) => listed[0]?.hits === 1,
       );
       const end = await trouble();
-      const refused = await moving.finally(end);
+      const refused = await moving;
+      await end();
       faults.clear();
       expectComeAgain(refused);
       const moved = await eventually(move, ({ status }) => status === 200, 40_000);
