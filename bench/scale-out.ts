@@ -137,7 +137,7 @@ async function start(): Promise<Bench & { board: BenchBoard }> {
     );
   const services = [await startService(), await startService()] as const;
   const loaders = [startLoader({}), startLoader({})] as const;
-  for (const { stop } of [...services, ...loaders]) ends.push(stop);
+  for (const started of [...services, ...loaders]) ends.push(() => started.stop());
   const [first, second] = services.map(({ line }) => (JSON.parse(line) as { baseUrl: string }).baseUrl);
   const pids = services.map(({ child }) => child.pid ?? 0);
   await sleep(values.short ? 0 : 5_000);

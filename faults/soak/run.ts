@@ -71,13 +71,21 @@ function inOneLine(sample: Sample): string {
   return parts.join("  ");
 }
 
+async function soakAndStop(world: SoakWorld): Promise<Soaked> {
+  try {
+    return await soak(world);
+  } finally {
+    await world.stop();
+  }
+}
+
 const shipped = await shipService();
 const folder = await mkdtemp(join(tmpdir(), "trunkline-soak-"));
 try {
   const what = values.leak ?? null;
   const leak = what === null ? null : { what, everyMs: (minutes * 60_000) / LEAKS };
   const world = await startSoakWorld({ folder, root: shipped.dir, boards, leak });
-  const soaked = await soak(world).finally(() => world.stop());
+  const soaked = await soakAndStop(world);
   console.log(tableOf(soaked));
   const isFlat = soaked.troubles.length === 0 && soaked.verdicts.every((verdict) => verdict.isFlat);
   if (minutes >= WHOLE_MINUTES && leak === null) await writeReport(soaked, values.note);

@@ -32,7 +32,7 @@ export function observeRequest(
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && isUuid(given) ? given : uuidv7();
   const started = performance.now();
-  response.locals = new Observed(requestId, gate, log) as unknown as Response["locals"];
+  response.locals = new Observed(requestId, gate, log);
   response.setHeader("X-Request-Id", requestId);
   response.on("finish", () => {
     const ms = performance.now() - started;

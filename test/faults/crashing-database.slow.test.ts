@@ -65,12 +65,13 @@ async function insist<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Pr
 }
 
 /** A card's whole life, with a pause wherever people would be at work. */
-async function life({ api, stages, owner, person }: TestBoard, title: string): Promise<number> {
+async function life(board: TestBoard, title: string): Promise<number> {
+  const { api, stages, owner } = board;
   const { number } = await insist((key) => api.post<ApiCard>("/v1/cards", { title }, { key }));
   const move = (statusId: string) => insist((key) => api.move(number, statusId, 0, { key }));
   await move(stages["In progress"]);
   const { repositories } = await insist(() => api.get<ApiCard>(`/v1/cards/${number}`));
-  await person("ada", "PUT", `/repos/${owner}/web/contents/${number}.txt`, {
+  await board.person("ada", "PUT", `/repos/${owner}/web/contents/${number}.txt`, {
     message: "Work",
     content: "",
     branch: repositories[0]?.branchName ?? "",

@@ -38,7 +38,7 @@ export const aroundEach = (
 type AnswerOf<Story extends Doomed> = Awaited<ReturnType<Story["act"]>>;
 
 /** A story that was begun, and what its call was answered when it was made again. */
-export type Told<Story extends Doomed> = Story & { answer(): AnswerOf<Story> };
+export type Told<Story extends Doomed> = Story & { readonly answer: () => AnswerOf<Story> };
 
 /**
  * Before the tests of a block: begins a story for each name, kills the service once, under all of them, and has the callers come back at

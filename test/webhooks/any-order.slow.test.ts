@@ -100,7 +100,7 @@ async function tellable() {
       () =>
         db("graphile_worker.jobs")
           .whereIn("task_identifier", ["hear-again", "work-lane"])
-          .where((any) => any.whereNull("key").orWhereRaw("key like any(?)", [keys]))
+          .whereRaw("(key is null or key like any(?))", [keys])
           .select("id"),
       ({ length }) => length === 0,
     );
