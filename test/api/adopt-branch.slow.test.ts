@@ -4,14 +4,15 @@ import { allWorked } from "../support/deliveries.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { clearedWhen, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
 import { deleteBranch, loginOf, pushTo, workedCard } from "../support/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
-afterEach(() => world.forge.control.reset());
 
 /** A card and the branch that was suggested to it. */
 async function suggested(

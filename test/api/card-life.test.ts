@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Clone } from "../support/git.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 /** A card in progress whose branch has one commit of ada's, its draft pull request open. */

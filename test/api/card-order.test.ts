@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -8,6 +9,7 @@ beforeAll(async () => {
   world = await startWorld();
   board = await world.board();
 });
+afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
 
 type StageName = keyof TestBoard["stages"];

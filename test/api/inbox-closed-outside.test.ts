@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { loginOf, pullPath, workedCard } from "../support/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const change = (board: TestBoard, state: "open" | "closed", number = 1) =>

@@ -2,14 +2,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { allWorked } from "../support/deliveries.ts";
 import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
 import { deleteBranch, loginOf, pullPath, pushTo, workedCard } from "../support/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
-afterEach(() => world.forge.control.reset());
 
 const webhooks = () => world.forge.control.webhooks;
 

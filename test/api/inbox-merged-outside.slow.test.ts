@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { itemsOf, itemWhen, readInbox } from "../support/inbox.ts";
 import { loginOf, pullPath, workedCard } from "../support/work-on-card.ts";
-import { expectAllConsistent } from "../support/invariants.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterAll(() => expectAllConsistent(world));
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const merge = (board: TestBoard, number = 1) =>

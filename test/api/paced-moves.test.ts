@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld({ paceWrites: true });
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 describe("a service on GitHub itself", () => {

@@ -2,13 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { eventually } from "../support/api.ts";
 import { commentsOf, dueMirrors, mirrorsOf, shown, writeComment } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => world.forge.control.faults.clear());
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 describe.each([

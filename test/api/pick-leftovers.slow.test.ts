@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { sweepPickLeftovers } from "../../src/actions/sweep-pick-leftovers.ts";
 import { mergedCard } from "../support/merged-card.ts";
 import { freeze, makeRelease, pick } from "../support/releases.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const left = async (board: TestBoard): Promise<unknown> =>

@@ -1,15 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { cardInReview, headOf } from "../support/merged-card.ts";
 import { freeze, makeRelease, pick } from "../support/releases.ts";
 import { pullPath } from "../support/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 /** A card that ada merged into `side`, picked into a frozen release. */

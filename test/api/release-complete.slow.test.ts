@@ -14,6 +14,7 @@ import {
   unfreeze,
 } from "../support/releases.ts";
 import { hold, push, released } from "../support/repairing.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,8 +23,8 @@ beforeAll(async () => {
   world = await startWorld();
   board = await world.board({ repositories: ["web", "api"] });
 });
+afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
-afterEach(() => world.forge.control.faults.clear());
 
 async function published(own: TestBoard, repository: string, tagName: string) {
   const path = `/repos/${own.owner}/${repository}/releases/tags/${tagName}`;

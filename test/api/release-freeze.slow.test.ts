@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { freeze, makeRelease, readRelease, setCards, unfreeze } from "../support/releases.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
 import { pushTo } from "../support/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -12,6 +13,7 @@ beforeAll(async () => {
   world = await startWorld();
   board = await world.board({ repositories: ["web", "api"] });
 });
+afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
 
 /** The commit of a branch on the forge, or null. */

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { settled } from "../support/database-content.ts";
 import { aheadOfMain, cardInReview, fileOn, headOf, mergedCard } from "../support/merged-card.ts";
 import { freeze, makeRelease, pick, readRelease, setCards, unfreeze } from "../support/releases.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -10,8 +12,8 @@ beforeAll(async () => {
   world = await startWorld();
   board = await world.board({ repositories: ["web", "api"] });
 });
+afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
-afterEach(() => world.forge.control.faults.clear());
 
 async function frozen(own: TestBoard, name: string): Promise<string> {
   const id = await makeRelease(own.api, name);
@@ -217,6 +219,7 @@ describe("picking a card into a frozen release", () => {
     const own = await world.board();
     const id = await frozen(own, "6.0");
     const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
+    await settled(world);
     world.forge.control.calls.reset();
     expect((await pick(own.api, id, number)).status).toBe(200);
     expect(world.forge.control.calls.read().total).toBeLessThanOrEqual(5);

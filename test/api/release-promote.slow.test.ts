@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { makeRelease, promote, type PromotionAnswer } from "../support/releases.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -8,6 +9,7 @@ beforeAll(async () => {
   world = await startWorld({ paceWrites: true });
   world.forge.settings.writesPerMinute = 80;
 });
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const CARDS = 200;

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { openCard } from "../support/open-card.ts";
 import { makeRelease, promote, readRelease, setCards, type PromotionAnswer } from "../support/releases.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -10,6 +11,7 @@ beforeAll(async () => {
   world = await startWorld();
   board = await world.board();
 });
+afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
 
 const movesOf = async (number: number): Promise<unknown[]> =>

@@ -9,6 +9,7 @@ import { onForge, repositoryOf } from "../support/installations.ts";
 import { headOf, mergedCard } from "../support/merged-card.ts";
 import { freeze, makeRelease, readRelease } from "../support/releases.ts";
 import { lose, released } from "../support/repairing.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,6 +19,7 @@ beforeAll(async () => {
   await world.service.deps.forge.identity();
 });
 afterEach(() => released(world));
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board({ repositories: ["web", "api"] });

@@ -7,9 +7,11 @@ import type { TestBoard } from "./world.ts";
 export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timeline }: Observed): string[] {
   const moves = timeline.filter(({ kind }) => kind === "status_changed");
   const entered = [flow.stages[0]?.id, ...moves.map(({ data }) => data["to"])];
+  const names = card.repositories.map(({ fullName }) => fullName);
+  // An answer has the name a repository had, the timeline the one it has: a name that is none of the card's any more says nothing.
   const merged = timeline
     .filter(({ kind }) => kind === "pull_request_merged")
-    .map(({ repositoryFullName, data }) => `${repositoryFullName}#${String(data["prNumber"])}`);
+    .map(({ repositoryFullName, data }) => ({ fullName: repositoryFullName, number: data["prNumber"] }));
   return successes
     .filter(({ apiKey, path, status }) => {
       const isMove = path === `/v1/cards/${card.number}/move` && status === 200;
@@ -17,10 +19,15 @@ export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timelin
     })
     .flatMap(({ text }) => {
       const { task, promoted } = JSON.parse(text) as MoveAnswer;
-      const said = promoted.map(({ fullName, prNumber }) => `${fullName}#${prNumber}`);
+      const untrue = promoted.filter(
+        ({ fullName, prNumber }) =>
+          !merged.some(
+            (pull) => pull.number === prNumber && (pull.fullName === fullName || !names.includes(fullName)),
+          ),
+      );
       return [
         ...(entered.includes(task.statusId) ? [] : [`was answered to be in ${task.statusId}, and never was`]),
-        ...said.filter((pull) => !merged.includes(pull)).map((pull) => `was answered that ${pull} is merged`),
+        ...untrue.map(({ fullName, prNumber }) => `was answered that ${fullName}#${prNumber} is merged`),
       ];
     });
 }
@@ -29,8 +36,14 @@ export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timelin
 export function unequalAnswers<
   T extends Pick<Success, "text" | "isReplay"> & { readonly status: number | null },
 >(answers: readonly T[], nameOf: (answer: T) => string): string[] {
-  return [...new Set(answers.map(nameOf))].flatMap((name) => {
-    const given = answers.filter((answer) => nameOf(answer) === name);
+  const named = new Map<string, T[]>();
+  for (const answer of answers) {
+    const name = nameOf(answer);
+    const given = named.get(name);
+    if (given) given.push(answer);
+    else named.set(name, [answer]);
+  }
+  return [...named].flatMap(([name, given]) => {
     const texts = new Set(given.map(({ status, text }) => `${status} ${text}`));
     const fresh = given.filter(({ isReplay }) => !isReplay);
     return [

@@ -29,11 +29,20 @@ export async function expectConsistent(compared: Compared, board: TestBoard): Pr
   );
 }
 
-/** After each test: the forge behaves again, and what is known of the board made last agrees. */
-export async function leaveConsistent({ forge, service, boards }: TestWorld): Promise<void> {
+/** The boards that were held against the forge after the test that made them. */
+const held = new WeakSet<TestBoard>();
+
+/** After each test: the forge behaves again, and what is known of the boards it made agrees, of the last of all, and of those that tests share. */
+export async function leaveConsistent(
+  { forge, service, boards }: TestWorld,
+  ...shared: readonly TestBoard[]
+): Promise<void> {
   forge.control.reset();
-  const board = boards.at(-1);
-  if (board) await expectConsistent({ forge, db: service.deps.db }, board);
+  const made = boards.filter((board) => !held.has(board));
+  for (const board of new Set([...boards.slice(-1), ...made, ...shared])) {
+    held.add(board);
+    await expectConsistent({ forge, db: service.deps.db }, board);
+  }
 }
 
 /**
@@ -112,8 +121,12 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
 
 async function observe(db: Db, board: TestBoard, number: number): Promise<Observed> {
   const card = await board.api.readCard(number);
+  // A repository that went to another account is another board's: here it is only told of.
   const of = (table: string) =>
-    db(`${table} as t`).join("repositories as r", "r.id", "t.repository_id").where({ card_id: card.id });
+    db(`${table} as t`)
+      .join("repositories as r", "r.id", "t.repository_id")
+      .where({ card_id: card.id })
+      .whereNotNull("r.forge_id");
   return {
     card,
     timeline: await board.api.timeline(number),

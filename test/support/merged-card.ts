@@ -1,3 +1,4 @@
+import { writeFile } from "./work-on-card.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** Makes a card with these files in each of its repositories, and merges it through the stages. Gives its number. */
@@ -25,7 +26,7 @@ export async function cardInReview(
   await board.api.move(number, board.stages["In progress"]);
   const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
   for (const [name, content] of Object.entries(files)) {
-    await forge.commit(`${board.owner}/${name}`, branch, content);
+    for (const [path, text] of Object.entries(content)) await writeFile(board, name, branch, path, text);
   }
   const moved = await board.api.move(number, board.stages["In review"]);
   if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);

@@ -4,6 +4,7 @@ import type { ApiAnswer, MoveAnswer } from "./api.ts";
 import { eventually } from "./api.ts";
 import { putFlow, readFlow } from "./flows.ts";
 import { expectConsistent } from "./invariants.ts";
+import { writeFile } from "./work-on-card.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** What people, machines and bad luck do to a board; `card` and `repository` are places in its lists. */
@@ -182,14 +183,8 @@ async function linkOf(stage: Stage, act: { readonly card: number; readonly repos
 
 let written = 0;
 
-/** A person's commit over the API, which tells of it as of any push. What the branch's rules refuse is not done. */
-async function commit(board: TestBoard, name: string, branch: string, path: string): Promise<void> {
-  const at = `/repos/${board.owner}/${name}/contents/${path}`;
-  const there = await board.person("ada", "GET", `${at}?ref=${encodeURIComponent(branch)}`);
-  const sha = there.status === 200 ? { sha: there.body["sha"] } : {};
-  const content = Buffer.from(`version ${(written += 1)}\n`).toString("base64");
-  await board.person("ada", "PUT", at, { message: `Change ${path}`, content, branch, ...sha });
-}
+const commit = (board: TestBoard, name: string, branch: string, path: string): Promise<void> =>
+  writeFile(board, name, branch, path, `version ${(written += 1)}\n`);
 
 function loseAnswer(world: TestWorld, effect: "before" | "after"): void {
   const fault = { kind: "answer", status: 502, effect } as const;

@@ -18,7 +18,7 @@ import {
   told,
 } from "../support/repairing.ts";
 import { loginOf } from "../support/work-on-card.ts";
-import { expectAllConsistent } from "../support/invariants.ts";
+import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterEach(() => released(world));
-afterAll(() => expectAllConsistent(world));
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 describe("what was found", () => {
