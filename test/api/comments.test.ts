@@ -10,18 +10,18 @@ import {
   shown,
   writeComment,
 } from "../support/comments.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { forgetKey } from "../support/keys.ts";
 import { openCard } from "../support/open-card.ts";
 import { bringForward } from "../support/put-off.ts";
+import { writeFile } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => {
-  world.forge.control.faults.clear();
-  world.forge.control.webhooks.clear();
-});
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
@@ -200,7 +200,7 @@ describe("a mirrored comment", () => {
     const { number } = await board.api.card({ title: "Say hello" });
     await board.api.move(number, board.stages["In progress"]);
     const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
-    await world.forge.commit(`${board.owner}/web`, branch, { "hello.txt": "hello\n" });
+    await writeFile(board, "web", branch, "hello.txt", "hello\n");
     expect((await writeComment(board.api, number, "Too early")).body.mirroredTo).toBe(0);
     await board.api.move(number, board.stages["In review"]);
     await world.forge.settle();
@@ -228,7 +228,7 @@ describe("a retry with the same key", () => {
     const key = "comment-of-a-dead-try";
     const first = await writeComment(board.api, number, "Once", { key });
     // As a crash between writing and answering leaves it.
-    await world.service.deps.db("idempotency_keys").where({ key }).delete();
+    await forgetKey(board, key);
     const again = await writeComment(board.api, number, "Once", { key });
     expect(again.headers.get("idempotent-replay")).toBeNull();
     expect(again).toMatchObject({ status: 201, body: first.body });
@@ -242,7 +242,7 @@ describe("a retry with the same key", () => {
     const key = "comment-of-yesterday";
     const { db } = world.service.deps;
     const first = await writeComment(board.api, number, "Once", { key });
-    await db("idempotency_keys").where({ key }).delete();
+    await forgetKey(board, key);
     await db("timeline_items")
       .where({ id: first.body.id })
       .update({ at: db.raw("now() - interval '25 hours'") });

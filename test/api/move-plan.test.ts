@@ -1,13 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/open-card.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
+import { writeFile } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => world.forge.control.reset());
+afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 interface Plan {
@@ -90,7 +92,7 @@ describe("a move's plan", () => {
     await board.api.move(number, board.stages["In progress"]);
     await board.api.move(number, board.stages["To do"]);
     const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
-    await world.forge.commit(`${board.owner}/web`, branch, { "hello.txt": "hello\n" });
+    await writeFile(board, "web", branch, "hello.txt", "hello\n");
     const { body } = await ask(board, number, board.stages.Done);
     expect(body).toMatchObject({ wouldMove: true, certainty: "unknown", reasons: [] });
     expect(body.steps.map(({ action, prNumber }) => [action, prNumber])).toEqual([

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { randomUUID } from "node:crypto";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { eventually } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startSurroundings, type Surroundings } from "./surroundings.ts";
@@ -27,6 +28,11 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Shippe
   started.push(service);
   surroundings.forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
   return service;
+}
+
+/** The next process, at the address of one that has ended. */
+async function startNext({ baseUrl }: ShippedProcess): Promise<void> {
+  started.push(await shipped.start({ ...surroundings, port: Number(new URL(baseUrl).port) }));
 }
 
 /** What becomes of a call on a connection of its own. */
@@ -93,6 +99,8 @@ describe("the service as it is shipped", () => {
       .select("s.name");
     expect(card).toEqual({ name: "In progress" });
     expect(await db("graphile_worker._private_jobs").whereNotNull("locked_at")).toEqual([]);
+    await startNext(service);
+    await expectConsistent(surroundings, board);
   }, 60_000);
 
   it("still takes calls until load balancers have noticed, and no longer when it is asked a second time", async () => {
@@ -124,8 +132,7 @@ describe("the service as it is shipped", () => {
     await release();
     expect(await answer).toBe("cut off");
 
-    const next = await shipped.start({ ...surroundings, port: Number(new URL(service.baseUrl).port) });
-    started.push(next);
+    await startNext(service);
     await eventually(
       () => board.api.move(number, board.stages["In progress"], 0, { key }),
       ({ status }) => status === 200,
@@ -138,5 +145,6 @@ describe("the service as it is shipped", () => {
       `card/${number}-in-flight`,
       "main",
     ]);
+    await expectConsistent(surroundings, board);
   }, 120_000);
 });

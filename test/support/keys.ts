@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { successes } from "./api.ts";
 import type { TestBoard } from "./world.ts";
 
 /** An idempotency key of the board's credential in the state a process leaves it in that dies in the middle of a request. Gives the key. */
@@ -13,4 +14,11 @@ export async function keyHeldBy({ api, db }: TestBoard, holder: string): Promise
     holder,
   });
   return key;
+}
+
+/** Takes a key out of the table, as a crash before the answer or the next day leaves it. What was answered under it binds nobody any more. */
+export async function forgetKey({ db }: TestBoard, key: string): Promise<void> {
+  await db("idempotency_keys").where({ key }).delete();
+  const others = successes.filter((success) => success.key !== key);
+  successes.splice(0, successes.length, ...others);
 }
