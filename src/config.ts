@@ -199,6 +199,18 @@ function apiUrlOf(set: Setting, problems: string[]): string {
   return `${protocol}://${host}/api/v3`;
 }
 
+/** Where the forge's pages and its REST API are; throws `ConfigError` as `readConfig` does. */
+export function readForgeUrls(env: Readonly<Record<string, string | undefined>>): {
+  readonly pages: string;
+  readonly api: string;
+} {
+  const problems: string[] = [];
+  const api = apiUrlOf((name) => env[name] || undefined, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const pages = env["GHE_HOST"] ? api.replace(/\/api\/v3$/, "") : "https://github.com";
+  return { pages, api };
+}
+
 function metricsTokenOf(set: Setting, problems: string[]): string | null {
   const token = set("METRICS_TOKEN") ?? null;
   if (token !== null && !/^\S{16,}$/.test(token))

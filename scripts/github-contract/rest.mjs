@@ -12,6 +12,7 @@ const OPERATIONS = {
   "/app/installations/{installation_id}": "get delete",
   "/app/installations/{installation_id}/access_tokens": "post",
   "/app/installations/{installation_id}/suspended": "put delete",
+  "/app-manifests/{code}/conversions": "post",
   "/app/hook/config": "get patch",
   "/app/hook/deliveries": "get",
   "/app/hook/deliveries/{delivery_id}": "get",

@@ -1,52 +1,77 @@
+import { resolve } from "node:path";
 import { WEBHOOK_PATH } from "../app.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/permissions.ts";
-import { noWords, readArgs, required, UsageError, type Command } from "./command.ts";
+import { readForgeUrls } from "../config.ts";
+import { Problem } from "../errors.ts";
+import { noWords, readArgs, required, UsageError, type Command, type CommandContext } from "./command.ts";
+import { formAddress, NEXT_BY_HAND } from "./setup/by-hand.ts";
+import { assertRoomForApp } from "./setup/env-file.ts";
+import { installUrlOf, makeApp, type NewApp } from "./setup/make-app.ts";
 
-/**
- * `setup`: where a browser makes the App, everything but its secrets filled in
- * (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-using-url-parameters).
- */
+/** `setup`: makes the App in a browser, and takes its key and secret from there. */
 export const setup: Command = {
   name: "setup",
-  about: "Prints the address where the GitHub App is made",
-  usage: ["setup --url https://<where the service will be reached> [--org <organization>] [--name N]"],
-  run: (args, context) => {
+  about: "Makes the GitHub App in a browser and writes its settings to a file",
+  usage: [
+    "setup --url https://<where the service will be reached> [--org <organization>] [--name N] [--port N] [--env-file F]",
+    "setup --by-hand --url https://<where the service will be reached> [--org <organization>] [--name N]",
+  ],
+  run: async (args, context) => {
     const { values, positionals } = readArgs(args, {
       url: { type: "string" },
       org: { type: "string" },
-      name: { type: "string" },
-      json: { type: "boolean" },
+      name: { type: "string", default: "Trunkline" },
+      port: { type: "string", default: "3003" },
+      "env-file": { type: "string", default: ".env" },
+      "by-hand": { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
     });
     noWords(positionals);
     const url = required(values.url, "--url", "where the forge sends its webhooks").replace(/\/$/, "");
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new UsageError("--url is an address such as https://trunkline.example.com.");
     }
-    const { env } = context;
-    const root = `${env["GHE_PROTOCOL"] || "https"}://${env["GHE_HOST"] || "github.com"}`;
+    const { name } = values;
+    const forge = readForgeUrls(context.env);
     const owner = values.org === undefined ? "" : `/organizations/${encodeURIComponent(values.org)}`;
-    const link = `${root}${owner}/settings/apps/new?${parametersOf(url, values.name ?? "Trunkline").toString()}`;
-    context.print(values.json ? JSON.stringify({ url: link }) : `${link}\n\n${NEXT}`);
-    return Promise.resolve();
+    const newAppUrl = `${forge.pages}${owner}/settings/apps/new`;
+    if (values["by-hand"]) {
+      const link = formAddress(newAppUrl, { url, name });
+      context.print(values.json ? JSON.stringify({ url: link }) : `${link}\n\n${NEXT_BY_HAND}`);
+      return;
+    }
+    const port = Number(values.port);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new UsageError("--port is a port number.");
+    const envFile = resolve(context.cwd, values["env-file"]);
+    const webhookUrl = `${url}${WEBHOOK_PATH}`;
+    await inBrowser(
+      { name, url, webhookUrl, newAppUrl, apiUrl: forge.api, envFile, port },
+      context,
+      values.json,
+    );
   },
 };
 
-function parametersOf(url: string, name: string): URLSearchParams {
-  const parameters = new URLSearchParams({
-    name,
-    url,
-    public: "false",
-    webhook_active: "true",
-    webhook_url: `${url}${WEBHOOK_PATH}`,
-    ...NEEDED_PERMISSIONS,
-  });
-  for (const event of NEEDED_EVENTS) parameters.append("events[]", event);
-  return parameters;
+/** Nothing that is printed is secret. */
+async function inBrowser(wanted: NewApp, context: CommandContext, asJson: boolean): Promise<void> {
+  const { print, untilSignal } = context;
+  const { envFile, newAppUrl } = wanted;
+  await assertRoomForApp(envFile);
+  const opened = (address: string): void =>
+    print(
+      asJson
+        ? JSON.stringify({ url: address })
+        : `Open ${address} in a browser on this machine that is signed in to ${new URL(newAppUrl).origin}. Ctrl-C ends this.`,
+    );
+  const app = await makeApp(wanted, { opened, untilSignal });
+  if (app === null)
+    throw new Problem("unavailable", "Ended before the App's secrets were here. Nothing was written.");
+  const installUrl = installUrlOf(app);
+  print(
+    asJson
+      ? JSON.stringify({ appId: app.id, envFile, installUrl })
+      : `APP_ID, PRIVATE_KEY and WEBHOOK_SECRET of the App are in ${envFile}, which only you may read.
+Next, install the App for the repositories of its boards: ${installUrl}
+Then start the service with these settings, and look at it: trunkline doctor`,
+  );
 }
-
-const NEXT = `Open this address where you are signed in to the forge. Then, on the page:
-  1. Webhook secret: paste one made with \`openssl rand -hex 32\`. It is WEBHOOK_SECRET.
-  2. Compare permissions and events with app.yml, and create the App. Its App ID is APP_ID.
-  3. Private keys: generate one. The file that comes down is what PRIVATE_KEY_PATH names.
-  4. Install App: on the account, for the repositories of its boards.
-When these are set: trunkline doctor.`;

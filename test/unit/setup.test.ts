@@ -4,7 +4,7 @@ import { NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
 
 async function setup(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const lines: string[] = [];
-  const code = await runCommandLine(["setup", ...args], {
+  const code = await runCommandLine(["setup", "--by-hand", ...args], {
     env,
     cwd: "/nowhere",
     pid: 1,
@@ -16,7 +16,7 @@ async function setup(args: readonly string[], env: Readonly<Record<string, strin
   return { code, said: lines.join("\n") };
 }
 
-it("trunkline setup gives the address where an App with all that is needed is made", async () => {
+it("trunkline setup --by-hand gives the address where an App with all that is needed is made", async () => {
   const { said } = await setup(["--url", "https://t.example.com/", "--org", "acme", "--json"]);
   const url = new URL((JSON.parse(said) as { url: string }).url);
   expect(url.origin + url.pathname).toBe("https://github.com/organizations/acme/settings/apps/new");
@@ -27,9 +27,13 @@ it("trunkline setup gives the address where an App with all that is needed is ma
     expect(url.searchParams.get(name)).toBe(level);
 });
 
-it("trunkline setup follows GHE_HOST, and wants an address", async () => {
+it("trunkline setup --by-hand follows GHE_HOST, and wants an address", async () => {
   const { said } = await setup(["--url", "https://t.example.com"], { GHE_HOST: "github.example.com" });
   expect(said).toMatch(/^https:\/\/github\.example\.com\/settings\/apps\/new\?/);
+  const { code } = await setup(["--url", "https://t.example.com"], {
+    GHE_HOST: "https://github.example.com",
+  });
+  expect(code).toBe(1);
   expect((await setup([])).code).toBe(2);
   expect((await setup(["--url", "t.example.com"])).code).toBe(2);
 });

@@ -31,6 +31,8 @@ export interface ForgeContext {
   readonly webhooks: WebhookSender;
   readonly settings: ForgeSettings;
   readonly urls: ForgeUrls;
+  /** Codes given for the secrets of an App made from a manifest, and when. A restart forgets them. */
+  readonly manifestCodes: Map<string, string>;
   /** The time, as GitHub writes it. */
   readonly now: () => string;
   /** One writer at a time for each repository: pushes, merges and ref changes queue here. */

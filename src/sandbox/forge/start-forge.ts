@@ -154,6 +154,7 @@ function openContext(options: ForgeOptions, root: string) {
     webhooks,
     settings: { ...SETTINGS, ...options.settings },
     urls: { root, api: `${root}/api/v3`, graphql: `${root}/api/graphql` },
+    manifestCodes: new Map(),
     now: () => isoSeconds(clock()),
     exclusively: makeQueues(),
     later,

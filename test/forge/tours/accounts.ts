@@ -3,6 +3,7 @@ import {
   install,
   setGranted,
 } from "../../../src/sandbox/forge/acts/change-installation.ts";
+import { takeManifest } from "../../../src/sandbox/forge/acts/create-app.ts";
 import { accountByLogin } from "../../../src/sandbox/forge/world.ts";
 import type { Tour } from "./tour.ts";
 
@@ -47,6 +48,20 @@ export const accounts: Record<string, Tour> = {
     await call(204, "PUT", `${path}/suspended`, undefined, jwt);
     await call(403, "POST", `${path}/access_tokens`, undefined, jwt);
     await call(204, "DELETE", `${path}/suspended`, undefined, jwt);
+  },
+  "an App's secrets for the code of its manifest": async ({ call, world }) => {
+    const [app] = world.forge.context.state.apps.all();
+    const code = takeManifest(world.forge.context, {
+      name: "Trunkline",
+      url: "https://trunkline.example.com",
+      redirect_url: "http://localhost:3003/made",
+      default_permissions: app?.permissions ?? {},
+      default_events: [...(app?.events ?? [])],
+    });
+    const path = `/app-manifests/${code}/conversions`;
+    const made = await call(201, "POST", path);
+    if (made.at("pem") !== app?.privateKey) throw new Error("it is another key");
+    await call(404, "POST", path);
   },
   "the log of webhooks": async ({ call, get, branch, world }) => {
     const jwt = world.appJwt();

@@ -1,4 +1,5 @@
 import type { Route } from "../server/route.ts";
+import { appManifestRoutes } from "./app-manifests.ts";
 import { appRoutes } from "./app.ts";
 import { branchRoutes } from "./branches.ts";
 import { checkSuiteRoutes } from "./check-suites.ts";
@@ -20,6 +21,7 @@ import { userRoutes } from "./users.ts";
 /** Everything the REST API answers; of two that fit an address, the first is taken. */
 export const restRoutes: readonly Route[] = [
   ...appRoutes,
+  ...appManifestRoutes,
   ...deliveryRoutes,
   ...userRoutes,
   ...refRoutes,

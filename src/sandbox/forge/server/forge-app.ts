@@ -6,6 +6,7 @@ import { restRoutes } from "../rest/routes.ts";
 import { serveGit } from "../smart-http/serve-git.ts";
 import { ApiError } from "./api-error.ts";
 import { serveAvatar } from "./serve-avatar.ts";
+import { serveNewApp } from "./serve-new-app.ts";
 import { handleCall } from "./handle-call.ts";
 import { makeRateLimits } from "./rate-limits.ts";
 import { graphqlRequest } from "../control/match.ts";
@@ -15,7 +16,7 @@ import { makeRouteTable } from "./route-table.ts";
 const BODY_LIMIT = "30mb";
 const GRAPHQL_PATHS = new Set(["/api/graphql", "/graphql"]);
 
-/** Everything the forge serves on its one port: git, GraphQL and REST. */
+/** Everything the forge serves on its one port: git, GraphQL, REST, and the page where an App is made. */
 export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -23,6 +24,7 @@ export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests:
   hooks.mount?.(app, forge);
   app.use(serveGit(forge));
   app.get("/avatars/u/:id", serveAvatar);
+  app.use(serveNewApp(forge));
   app.use(express.raw({ type: () => true, limit: BODY_LIMIT }));
   app.use(serveApi(forge, hooks, requests));
   app.use(answerFailure(forge));

@@ -1,0 +1,371 @@
+/** An App made in a browser: the browser is `fetch`, the forge the sandbox's. */
+import { createPrivateKey, createPublicKey } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { get } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { readConfig } from "../../src/config.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import type { Fault } from "../../src/sandbox/forge/control/faults.ts";
+import { eventually } from "../support/api.ts";
+import { recordForge } from "../support/record-forge.ts";
+import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+
+const CONVERSION_PATH = "/app-manifests/{code}/conversions";
+const NAMES = ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"];
+
+let world: TestForge;
+let dir: string;
+let envFile: string;
+const running: Running[] = [];
+
+beforeAll(async () => {
+  world = await startTestForge();
+});
+afterAll(() => world.stop());
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "setup-"));
+  envFile = join(dir, ".env");
+});
+afterEach(async () => {
+  world.forge.control.reset();
+  for (const { interrupt, ended } of running.splice(0)) {
+    interrupt();
+    await ended;
+  }
+  await rm(dir, { recursive: true });
+});
+
+interface Running {
+  /** Where the browser begins. */
+  readonly address: string;
+  readonly ended: Promise<{ readonly code: number; readonly said: string }>;
+  readonly interrupt: () => void;
+}
+
+/** The command until it waits for a browser, or has ended without. */
+async function setup(
+  words: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  const lines: string[] = [];
+  let interrupt = (): void => undefined;
+  const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
+  let listening = (_address: string): void => undefined;
+  const opened = new Promise<string>((resolve) => (listening = resolve));
+  const ended = runCommandLine(["setup", "--url", "http://127.0.0.1:9", "--port", "0", ...words], {
+    env: { GHE_PROTOCOL: "http", GHE_HOST: new URL(world.forge.rootUrl).host, ...env },
+    cwd: dir,
+    pid: 1,
+    print: (line) => {
+      lines.push(line);
+      const [address] = /http:\/\/localhost:\d+\//.exec(line) ?? [];
+      if (address !== undefined) listening(address);
+    },
+    complain: (line) => void lines.push(line),
+    readInput: () => Promise.resolve(""),
+    untilSignal: () => interrupted,
+  }).then((code) => ({ code, said: lines.join("\n") }));
+  const address = await Promise.race([opened, ended.then(() => "")]);
+  const all = { address, ended, interrupt };
+  running.push(all);
+  return all;
+}
+
+const unescaped = (text: string): string =>
+  text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+
+/** What the page's one form sends, and where to. */
+async function formAt(address: string) {
+  const response = await fetch(address);
+  const page = await response.text();
+  const action = unescaped(/<form method="post" action="([^"]+)"/.exec(page)?.[1] ?? "");
+  const manifest = unescaped(/name="manifest"\s+value="([^"]+)"/.exec(page)?.[1] ?? "");
+  return { response, page, action, manifest };
+}
+
+/** Presses the button, agrees on the forge, and gives where the browser is sent back to. */
+async function agree(address: string): Promise<URL> {
+  const { action, manifest } = await formAt(address);
+  const answer = await fetch(action, {
+    method: "POST",
+    body: new URLSearchParams({ manifest }),
+    redirect: "manual",
+  });
+  expect(answer.status).toBe(302);
+  return new URL(answer.headers.get("location") ?? "");
+}
+
+const configured = async () => {
+  const settings = parseEnv(await readFile(envFile, "utf8"));
+  const config = readConfig(
+    { DATABASE_URL: "postgres://x@db/x", ...(settings as Record<string, string>) },
+    dir,
+  );
+  if (config.mode !== "real") throw new Error("it would start a sandbox");
+  return config;
+};
+
+const exchanges = (): number =>
+  world.forge.requests.count(({ route }) => route === `POST ${CONVERSION_PATH}`);
+
+/** How it answers a browser that knows it by another name; `fetch` sets the name itself. */
+const statusFor = (host: string, address: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    get(address, { headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on("error", reject);
+  });
+
+describe("trunkline setup", () => {
+  it.each([
+    ["a person's", [], "/settings/apps/new"],
+    ["an organization's", ["--org", "acme"], "/organizations/acme/settings/apps/new"],
+  ])("makes %s App, writes what the service reads, and says no secret", async (_whose, words, path) => {
+    const recording = recordForge(world.forge);
+    const { address, ended } = await setup([...words, "--name", 'The "best" & only']);
+    const { response, page, action, manifest } = await formAt(address);
+    expect(action).toMatch(new RegExp(`^${world.forge.rootUrl}${path}\\?state=[\\w-]{43}$`));
+    expect(JSON.parse(manifest)).toEqual({
+      name: 'The "best" & only',
+      url: "http://127.0.0.1:9",
+      hook_attributes: { url: "http://127.0.0.1:9/api/github/webhooks", active: true },
+      redirect_url: `${address}made`,
+      public: false,
+      default_permissions: NEEDED_PERMISSIONS,
+      default_events: NEEDED_EVENTS,
+    });
+    expect(page).not.toContain("<script");
+    expect(response.headers.get("content-security-policy")).toBe(
+      `default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action ${world.forge.rootUrl} ${address.slice(0, -1)}`,
+    );
+    expect(response.headers.get("cache-control")).toBe("no-store");
+
+    const before = exchanges();
+    const last = await (await fetch(await agree(address))).text();
+    const { code, said } = await ended;
+    expect([code, exchanges() - before]).toEqual([0, 1]);
+    expect(recording.mismatches).toEqual([]);
+    const { app } = world.forge;
+    for (const text of [last, said]) {
+      expect(text).toContain(`${world.forge.rootUrl}/apps/${app.slug}/installations/new`);
+      expect(text).toContain(envFile);
+      expect(text).not.toContain(app.webhookSecret);
+      expect(text).not.toMatch(/PRIVATE KEY-|LS0tLS1CRUdJTi/);
+    }
+    const config = await configured();
+    expect([config.app.id, config.webhookSecrets]).toEqual([String(app.id), [app.webhookSecret]]);
+    const publicPart = (pem: string) =>
+      createPublicKey(createPrivateKey(pem)).export({ type: "spki", format: "pem" });
+    expect(publicPart(config.app.privateKey)).toBe(publicPart(app.privateKey));
+    expect((await stat(envFile)).mode & 0o777).toBe(0o600);
+    await expect(fetch(address)).rejects.toThrow("fetch failed");
+  });
+
+  it("lets doctor find the App as it has to be", async () => {
+    const { address, ended } = await setup();
+    await fetch(await agree(address));
+    await ended;
+    const lines: string[] = [];
+    await runCommandLine(["doctor"], {
+      env: {
+        ...(parseEnv(await readFile(envFile, "utf8")) as Record<string, string>),
+        DATABASE_URL: "postgres://x@127.0.0.1:9/x",
+        GHE_PROTOCOL: "http",
+        GHE_HOST: new URL(world.forge.rootUrl).host,
+        PUBLIC_URL: "http://127.0.0.1:9",
+      },
+      cwd: dir,
+      pid: 1,
+      print: (line) => void lines.push(line),
+      complain: () => undefined,
+      readInput: () => Promise.resolve(""),
+      untilSignal: () => Promise.resolve(),
+    });
+    const said = lines.join("\n");
+    for (const about of ["app", "permissions", "events", "webhook"])
+      expect(said).not.toMatch(new RegExp(`(PROBLEM|warning) +${about}:`));
+    expect(said).toMatch(/ok +app: /);
+    expect(said).toMatch(/ok +webhook: /);
+  });
+
+  it("keeps the other lines, fills in empty ones, and writes through a link", async () => {
+    const file = join(dir, "real.env");
+    const before = "# ours\r\nAPP_ID=\nWEBHOOK_SECRET=''  # from the App\nPOSTGRES_PASSWORD=p\n";
+    await writeFile(file, before, { mode: 0o644 });
+    await symlink(file, envFile);
+    const { address, ended } = await setup();
+    await fetch(await agree(address));
+    expect((await ended).code).toBe(0);
+    const lines = (await readFile(file, "utf8")).split("\n");
+    const { id, webhookSecret } = world.forge.app;
+    expect(lines.slice(0, 4)).toEqual([
+      "# ours\r",
+      `APP_ID=${id}`,
+      `WEBHOOK_SECRET=${webhookSecret}`,
+      "POSTGRES_PASSWORD=p",
+    ]);
+    expect(lines[4]).toMatch(/^PRIVATE_KEY=[\w+/=]+$/);
+    expect(lines.slice(5)).toEqual([""]);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readdir(dir)).toSorted()).toEqual([".env", "real.env"]);
+  });
+
+  it.each([...NAMES, "PRIVATE_KEY_PATH", "export APP_ID"])(
+    "refuses before anything is made where the file sets %s",
+    async (name) => {
+      await writeFile(envFile, `PORT=1\n${name}="kept"\n`);
+      const { address, ended } = await setup();
+      expect(address).toBe("");
+      const { code, said } = await ended;
+      expect(code).toBe(1);
+      expect(said).toContain(`sets ${name.replace("export ", "")} already`);
+      expect(await readFile(envFile, "utf8")).toBe(`PORT=1\n${name}="kept"\n`);
+    },
+  );
+
+  it("asks for nothing while a value has come into the file meanwhile, and goes on once it is gone", async () => {
+    const { address, ended } = await setup();
+    const back = await agree(address);
+    await writeFile(envFile, "APP_ID=7\n");
+    const before = exchanges();
+    const refused = await fetch(back);
+    expect([refused.status, exchanges() - before]).toEqual([503, 0]);
+    expect(await refused.text()).toContain("sets APP_ID already");
+    expect(await readFile(envFile, "utf8")).toBe("APP_ID=7\n");
+    await rm(envFile);
+    expect((await fetch(back)).status).toBe(200);
+    expect((await ended).code).toBe(0);
+  });
+
+  it("refuses another state, none, two, and a page of another name, and waits on", async () => {
+    const { address, ended } = await setup();
+    const back = await agree(address);
+    const changed = (change: (query: URLSearchParams) => void): URL => {
+      const url = new URL(back);
+      change(url.searchParams);
+      return url;
+    };
+    const before = exchanges();
+    for (const url of [
+      changed((query) => query.set("state", "x".repeat(43))),
+      changed((query) => query.delete("state")),
+      changed((query) => query.append("state", "x")),
+      changed((query) => query.delete("code")),
+      changed((query) => query.set("code", "../../user")),
+    ]) {
+      const refused = await fetch(url);
+      expect([url.search, refused.status]).toEqual([url.search, 403]);
+    }
+    expect(await statusFor("rebound.example.com", address)).toBe(403);
+    expect(exchanges() - before).toBe(0);
+    await expect(readFile(envFile)).rejects.toThrow("ENOENT");
+    expect((await fetch(back)).status).toBe(200);
+    expect((await ended).code).toBe(0);
+  });
+
+  it("exchanges a code once, however often the browser asks at once", async () => {
+    const { address, ended } = await setup();
+    const back = await agree(address);
+    const before = exchanges();
+    const asked = await Promise.all([fetch(back), fetch(back)].map((each) => each.catch(() => null)));
+    expect(asked[0]?.status).toBe(200);
+    expect((await ended).code).toBe(0);
+    expect(exchanges() - before).toBe(1);
+  });
+
+  it("says what to do about a code that was used, and ends", async () => {
+    const { address, ended } = await setup();
+    const back = await agree(address);
+    const used = `/app-manifests/${back.searchParams.get("code")}/conversions`;
+    expect((await world.api("POST", used)).status).toBe(201);
+    const page = await fetch(back);
+    const { code, said } = await ended;
+    expect([page.status, code]).toEqual([502, 1]);
+    for (const text of [await page.text(), said]) {
+      expect(text).toMatch(/used before, or is older than an hour\. Delete the App/);
+    }
+    await expect(readFile(envFile)).rejects.toThrow("ENOENT");
+  });
+
+  it.each<[string, Fault]>([
+    ["does not answer", { kind: "reset" }],
+    ["answers 502", { kind: "answer", status: 502 }],
+    ["has had too many calls", { kind: "answer", status: 429 }],
+  ])("keeps the code while the forge %s", async (_what, fault) => {
+    const { address, ended } = await setup();
+    const back = await agree(address);
+    world.forge.control.faults.add({ match: { path: CONVERSION_PATH }, fault });
+    const away = await fetch(back);
+    expect(away.status).toBe(503);
+    expect(await away.text()).toContain("load this page again");
+    world.forge.control.reset();
+    expect((await fetch(back)).status).toBe(200);
+    expect((await ended).code).toBe(0);
+  });
+
+  it.each<[string, Fault, number[]]>([
+    ["is lost on its way", { kind: "reset", effect: "after" }, [503, 502]],
+    ["lacks the key", { kind: "garble", as: "without", fields: ["pem"] }, [502]],
+  ])("ends and says what to do where the answer %s", async (_what, fault, statuses) => {
+    const { address, ended } = await setup();
+    const back = await agree(address);
+    world.forge.control.faults.add({ match: { path: CONVERSION_PATH }, fault, times: 1 });
+    for (const status of statuses) expect((await fetch(back)).status).toBe(status);
+    const { code, said } = await ended;
+    expect([code, said]).toEqual([1, expect.stringContaining("Delete the App")]);
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it("refuses before anything is made where the file could not be written", async () => {
+    const { address } = await setup(["--env-file", "missing/.env"]);
+    expect(address).toBe("");
+    expect((await setup(["--env-file", "."])).address).toBe("");
+  });
+
+  it("ends where it is asked to, with nothing written", async () => {
+    const { address, ended, interrupt } = await setup();
+    expect((await fetch(address)).status).toBe(200);
+    interrupt();
+    const { code, said } = await ended;
+    expect([code, said.split("\n").at(-1)]).toEqual([1, expect.stringContaining("Nothing was written")]);
+    expect(await readdir(dir)).toEqual([]);
+    await expect(fetch(address)).rejects.toThrow("fetch failed");
+  });
+
+  it("does not end in the middle of the exchange", async () => {
+    const { address, ended, interrupt } = await setup();
+    const back = await agree(address);
+    world.forge.control.faults.add({ match: { path: CONVERSION_PATH }, fault: { kind: "delay", ms: 300 } });
+    const before = exchanges();
+    const answer = fetch(back).catch(() => null);
+    await eventually(
+      () => Promise.resolve(world.forge.control.faults.list()[0]?.hits),
+      (hits) => hits === 1,
+    );
+    interrupt();
+    const { code } = await ended;
+    expect([code, exchanges() - before]).toEqual([0, 1]);
+    expect((await configured()).app.id).toBe(String(world.forge.app.id));
+    await answer;
+  });
+
+  it("names a port that is taken, and listens on this machine only", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const { address, ended } = await setup(["--port", String(port)]);
+    expect(address).toBe("");
+    const { code, said } = await ended;
+    expect([code, said]).toEqual([1, `Port ${port} is taken. Choose another one with --port.`]);
+    await new Promise((resolve) => other.close(resolve));
+    const listening = await setup();
+    await expect(fetch(listening.address.replace("localhost", "127.0.0.2"))).rejects.toThrow("fetch failed");
+  });
+});
