@@ -12,7 +12,7 @@ export const setup: Command = {
   name: "setup",
   about: "Makes the GitHub App in a browser and writes its settings to a file",
   usage: [
-    "setup --url https://<where the service will be reached> [--org <organization>] [--name N] [--port N] [--env-file F]",
+    "setup --url https://<where the service will be reached> [--org <organization>] [--name N] [--port N] [--file F]",
     "setup --by-hand --url https://<where the service will be reached> [--org <organization>] [--name N]",
   ],
   run: async (args, context) => {
@@ -21,7 +21,8 @@ export const setup: Command = {
       org: { type: "string" },
       name: { type: "string", default: "Trunkline" },
       port: { type: "string", default: "3003" },
-      "env-file": { type: "string", default: ".env" },
+      // Not `--env-file`: Node 20 takes that for its own, wherever it stands.
+      file: { type: "string", default: ".env" },
       "by-hand": { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     });
@@ -42,7 +43,7 @@ export const setup: Command = {
     const port = Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       throw new UsageError("--port is a port number.");
-    const envFile = resolve(context.cwd, values["env-file"]);
+    const envFile = resolve(context.cwd, values.file);
     const webhookUrl = `${url}${WEBHOOK_PATH}`;
     await inBrowser(
       { name, url, webhookUrl, newAppUrl, apiUrl: forge.api, envFile, port },

@@ -324,9 +324,9 @@ describe("trunkline setup", () => {
   });
 
   it("refuses before anything is made where the file could not be written", async () => {
-    const { address } = await setup(["--env-file", "missing/.env"]);
+    const { address } = await setup(["--file", "missing/.env"]);
     expect(address).toBe("");
-    expect((await setup(["--env-file", "."])).address).toBe("");
+    expect((await setup(["--file", "."])).address).toBe("");
   });
 
   it("ends where it is asked to, with nothing written", async () => {

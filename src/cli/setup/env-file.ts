@@ -19,7 +19,7 @@ export async function assertRoomForApp(path: string): Promise<void> {
   if (taken.length > 0) {
     throw new Problem(
       "conflict",
-      `${path} sets ${taken.join(", ")} already, and is left as it is. Take these lines out, or name another file with --env-file.`,
+      `${path} sets ${taken.join(", ")} already, and is left as it is. Take these lines out, or name another one with --file.`,
     );
   }
   await access(dirname(await targetOf(path)), constants.W_OK);
