@@ -3,6 +3,8 @@ import Sequencer from "@jest/test-sequencer";
 /** What takes longest, so that nothing is left to wait for at the end. A fresh checkout has no times to go by. */
 const LONGEST = [
   "webhooks/any-order.slow",
+  "faults/database-trouble.slow",
+  "faults/killed-forge.slow",
   "api/release-promote.slow",
   "faults/random-flows.slow",
   "faults/killed-release.slow",
