@@ -3,18 +3,10 @@
  * microseconds that node and PostgreSQL worked for each. `--only <pattern>` picks workloads, `--calls N` and `--rounds N` how many, `--connections 1,16` at which,
  * `--beside <main.js>` another build of the service that is measured, too.
  */
-import { readdir, readFile, mkdtemp, rm } from "node:fs/promises";
-import { execFileSync } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
-import { startForge } from "../src/sandbox/forge/start-forge.ts";
-import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
-import { connect } from "../src/store/connect.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { copyTables, startFloors, startService } from "./setting.ts";
+import { copyTables, startFloors, startService, startSurroundings } from "./setting.ts";
 import { startLoader } from "./processes.ts";
 import { seedBoard } from "./seed.ts";
 import { workloadsOf, type Side } from "./workloads.ts";
@@ -111,17 +103,7 @@ async function compare(
 }
 
 async function main(): Promise<void> {
-  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
-  const dir = await mkdtemp(join(tmpdir(), "trunkline-cpu-"));
-  ends.push(() => rm(dir, { recursive: true, force: true }));
-  const postgres = await startPostgres({ dataDir: await lockDataDir(join(dir, "data"), process.pid) });
-  ends.push(() => postgres.stop());
-  const { connectionString } = postgres;
-  const forge = await startForge({ dataDir: join(dir, "forge"), port: 0, webhookUrl: null });
-  ends.push(() => forge.stop());
-  const db = connect({ connectionString, onError: () => undefined });
-  ends.push(() => db.destroy());
-  await migrate(db, connectionString);
+  const { connectionString, forge, db } = await startSurroundings(ends, "trunkline-cpu-");
   const start = async (mainFile?: string) => {
     const started = await startService(connectionString, forge, env.BENCH_HOOK_SECRET, mainFile);
     ends.push(started.stop);

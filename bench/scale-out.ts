@@ -3,19 +3,14 @@
  * of it on these cores, it counts the service's CPU time a call, from which follows what two processes give where cores are not short. Exits 1
  * where there are cores enough and the goal is missed. `--rounds N`, `--seconds N`, `--only <pattern>`, `--short`.
  */
-import { execFileSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
-import { startForge } from "../src/sandbox/forge/start-forge.ts";
-import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
-import { connect } from "../src/store/connect.ts";
-import { migrate } from "../src/store/migrate.ts";
 import type { Load } from "./load.ts";
 import { startLoader, startNode, type Loader } from "./processes.ts";
+import { startSurroundings } from "./setting.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 
 const { values } = parseArgs({
@@ -106,18 +101,7 @@ async function take(
 }
 
 async function start(): Promise<Bench & { board: BenchBoard }> {
-  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
-  const dir = await mkdtemp(join(tmpdir(), "trunkline-scale-out-"));
-  ends.push(() => rm(dir, { recursive: true, force: true }));
-  const dataDir = join(dir, "data");
-  const postgres = await startPostgres({ dataDir: await lockDataDir(dataDir, process.pid) });
-  ends.push(() => postgres.stop());
-  const { connectionString } = postgres;
-  const forge = await startForge({ dataDir: join(dir, "forge"), port: 0, webhookUrl: null });
-  ends.push(() => forge.stop());
-  const db = connect({ connectionString, onError: () => undefined });
-  ends.push(() => db.destroy());
-  await migrate(db, connectionString);
+  const { connectionString, dataDir, forge, db } = await startSurroundings(ends, "trunkline-scale-out-");
   const startService = () =>
     startNode(
       ["dist/main.js"],

@@ -1,8 +1,47 @@
-import type { RunningForge } from "../src/sandbox/forge/start-forge.ts";
-import type { Db } from "../src/store/connect.ts";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
+import { startForge, type RunningForge } from "../src/sandbox/forge/start-forge.ts";
+import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
+import { connect, type Db } from "../src/store/connect.ts";
+import { migrate } from "../src/store/migrate.ts";
 import { script, startNode } from "./processes.ts";
 import type { BenchBoard } from "./seed.ts";
 import type { Sides } from "./workloads.ts";
+
+/** What every measurement needs. */
+export interface Surroundings {
+  readonly connectionString: string;
+  /** PostgreSQL's. */
+  readonly dataDir: string;
+  readonly forge: RunningForge;
+  readonly db: Db;
+}
+
+/**
+ * Builds the service, and starts a migrated PostgreSQL and a forge in a folder of their own. What is to be done at the end goes to `ends` as soon as there is something
+ * to end.
+ */
+export async function startSurroundings(
+  ends: (() => Promise<unknown>)[],
+  prefix: string,
+): Promise<Surroundings> {
+  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
+  const dir = await mkdtemp(join(tmpdir(), prefix));
+  ends.push(() => rm(dir, { recursive: true, force: true }));
+  const dataDir = join(dir, "data");
+  const postgres = await startPostgres({ dataDir: await lockDataDir(dataDir, process.pid) });
+  ends.push(() => postgres.stop());
+  const { connectionString } = postgres;
+  const forge = await startForge({ dataDir: join(dir, "forge"), port: 0, webhookUrl: null });
+  ends.push(() => forge.stop());
+  const db = connect({ connectionString, onError: () => undefined });
+  ends.push(() => db.destroy());
+  await migrate(db, connectionString);
+  return { connectionString, dataDir, forge, db };
+}
 
 type Env = Readonly<Record<string, string>>;
 

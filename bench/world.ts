@@ -1,15 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startForge, type RunningForge } from "../src/sandbox/forge/start-forge.ts";
-import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
-import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
-import { connect, type Db } from "../src/store/connect.ts";
-import { migrate } from "../src/store/migrate.ts";
+import type { RunningForge } from "../src/sandbox/forge/start-forge.ts";
+import type { Db } from "../src/store/connect.ts";
 import { startLoader, type Loader } from "./processes.ts";
-import { startService } from "./setting.ts";
+import { startService, startSurroundings } from "./setting.ts";
 
 /** What everything is measured in: PostgreSQL, a forge, the compiled service and the process that loads it. */
 export interface BenchWorld {
@@ -29,18 +25,8 @@ const PREFIX = "trunkline-bench-";
 
 /** Starts it all. What is to be done at the end goes to `ends` as soon as there is something to end. */
 export async function startBenchWorld(ends: (() => Promise<unknown>)[]): Promise<BenchWorld> {
-  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
   await removeLeftovers();
-  const dir = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  ends.push(() => rm(dir, { recursive: true, force: true }));
-  const postgres = await startPostgres({ dataDir: await lockDataDir(join(dir, "data"), process.pid) });
-  ends.push(() => postgres.stop());
-  const { connectionString } = postgres;
-  const forge = await startForge({ dataDir: join(dir, "forge"), port: 0, webhookUrl: null });
-  ends.push(() => forge.stop());
-  const db = connect({ connectionString, onError: () => undefined });
-  ends.push(() => db.destroy());
-  await migrate(db, connectionString);
+  const { connectionString, forge, db } = await startSurroundings(ends, `${PREFIX}${process.pid}-`);
   const hookSecret = randomBytes(24).toString("hex");
   const env = { BENCH_HOOK_SECRET: hookSecret };
   // Deliveries are signed here, too.
