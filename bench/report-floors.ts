@@ -5,7 +5,7 @@ import { TRUNK_REPORT } from "../src/store/trunk-report.ts";
 export const REPORT_FLOORS = {
   inbox: `
     select coalesce(json_agg(i order by i.at desc, i.id desc), '[]')::text as body
-      from (${INBOX.replaceAll(":projectIds", "array[$1::uuid]")}) i`,
+      from (${INBOX.replaceAll(":projectId", "$1")}) i`,
   trunk: `
     select row_to_json(report)::text as body
       from (${TRUNK_REPORT.replaceAll(":projectId", "$1")

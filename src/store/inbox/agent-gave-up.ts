@@ -30,6 +30,6 @@ export const agentGaveUp: DerivedKind = {
                       from timeline_items t
                      where t.card_id = c.id and t.kind = 'agent_gave_up' order by t.seq desc limit 1) t on true
       join users u on u.id = t.actor_id
-     where s.project_id = any(:projectIds) and s.kind <> 'done'
+     where s.project_id = :projectId and s.kind <> 'done'
        and ${stillGivenUp("t")}`,
 };

@@ -18,7 +18,7 @@ export const agentStoppedReacting: DerivedKind = {
                               'agentSilenceHours', f.agent_silence_hours) as data
       from (select distinct a.card_id, a.repository_id, a.pr_number
               from repositories r join conversation_asks a on a.repository_id = r.id
-             where r.project_id = any(:projectIds)) asked
+             where r.project_id = :projectId) asked
       join cards c on c.id = asked.card_id and c.deleted_at is null
       join stages s on s.id = c.stage_id and s.kind = 'stage'
       join projects f on f.id = s.project_id
@@ -46,5 +46,5 @@ export const agentStoppedReacting: DerivedKind = {
                        and a.asked_at > w.acted_at and (a.kind <> 'checks_failing' or a.subject = p.head_sha)
                      order by a.asked_at, a.kind limit 1) a
         on a.asked_at <= now() - f.agent_silence_hours * interval '1 hour'
-     where f.id = any(:projectIds)`,
+     where f.id = :projectId`,
 };

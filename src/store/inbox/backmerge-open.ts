@@ -24,7 +24,7 @@ export const backmergeOpen: DerivedKind = {
       join cards c on c.id = b.card_id and c.project_id = r.project_id and c.deleted_at is null
       left join release_cards rc on rc.release_id = b.release_id and rc.card_id = b.card_id
       left join releases l on l.id = b.release_id
-     where r.project_id = any(:projectIds)
+     where r.project_id = :projectId
        and (b.release_id is null or rc.picked_at is not null and not exists (
               select 1 from pull_requests p
                where p.card_id = b.card_id and p.repository_id = b.repository_id and p.state = 'merged'

@@ -27,7 +27,7 @@ export const checksBroken: DerivedKind = {
                        and t.card_id = c.id and t.kind = 'checks_changed' and t.repository_id = r.id
                        and t.data->>'sha' = cr.head_sha and t.data->>'to' = 'failing'
                      order by t.seq desc limit 1) t on true
-     where r.project_id = any(:projectIds)
+     where r.project_id = :projectId
        and not exists (select 1 from pull_requests newer
                         where newer.card_id = c.id and newer.repository_id = r.id and newer.number > p.number
                           and newer.state in ('draft', 'open'))`,

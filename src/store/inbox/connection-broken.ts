@@ -14,13 +14,13 @@ export const connectionBroken: DerivedKind = {
            jsonb_build_object('broken', case when o.installation_id is null then 'uninstalled'
                                              when o.suspended then 'suspended' else 'refused' end) as data
       from projects p join workspaces w on w.id = p.workspace_id join organizations o on o.id = w.organization_id
-     where p.id = any(:projectIds) and o.broken_at is not null
+     where p.id = :projectId and o.broken_at is not null
        and exists (select 1 from repositories r where r.project_id = p.id)
     union all
     select r.project_id, null, r.id, 'repository ' || r.id || ' ' || r.disconnected_at, r.disconnected_at,
            ${brokenWords("'not_granted'")}, jsonb_build_object('broken', 'not_granted')
       from repositories r join organizations o on o.id = r.organization_id
-     where r.project_id = any(:projectIds) and ${BROKEN} = 'not_granted'
+     where r.project_id = :projectId and ${BROKEN} = 'not_granted'
     union all
     select c.project_id, null, null, 'permissions ' || o.id || ' ' || array_to_string(o.missing_permissions, ' '),
            min(cast(c.blocked ->> 'at' as timestamptz)),
@@ -28,7 +28,7 @@ export const connectionBroken: DerivedKind = {
              || '. An owner of the account can accept that in its settings on the forge.',
            jsonb_build_object('broken', 'permissions', 'missing', to_jsonb(o.missing_permissions))
       from cards c join workspaces w on w.id = c.workspace_id join organizations o on o.id = w.organization_id
-     where c.project_id = any(:projectIds) and c.deleted_at is null and o.broken_at is null
+     where c.project_id = :projectId and c.deleted_at is null and o.broken_at is null
        and cardinality(o.missing_permissions) > 0 and c.blocked is not null
        and exists (select 1 from jsonb_array_elements(c.blocked -> 'reasons') r
                     where r ->> 'reason' = 'not_permitted' and r -> 'details' -> 'connection' is null)

@@ -26,7 +26,8 @@ export type DerivedInboxKind = (typeof DERIVED_KINDS)[number];
 export interface DerivedKind {
   readonly kind: DerivedInboxKind;
   /**
-   * Selects a row for each item of the projects in `:projectIds` (`… = any(:projectIds)`), by an index. Deleted cards have none. Columns, in any
+   * Selects a row for each item of the project `:projectId`, by an index; of a list of projects (`any`) PostgreSQL takes there to be ten, and reads whole
+   * tables for them. Deleted cards have none. Columns, in any
    * order: `project_id`, `card_id`, `repository_id` (either may be null), `at`, `detail` (text, in the forge's words where it gave any), `data`
    * (jsonb, an object) and `happening`: a text that is the same for as long as the item lasts, and another when the same thing happens
    * again. The item's id is made from it.

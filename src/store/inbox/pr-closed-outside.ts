@@ -20,7 +20,7 @@ export const prClosedOutside: DerivedKind = {
                      where t.card_id = c.id and t.kind = 'pull_request_closed' and t.repository_id = p.repository_id
                        and t.data->>'prNumber' = cast(p.number as text)
                      order by t.at desc, t.seq desc limit 1) t on t.login is not null
-     where s.project_id = any(:projectIds) and s.kind = 'stage'
+     where s.project_id = :projectId and s.kind = 'stage'
        and not exists (select 1 from pull_requests newer
                         where newer.card_id = p.card_id and newer.repository_id = p.repository_id
                           and newer.target_branch = p.target_branch and newer.number > p.number)

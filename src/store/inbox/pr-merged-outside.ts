@@ -21,5 +21,5 @@ export const prMergedOutside: DerivedKind = {
                      order by m.position limit 1) m on m.position > s.position
       join timeline_items t on t.card_id = c.id
        and t.natural_key = 'pull_request_merged:' || p.repository_id || ':' || p.number
-     where s.project_id = any(:projectIds) and s.kind <> 'done' and t.login is not null`,
+     where s.project_id = :projectId and s.kind <> 'done' and t.login is not null`,
 };

@@ -12,5 +12,5 @@ export const promotionBlocked: DerivedKind = {
            c.blocked->>'message' as detail,
            c.blocked as data
       from cards c
-     where c.project_id = any(:projectIds) and c.blocked is not null and c.deleted_at is null`,
+     where c.project_id = :projectId and c.blocked is not null and c.deleted_at is null`,
 };

@@ -14,5 +14,5 @@ export const proposalWaiting: DerivedKind = {
       join proposals p on p.repository_id = r.id and p.state in ('draft', 'open')
       join cards c on c.id = p.card_id and c.project_id = r.project_id and c.deleted_at is null
       join users u on u.id = p.author_id and ${kindOn("c.workspace_id", "u")} = 'agent'
-     where r.project_id = any(:projectIds)`,
+     where r.project_id = :projectId`,
 };

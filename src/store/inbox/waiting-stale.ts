@@ -16,5 +16,5 @@ export const waitingStale: DerivedKind = {
       join lateral (select t.id, t.at from timeline_items t
                      where t.card_id = c.id order by t.seq desc limit 1) last
         on last.at < now() - f.stale_after_days * interval '1 day'
-     where f.id = any(:projectIds)`,
+     where f.id = :projectId`,
 };
