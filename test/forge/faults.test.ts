@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { CUT, cutBranch, hasRef, mainOf } from "../support/cut-branch.ts";
 import { openOne } from "../support/pull-requests.ts";
 import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
@@ -54,6 +55,25 @@ describe("calls that go wrong", () => {
     const name = `refs/heads/reset-${effect}`;
     await expect(world.graphql(CUT, { id, name, oid })).rejects.toThrow("fetch failed");
     expect(await hasRef(world, name)).toBe(effect === "after");
+  });
+
+  test.each(["before", "after"] as const)("a gate %s the effect, until it is opened", async (effect) => {
+    const { faults } = world.forge.control;
+    const gate = faults.add({ match: { operation: "createRef" }, fault: { kind: "gate", effect }, times: 1 });
+    const { id, oid } = await mainOf(world);
+    const name = `refs/heads/gate-${effect}`;
+    const cut = world.graphql(CUT, { id, name, oid });
+    await eventually(
+      () => Promise.resolve(faults.list()),
+      ([rule]) => rule?.hits === 1,
+    );
+    await cutBranch(world);
+    const isEffective = () => hasRef(world, name);
+    await eventually(isEffective, (is) => is === (effect === "after"));
+    expect(await Promise.race([cut, Promise.resolve("waits")])).toBe("waits");
+    expect([faults.remove(gate), faults.remove(gate)]).toEqual([true, false]);
+    expect((await cut).status).toBe(200);
+    expect(await isEffective()).toBe(true);
   });
 
   test("no byte at all, until the caller has had enough", async () => {

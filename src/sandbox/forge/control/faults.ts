@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Answer, ApiCall, Outcome } from "../hooks.ts";
 import { garbled, withoutMergeability, type RateLimit } from "./answers.ts";
 import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
@@ -22,6 +23,8 @@ export type Fault =
   | { readonly kind: "hang"; readonly effect?: Effect }
   /** Waits, then goes on to the next fault or the true answer; `effect: "after"` waits once the call has had its effect. */
   | { readonly kind: "delay"; readonly ms: number; readonly effect?: Effect }
+  /** Waits as `delay` does, until the rule is removed. */
+  | { readonly kind: "gate"; readonly effect?: Effect }
   /** The true status with a body in the wrong shape: a page of HTML, JSON cut in the middle, nothing, or lacking fields. */
   | { readonly kind: "garble"; readonly as: "html" | "truncated" | "empty" }
   | { readonly kind: "garble"; readonly as: "without"; readonly fields: readonly string[] }
@@ -50,8 +53,18 @@ export interface ActiveFault {
 interface Counting {
   readonly id: number;
   readonly rule: FaultRule;
+  readonly end: AbortController;
+  /** Resolves once the rule is no more. */
+  readonly removed: Promise<unknown>;
   seen: number;
   hits: number;
+}
+
+/** A fault that a call meets. */
+export interface MetFault {
+  readonly fault: Fault;
+  /** Resolves once its rule is no more. */
+  readonly removed: Promise<unknown>;
 }
 
 /** The rules in force; each call is held against them in the order they were added. */
@@ -66,35 +79,37 @@ export class Faults {
 
   add(rule: FaultRule): number {
     this.#lastId += 1;
-    this.#rules.push({ id: this.#lastId, rule, seen: 0, hits: 0 });
+    const end = new AbortController();
+    this.#rules.push({ id: this.#lastId, rule, end, removed: once(end.signal, "abort"), seen: 0, hits: 0 });
     return this.#lastId;
   }
 
   remove(id: number): boolean {
-    const before = this.#rules.length;
-    this.#rules = this.#rules.filter((each) => each.id !== id);
-    return this.#rules.length < before;
+    const found = this.#rules.find((each) => each.id === id);
+    this.#rules = this.#rules.filter((each) => each !== found);
+    found?.end.abort();
+    return found !== undefined;
   }
 
   clear(): void {
-    this.#rules = [];
+    for (const { id } of this.#rules) this.remove(id);
   }
 
   list(): ActiveFault[] {
     return this.#rules.map(({ id, rule, hits }) => ({ id, rule, hits }));
   }
 
-  /** The faults this call meets: any number of delays, then at most one other. Counts them as used. */
-  take(call: ApiCall): Fault[] {
-    const taken: Fault[] = [];
+  /** The faults this call meets: any number of delays and gates, then at most one other. Counts them as used. */
+  take(call: ApiCall): MetFault[] {
+    const taken: MetFault[] = [];
     for (const each of this.#rules) {
       if (!matches(each.rule.match ?? {}, call, this.#installationOf)) continue;
       if (each.rule.fault.kind === "mergeability-unknown" && !readsPullRequest(call)) continue;
       each.seen += 1;
       if (each.seen <= (each.rule.skip ?? 0) || each.hits >= (each.rule.times ?? Infinity)) continue;
       each.hits += 1;
-      taken.push(each.rule.fault);
-      if (each.rule.fault.kind !== "delay") break;
+      taken.push({ fault: each.rule.fault, removed: each.removed });
+      if (!isWait(each.rule.fault)) break;
     }
     return taken;
   }
@@ -103,25 +118,24 @@ export class Faults {
 const readsPullRequest = (call: ApiCall): boolean =>
   isGraphql(call) ? call.body.includes("merge") : call.method === "GET" && /\/pulls\/\d+$/.test(call.path);
 
+type Wait = Extract<Fault, { kind: "delay" | "gate" }>;
+const isWait = (fault: Fault): fault is Wait => fault.kind === "delay" || fault.kind === "gate";
+
 /** Lets faults happen to one call. */
 export async function misbehave(
-  faults: readonly Fault[],
+  met: readonly MetFault[],
   proceed: () => Promise<Outcome>,
   refuse: (limit: RateLimit) => Answer,
 ): Promise<Outcome> {
-  const late = faults.flatMap((fault) =>
-    fault.kind === "delay" && fault.effect === "after" ? [fault.ms] : [],
-  );
-  const early = faults.flatMap((fault) =>
-    fault.kind === "delay" && fault.effect !== "after" ? [fault.ms] : [],
-  );
-  for (const ms of early) await sleep(ms);
-  const outcome = await happen(
-    faults.find((fault) => fault.kind !== "delay"),
-    proceed,
-    refuse,
-  );
-  for (const ms of late) await sleep(ms);
+  const wait = async (isAfter: boolean): Promise<void> => {
+    for (const { fault, removed } of met) {
+      if (!isWait(fault) || (fault.effect === "after") !== isAfter) continue;
+      await (fault.kind === "gate" ? removed : sleep(fault.ms));
+    }
+  };
+  await wait(false);
+  const outcome = await happen(met.find(({ fault }) => !isWait(fault))?.fault, proceed, refuse);
+  await wait(true);
   return outcome;
 }
 
@@ -130,7 +144,7 @@ async function happen(
   proceed: () => Promise<Outcome>,
   refuse: (limit: RateLimit) => Answer,
 ): Promise<Outcome> {
-  if (fault === undefined || fault.kind === "delay" || fault.kind === "none") return proceed();
+  if (fault === undefined || isWait(fault) || fault.kind === "none") return proceed();
   if (fault.kind === "rate-limit") return refuse(fault);
   if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
     const answer = await proceed();
