@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { releaseNotes } from "../flow/release-notes.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
+import { TAGS_AT_ONCE } from "../forge/releasing.ts";
 import type { Trx } from "../store/connect.ts";
 import { saveProgress } from "../store/release-actions.ts";
 import {
@@ -76,6 +77,7 @@ async function tagAll(
   tried: PlannedTag | undefined,
 ): Promise<{ readonly tagged: readonly Tagged[] } | { readonly message: string }> {
   const { release } = context;
+  await tagTogether(deps, context, planned);
   const written = await listReleaseTags(deps.db, release.id);
   const tagged: Tagged[] = [];
   for (const each of planned) {
@@ -97,6 +99,34 @@ async function tagAll(
     tagged.push({ ...each, sha });
   }
   return { tagged };
+}
+
+/** Tags what it can of several repositories with one call for each account; what is left is tagged one by one. */
+async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonly Tagged[]): Promise<void> {
+  const { release } = context;
+  const written = await listReleaseTags(deps.db, release.id);
+  const left = planned.filter(
+    ({ repositoryId }) => !written.some((tag) => tag.repositoryId === repositoryId),
+  );
+  for (const some of callsToTag(left)) {
+    await requireOurs(deps, context);
+    const made = await deps.forge.createTags(
+      some.map(({ ref, tagName, sha }) => ({ repository: ref, tagName, sha })),
+    );
+    for (const { repositoryId, tagName, sha } of some.filter((_, at) => made[at]))
+      await saveReleaseTag(deps.db, release.id, { repositoryId, tagName, sha, url: null });
+  }
+}
+
+/** What may be tagged by one call, where that is more than one. */
+function callsToTag(tags: readonly Tagged[]): Tagged[][] {
+  const calls: Tagged[][] = [];
+  for (const installationId of new Set(tags.map(({ ref }) => ref.installationId))) {
+    const group = tags.filter(({ ref }) => ref.installationId === installationId);
+    for (let start = 0; start < group.length; start += TAGS_AT_ONCE)
+      calls.push(group.slice(start, start + TAGS_AT_ONCE));
+  }
+  return calls.filter(({ length }) => length > 1);
 }
 
 async function publishAll(

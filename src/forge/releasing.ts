@@ -68,6 +68,16 @@ export interface TipTag {
   readonly sha: string;
 }
 
+/** A tag to be made beside others. */
+export interface NewTag {
+  readonly repository: RepositoryRef;
+  readonly tagName: string;
+  readonly sha: string;
+}
+
+/** How many tags one call may make: a forge gives each call only so long. */
+export const TAGS_AT_ONCE = 10;
+
 export interface ReleaseNotes {
   readonly tagName: string;
   /** The commit of the tag. */
@@ -148,6 +158,11 @@ export interface Releasing {
    * not say that it was done, for whatever reason: a look tells it.
    */
   tagTip(repository: RepositoryRef, tag: TipTag): Promise<boolean>;
+  /**
+   * Creates tags by one call, `TAGS_AT_ONCE` at most, in as many repositories of one installation: each for itself, none in place of one that is
+   * there. Says of each whether the forge said that it made it; of the others nothing is known, `createTag` finds out.
+   */
+  createTags(tags: readonly NewTag[]): Promise<readonly boolean[]>;
   /** Creates a tag. One already there at the very commit is a success (`created` false); at another it is `{ taken: sha }`. */
   createTag(
     repository: RepositoryRef,

@@ -1,4 +1,4 @@
-/** What each action takes of the forge's budget: the most calls it may make, for one repository and for two. */
+/** What each action takes of the forge's budget: the most calls it may make, for one repository and for two; for tags, three. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { callsOf } from "../support/count-calls.ts";
@@ -118,6 +118,25 @@ async function untracked(board: TestBoard): Promise<void> {
   }
   await deliver(world, "star", { action: "created" });
 }
+
+const tagging: readonly Action[] = ([false, true] as const).map((isFrozen) => ({
+  action: `tag and release ${isFrozen ? "a frozen release" : "what is merged"}`,
+  // Of several, none is tagged before all have been looked at; then one call tags them all.
+  atMost: (repositories: number) => (repositories === 1 ? 2 : 2 + repositories),
+  prepare: async (board: TestBoard) => {
+    const id = await makeRelease(board.api, "One");
+    await pushAll(board, "main");
+    if (isFrozen) await freeze(board.api, id);
+    const versions = names(board).map((name) => ({
+      repositoryId: board.repositories[name],
+      tagName: "v1.0.0",
+    }));
+    return async () => {
+      const { status, text } = await complete(board.api, id, versions);
+      if (status !== 200) throw new Error(text);
+    };
+  },
+}));
 
 const actions: readonly Action[] = [
   {
@@ -260,24 +279,7 @@ const actions: readonly Action[] = [
       };
     },
   },
-  ...([false, true] as const).map((isFrozen) => ({
-    action: `tag and release ${isFrozen ? "a frozen release" : "what is merged"}`,
-    // Of several, none is tagged before all have been looked at.
-    atMost: (repositories: number) => (repositories === 1 ? 2 : 1 + 2 * repositories),
-    prepare: async (board: TestBoard) => {
-      const id = await makeRelease(board.api, "One");
-      await pushAll(board, "main");
-      if (isFrozen) await freeze(board.api, id);
-      const versions = names(board).map((name) => ({
-        repositoryId: board.repositories[name],
-        tagName: "v1.0.0",
-      }));
-      return async () => {
-        const { status, text } = await complete(board.api, id, versions);
-        if (status !== 200) throw new Error(text);
-      };
-    },
-  })),
+  ...tagging,
   {
     action: "hear of what is not tracked",
     atMost: forAll(0),
@@ -309,8 +311,12 @@ const actions: readonly Action[] = [
   },
 ];
 
-describe.each([[["web"]], [["web", "api"]]])("in %j", (repositories) => {
-  it.each(actions)(
+describe.each([
+  [["web"], actions],
+  [["web", "api"], actions],
+  [["web", "api", "docs"], tagging],
+] as const)("in %j", (repositories, tried) => {
+  it.each(tried)(
     "$action",
     async ({ prepare, atMost }) => {
       const board = await world.board({ repositories });

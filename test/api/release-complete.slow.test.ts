@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
@@ -36,6 +37,13 @@ const version = (own: TestBoard, repository: string, tagName: unknown) => ({
   tagName,
 });
 
+/** Tags have to be made one by one: nobody hears of the call that would make them all, or made them. */
+const separately = (effect: "before" | "after" = "before") =>
+  world.forge.control.faults.add({
+    match: { operation: "CreateTags" },
+    fault: { kind: "answer", status: 502, effect },
+  });
+
 const merging = (name: string, kind: string, into: string | null) => ({
   name,
   kind,
@@ -55,7 +63,7 @@ describe("completing a release", () => {
     const mains = { web: await headOf(board, "web", "main"), api: await headOf(board, "api", "main") };
     world.forge.control.calls.reset();
     const answer = await complete(board.api, id, versions);
-    expect(world.forge.control.calls.read()).toMatchObject({ total: 5, writes: 4 });
+    expect(world.forge.control.calls.read()).toMatchObject({ total: 4, writes: 3 });
     const notes = await published(board, "web", "v1.0.0");
     const apiNotes = await published(board, "api", "api/v1");
     expect(answer).toMatchObject({
@@ -211,6 +219,7 @@ describe("the versions", () => {
     const id = await makeRelease(own.api, "Halves");
     const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
     const { faults } = world.forge.control;
+    const together = separately();
     const match = { method: "POST", path: "/repositories/*/git/refs" };
     const body = { message: "Repository rule violations found", documentation_url: "https://docs.example" };
     faults.add({ match, fault: { kind: "none" }, times: 1 });
@@ -221,6 +230,7 @@ describe("the versions", () => {
       409,
       `${own.owner}/web: Repository rule violations found`,
     ]);
+    faults.remove(together);
     const half = await readRelease(own.api, id);
     expect(half).toMatchObject({ status: "open", tags: [{ fullName: `${own.owner}/api`, sha, url: null }] });
     expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(409);
@@ -230,6 +240,88 @@ describe("the versions", () => {
     const done = await complete(own.api, id, [version(own, "api", "v1"), version(own, "web", "v2")]);
     expect(done.body).toMatchObject({ status: "completed", tags: [{ sha }, { tagName: "v2" }] });
     expect(await tagOf(own, "api", "v1")).toBe(sha);
+  });
+});
+
+describe("a release of several repositories", () => {
+  const NAMES = ["api", "docs", "web"];
+
+  /** A release whose tags are ordered, held back by the forge until they are let go. */
+  async function ordered() {
+    const own = await world.board({ repositories: NAMES });
+    const id = await makeRelease(own.api, "Several");
+    const shas = await Promise.all(NAMES.map((name) => headOf(own, name, "main")));
+    const { faults } = world.forge.control;
+    const gate = faults.add({ match: { operation: "CreateTags" }, fault: { kind: "gate" }, times: 1 });
+    const completing = complete(
+      own.api,
+      id,
+      NAMES.map((name) => version(own, name, "v1")),
+    );
+    await eventually(
+      () => Promise.resolve(faults.list()),
+      ([rule]) => rule?.hits === 1,
+    );
+    return {
+      own,
+      id,
+      shas,
+      tagged: (name: string, sha: string) =>
+        own.person("ada", "POST", `/repos/${own.owner}/${name}/git/refs`, { ref: "refs/tags/v1", sha }),
+      letGo: async () => {
+        faults.remove(gate);
+        return completing;
+      },
+    };
+  }
+
+  it("is refused a tag that somebody makes elsewhere just then, and says what the others got", async () => {
+    const { own, id, shas, tagged, letGo } = await ordered();
+    const [api, docs, web] = shas;
+    const theirs = await world.forge.commit(`${own.owner}/docs`, "aside", { "a.txt": "a\n" });
+    await tagged("docs", theirs);
+    await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+    const refused = await letGo();
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/docs has a tag v1 already, at another commit. Choose another name.`,
+    ]);
+    expect(await readRelease(own.api, id)).toMatchObject({
+      status: "open",
+      tags: [
+        { fullName: `${own.owner}/api`, tagName: "v1", sha: api, url: null },
+        { fullName: `${own.owner}/web`, tagName: "v1", sha: web, url: null },
+      ],
+    });
+    expect(await Promise.all(NAMES.map((name) => tagOf(own, name, "v1")))).toEqual([api, theirs, web]);
+    const versions = NAMES.map((name) => version(own, name, name === "docs" ? "v2" : "v1"));
+    const done = await complete(own.api, id, versions);
+    expect(done.body).toMatchObject({
+      status: "completed",
+      tags: [{ sha: api }, { sha: docs }, { sha: web }],
+    });
+    expect(done.body.tags.map(({ url }) => url)).toEqual(NAMES.map(() => expect.any(String)));
+    expect(await tagOf(own, "docs", "v1")).toBe(theirs);
+  });
+
+  it("finds its tags where nobody heard that they were made", async () => {
+    const own = await world.board({ repositories: NAMES });
+    const id = await makeRelease(own.api, "Unheard");
+    const shas = await Promise.all(NAMES.map((name) => headOf(own, name, "main")));
+    separately("after");
+    const versions = NAMES.map((name) => version(own, name, "v1"));
+    expect((await complete(own.api, id, versions)).body).toMatchObject({
+      status: "completed",
+      tags: shas.map((sha) => ({ sha })),
+    });
+    world.forge.control.faults.clear();
+  });
+
+  it("takes a tag that somebody makes at the very commit just then", async () => {
+    const { own, shas, tagged, letGo } = await ordered();
+    await tagged("docs", shas[1]!);
+    expect((await letGo()).body).toMatchObject({ status: "completed", tags: shas.map((sha) => ({ sha })) });
+    expect(await Promise.all(NAMES.map((name) => tagOf(own, name, "v1")))).toEqual(shas);
   });
 });
 
@@ -331,13 +423,14 @@ describe("the forge being away while a release is completed", () => {
     ["the last tag", "/repositories/*/git/refs", 1],
     ["the first provider release", "/repositories/*/releases", 0],
     ["the last provider release", "/repositories/*/releases", 1],
-  ])(
+  ] as const)(
     "and the answer about %s lost: the commit written down before is the one that is tagged",
     async (_, path, passing) => {
       const own = await world.board({ repositories: ["web", "api"] });
       const id = await makeRelease(own.api, "Away");
       const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
       const { faults } = world.forge.control;
+      separately();
       if (passing > 0)
         faults.add({ match: { method: "POST", path }, fault: { kind: "none" }, times: passing });
       faults.add({ match: { method: "POST", path }, fault: { kind: "answer", status: 502 }, times: 3 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { eventually } from "../support/api.ts";
+import { onForge } from "../support/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { headOf, mergedCard } from "../support/merged-card.ts";
 import { push } from "../support/repairing.ts";
@@ -121,33 +122,47 @@ describe("killed while a release is completed", () => {
   const RELEASES: CallMatch = { method: "POST", path: "/repositories/*/releases" };
   const NAMES = ["api", "app", "web"];
   const points = aroundEach({
-    "the first tag": { match: REFS },
-    "the second tag": { match: REFS, skip: 1 },
+    "all tags": { match: { operation: "CreateTags" } },
+    "the first tag by itself": { match: REFS },
+    "the second tag by itself": { match: REFS, skip: 1 },
     "the first provider release": { match: RELEASES },
     "the third provider release": { match: RELEASES, skip: 2 },
   });
   const storyOf = killedTogether(
     () => world,
     points,
-    async (held) => {
+    async (held, name) => {
       const board = await world.board({ repositories: NAMES });
+      if (name.endsWith("by itself")) {
+        const { id: installationId } = onForge(world, board).installation;
+        const match = { operation: "CreateTags", installationId };
+        world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+      }
       const { number } = await board.api.card({ repositoryIds: [] });
       const id = await makeRelease(board.api, "1.4", [number]);
       const versions = NAMES.map((name) => ({ repositoryId: board.repositories[name], tagName: "v1" }));
       const shas = await Promise.all(NAMES.map((name) => headOf(board, name, "main")));
       const key = `killed-complete-${board.owner}`;
-      return { board, number, shas, held, act: () => complete(board.api, id, versions, { key }) };
+      return {
+        board,
+        number,
+        shas,
+        held,
+        act: () => complete(board.api, id, versions, { key }),
+        whileDead: () => world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "later\n" }),
+      };
     },
   );
 
   it.each(Object.keys(points))(
-    "%s: each repository is tagged and released once, at the commit written down before",
+    "%s, and pushed to meanwhile: each repository is tagged and released once, at the commit written down before",
     async (name) => {
       const { board, number, shas, answer } = storyOf(name);
       const completed = answer();
       expect(completed.body).toMatchObject({ status: "completed", completedAt: expect.any(String) });
       expect(completed.body.tags.map(({ sha }) => sha)).toEqual(shas);
-      for (const repository of NAMES) {
+      for (const [at, repository] of NAMES.entries()) {
+        expect(await tagOf(board, repository, "v1")).toBe(shas[at]);
         const { body } = await board.person("ada", "GET", `/repos/${board.owner}/${repository}/releases`);
         expect(body).toHaveLength(1);
       }

@@ -122,12 +122,69 @@ describe("a tag", () => {
   });
 });
 
-describe("a tag at the tip of a branch", () => {
-  const node = async (): Promise<RepositoryRef> => {
-    const granted = await forge.repositories(repository.installationId);
-    const found = granted.ok && granted.value.find(({ forgeId }) => forgeId === repository.forgeId);
-    return { ...repository, ...(found && { nodeId: found.nodeId }) };
+/** With the id that GraphQL knows it by. */
+async function node(of = repository): Promise<RepositoryRef> {
+  const granted = await forge.repositories(of.installationId);
+  const found = granted.ok && granted.value.find(({ forgeId }) => forgeId === of.forgeId);
+  return { ...of, ...(found && { nodeId: found.nodeId }) };
+}
+
+describe("several tags", () => {
+  const tagName = "v1.0";
+  let other: TestRepository;
+  beforeEach(async () => {
+    other = await adapter.newRepository({ "README.md": "# Other\n" });
+  });
+  const both = async () => [
+    { repository: await node(), tagName, sha: shop.base },
+    { repository: await node(other.ref), tagName, sha: other.base },
+  ];
+  const heads = async () => {
+    const questions = [repository, other.ref].map((each) => ({
+      repository: each,
+      branchName: "main",
+      tagName,
+    }));
+    return (await forge.lookBeforeTagging(questions)).map((answer) => Object(answer).tagSha);
   };
+
+  test("are made by one call", async () => {
+    const tags = await both();
+    adapter.world.forge.control.calls.reset();
+    expect(await forge.createTags(tags)).toEqual([true, true]);
+    expect(adapter.world.forge.control.calls.read()).toMatchObject({ total: 1, writes: 1 });
+    expect(await heads()).toEqual([shop.base, other.base]);
+  });
+
+  test("are made each for itself, and none in place of another", async () => {
+    const later = await shop.commit("main", { a: "a" });
+    await forge.createTag(repository, tagName, later);
+    expect(await forge.createTags(await both())).toEqual([false, true]);
+    expect(await heads()).toEqual([later, other.base]);
+  });
+
+  test.each([
+    ["never come", { kind: "answer", status: 502, effect: "after" }],
+    ["do not name the commit", { kind: "garble", as: "without", fields: ["oid"] }],
+    ["are refused as a whole", { kind: "answer", status: 403, body: { message: "No" }, effect: "after" }],
+  ] as const)("are not taken for made where answers %s", async (_, fault) => {
+    adapter.world.forge.control.faults.add({ match: { operation: "CreateTags" }, fault, times: 1 });
+    const tags = await both();
+    expect(await forge.createTags(tags)).toEqual([false, false]);
+    for (const { repository: each, sha } of tags)
+      expect(await forge.createTag(each, tagName, sha)).toEqual({ ok: true, value: { created: false } });
+  });
+
+  test("are left out in a repository whose id is not known", async () => {
+    const [, known] = await both();
+    const unknown = { repository, tagName, sha: shop.base };
+    expect(await forge.createTags([unknown, known!])).toEqual([false, true]);
+    expect(await heads()).toEqual([null, other.base]);
+    expect(await forge.createTags([unknown])).toEqual([false]);
+  });
+});
+
+describe("a tag at the tip of a branch", () => {
   const tag = () => ({ branchName: "main", tagName: "v1.0", sha: shop.base });
 
   test("is made by one call, and the branch stays where it is", async () => {

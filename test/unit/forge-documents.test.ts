@@ -2,6 +2,7 @@ import { expect, test } from "@jest/globals";
 import { buildSchema, parse, validate } from "graphql";
 import { firstPages, furtherPage } from "../../src/forge/github/ask-pull-requests.ts";
 import { CHECKS } from "../../src/forge/github/check-details.ts";
+import { createTagsDocument } from "../../src/forge/github/create-tags.ts";
 import { inspectDocument, MORE_CHECKS } from "../../src/forge/github/inspect-query.ts";
 import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/mark-ready.ts";
 import { ENQUEUE } from "../../src/forge/github/merge-sync.ts";
@@ -40,6 +41,7 @@ test.each([
     TAGGING.documentOf([1, 2].map(() => ({ repository, branchName: "x", tagName: "v1" }))).document,
   ],
   ["moving refs", UPDATE_REFS],
+  ["several tags", createTagsDocument(2)],
   ["the history from a branch", LANDED.documentOf([{ ...window, from: null }]).document],
   ["the history from a commit", LANDED.documentOf([{ ...window, from: sha }]).document],
   ["a pick", PICK.documentOf([{ repository, order: pick }]).document],

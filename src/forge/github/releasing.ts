@@ -4,6 +4,7 @@ import type { CarryOut } from "./carry-out.ts";
 import { dropPick, landPick, preparePick } from "./cherry-pick.ts";
 import type { GitHubClient } from "./client.ts";
 import { readContains } from "./contains.ts";
+import { createTags } from "./create-tags.ts";
 import { deleteBranch, readTemporaryBranches } from "./delete-branch.ts";
 import { readLandedCommits } from "./landed-history.ts";
 import { lookBeforeTagging } from "./look-before-tagging.ts";
@@ -48,6 +49,10 @@ export function createReleasing(client: GitHubClient, carryOut: CarryOut): Relea
         moveBranch(client.as(repository.installationId), carryOut, repository, { branchName, from, to }),
       ),
     tagTip: (repository, tag) => tagTip(client.as(repository.installationId), carryOut, repository, tag),
+    createTags: async (tags) => {
+      const [first] = tags;
+      return first ? createTags(client.as(first.repository.installationId), tags) : [];
+    },
     createTag: (repository, tagName, sha) =>
       permitted(() => createTag(client.as(repository.installationId), carryOut, repository, tagName, sha)),
     publishRelease: (repository, notes) =>
