@@ -13,11 +13,12 @@ import { createMetrics } from "./metrics/metrics.ts";
 import { observeForge } from "./metrics/observe-forge.ts";
 import { connect } from "./store/connect.ts";
 import { createTurns } from "./store/forge-turns.ts";
-import { declareOthersDead, freeDeadWorkers } from "./store/instances.ts";
+import { declareOthersDead } from "./store/instances.ts";
 import { migrate } from "./store/migrate.ts";
 import { createReadyBoards } from "./store/ready-boards.ts";
 import { noteLacking } from "./store/repositories.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
+import { freeDead } from "./webhooks/free-dead.ts";
 import { createIntake } from "./webhooks/intake.ts";
 
 /** What is to be done at once is told by a notification; only what was put off waits for the next look, in milliseconds. */
@@ -85,7 +86,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const deps: Deps = { db, forge, log, metrics, boards, instanceId: uuidv7(), newId: uuidv7 };
     if (options.isAlone) {
       await declareOthersDead(db, deps.instanceId);
-      await freeDeadWorkers(db, 0);
+      await freeDead(deps, 0);
     }
     let isDraining = false;
     const intake = createIntake(deps);

@@ -86,9 +86,9 @@ async function takeOverOrAbandon(
     await abandonMove(trx, card, open);
     return null;
   }
-  const attempt = await takeOver(trx, open, { holder: deps.instanceId, requestId: request.requestId });
-  if (attempt === null) throw beingMoved(card);
-  return attempt;
+  const taken = await takeOver(trx, open, { holder: deps.instanceId, requestId: request.requestId });
+  if (!taken) throw beingMoved(card);
+  return taken.attempt;
 }
 
 /** Ends a move nobody is at work on, for another to take its place. Throws busy while somebody is, or the forge has it queued. */

@@ -99,9 +99,9 @@ async function takeOverSame(
 ): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
   if (open.isHeld || !isSame) throw underWay(release, open);
-  const attempt = await takeOverAction(trx, open, { holder: deps.instanceId, requestId });
-  if (attempt === null) throw underWay(release, open);
-  return { ...open, attempt };
+  const taken = await takeOverAction(trx, open, { holder: deps.instanceId, requestId });
+  if (!taken) throw underWay(release, open);
+  return { ...open, attempt: taken.attempt };
 }
 
 const DOING: Readonly<Record<ReleaseActionKind, string>> = {

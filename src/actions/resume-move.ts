@@ -12,10 +12,11 @@ import {
   takeOver,
   type Operation,
 } from "../store/operations.ts";
-import { withdrawIntent } from "../store/intents.ts";
+import { findUndone, withdrawIntent } from "../store/intents.ts";
 import { listLinks } from "../store/links.ts";
 import { addJob } from "../store/jobs.ts";
 import { findProject } from "../store/projects.ts";
+import type { HeldMove } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing } from "./look-at-card.ts";
@@ -29,6 +30,8 @@ const RETRY_MS = 500;
 
 /** How often a move may fail for a reason of our own before it is given up. */
 const MAX_FAILURES = 8;
+/** How many processes in a row may die while they hold something that gets no further, before it is given up. */
+export const MAX_DEATHS = 5;
 
 /** How many moves one sweep goes on with. */
 const BATCH = 20;
@@ -71,10 +74,21 @@ async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | nu
     await settleOperation(deps.db, operation, "abandoned");
     return;
   }
-  const attempt = await takeOver(deps.db, operation, { holder: deps.instanceId, requestId: null });
-  if (attempt === null) return;
+  const taken = await takeOver(deps.db, operation, { holder: deps.instanceId, requestId: null });
+  if (!taken) return;
   const { id, actorId, index } = operation;
+  const { attempt, deaths } = taken;
   const move = { id, attempt, actorId, index, isOverdue: operation.state === "queued" && news === null };
+  if (deaths >= MAX_DEATHS) {
+    await giveUp(
+      deps,
+      crossing,
+      move,
+      `The service ended ${deaths} times in a row while it was at work on this move.`,
+    );
+    log.error({ attempt, deaths, isHopeless: true }, "going on with a move ended the process each time");
+    return;
+  }
   try {
     const state = await orLetGo(deps, move, async () => {
       const outcome = news?.thrownOut
@@ -91,8 +105,34 @@ async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | nu
     }
     // A move that cannot be gone on with must not keep the others waiting, nor be tried for ever.
     const isHopeless = attempt > MAX_FAILURES;
-    if (isHopeless) await settleOperation(deps.db, move, "abandoned");
     log.error({ err: error, attempt, isHopeless }, "going on with a move failed");
+    if (isHopeless)
+      await giveUp(
+        deps,
+        crossing,
+        move,
+        "This move failed again and again, for a reason of the service's own.",
+      );
+  }
+}
+
+/** Leaves a move, and says so on its card. Where that fails too it is only left. */
+async function giveUp(deps: Deps, crossing: Crossing, move: HeldMove, why: string): Promise<void> {
+  const { card } = crossing;
+  try {
+    const [links, undone] = [await listLinks(deps.db, card.id), await findUndone(deps.db, card.id)];
+    const link = links.find(({ repository }) => repository.id === undone) ?? links[0];
+    const message = `${why} It was left as it is: move the card again to try once more.`;
+    const outcome: MoveOutcome = {
+      state: "refused",
+      reasons: [blockedReason(link?.repository.fullName ?? "", { reason: "unknown", message })],
+      headSha: link?.headSha ?? null,
+      promoted: await listPromotions(deps.db, move.id),
+    };
+    await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
+  } catch (error) {
+    deps.log.error({ err: error, operation: move.id }, "a card could not be told that its move was given up");
+    await settleOperation(deps.db, move, "abandoned");
   }
 }
 

@@ -10,6 +10,7 @@ import type { RunningAction } from "./begin-release-action.ts";
 import { carryOutComplete } from "./carry-out-complete.ts";
 import { carryOutPick } from "./carry-out-pick.ts";
 import type { Deps } from "./deps.ts";
+import { MAX_DEATHS } from "./resume-move.ts";
 import { carryOutFreeze } from "./freeze-release.ts";
 import { goOnPromoting } from "./promote-release.ts";
 import { carryOutAndSettle, type CarryOutRelease } from "./release-action.ts";
@@ -40,11 +41,17 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
   if (!action) return;
   const log = deps.log.child({ releaseAction: action.id, kind: action.kind });
   const release = await findRelease(deps.db, action.workspaceId, action.releaseId);
-  const attempt = await takeOverAction(deps.db, action, { holder: deps.instanceId, requestId: null });
-  if (attempt === null) return;
+  const taken = await takeOverAction(deps.db, action, { holder: deps.instanceId, requestId: null });
+  if (!taken) return;
+  const { attempt, deaths } = taken;
   const held = { ...action, attempt };
   if (!release) {
     await settleAction(deps.db, held, "abandoned");
+    return;
+  }
+  if (deaths >= MAX_DEATHS) {
+    await settleAction(deps.db, held, "abandoned");
+    log.error({ attempt, deaths, isHopeless: true }, "going on with a release ended the process each time");
     return;
   }
   try {

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/resume-action-soon.ts";
 import { RESUME_ORPHANED_MOVES } from "../actions/resume-move.ts";
-import { freeDeadWorkers, heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
+import { heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
 import { addJob } from "../store/jobs.ts";
 import { listOrphanedOperations } from "../store/operations.ts";
 import { listOrphanedActions } from "../store/release-actions.ts";
+import { freeDead } from "../webhooks/free-dead.ts";
 
 export interface Pulse {
   /** Ends the pulse and tells the others that this process is gone. */
@@ -30,7 +31,17 @@ export async function startPulse(deps: Deps, workerIds: ReadonlySet<string>): Pr
 }
 
 async function beat(deps: Deps, workerIds: ReadonlySet<string>, ending: AbortSignal): Promise<void> {
+  // The first look is at once: where processes live for a few seconds only, somebody has to go on with what they leave.
   for (;;) {
+    try {
+      await freeDead(deps);
+      const orphans = await listOrphanedOperations(deps.db, 1);
+      if (orphans.length > 0)
+        await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
+      for (const { id } of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, id);
+    } catch (error) {
+      deps.log.warn({ err: error }, "what dead processes left could not be seen to");
+    }
     try {
       await sleep(HEARTBEAT_MS, undefined, { signal: ending });
     } catch {
@@ -38,11 +49,6 @@ async function beat(deps: Deps, workerIds: ReadonlySet<string>, ending: AbortSig
     }
     try {
       await heartbeat(deps.db, deps.instanceId, [...workerIds]);
-      await freeDeadWorkers(deps.db);
-      const orphans = await listOrphanedOperations(deps.db, 1);
-      if (orphans.length > 0)
-        await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
-      for (const { id } of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, id);
     } catch (error) {
       deps.log.warn({ err: error }, "the database could not be told that this process is alive");
     }

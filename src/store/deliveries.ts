@@ -33,7 +33,7 @@ export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[
   const inserted = await rows<{ guid: string }>(
     db,
     `insert into deliveries (${COLUMNS.join(", ")}) values ${values.join(", ")}
-     on conflict (guid) do update set state = 'waiting', attempts = 0
+     on conflict (guid) do update set state = 'waiting', attempts = 0, deaths = 0
        where deliveries.state = 'parked'
      returning guid`,
     bindings,
@@ -76,7 +76,7 @@ export async function listParked(db: Db): Promise<ParkedDelivery[]> {
 export async function unpark(db: Db, guid: string | null): Promise<string[]> {
   const found = await rows<{ lane: string }>(
     db,
-    `update deliveries set state = 'waiting', attempts = 0
+    `update deliveries set state = 'waiting', attempts = 0, deaths = 0
       where state = 'parked' and (cast(:guid as text) is null or guid = :guid) returning lane`,
     { guid },
   );
@@ -113,7 +113,27 @@ export async function markWorked(db: Db, guid: string, awaits: number | null): P
 export async function reopenAwaiting(db: Db, lane: string, number: number): Promise<number> {
   return db("deliveries")
     .where({ lane, awaits_pull_request: number })
-    .update({ state: "waiting", attempts: 0, awaits_pull_request: null });
+    .update({ state: "waiting", attempts: 0, deaths: 0, awaits_pull_request: null });
+}
+
+/**
+ * Counts a death for the delivery that was being worked in each of these lanes, which is the oldest that waits; after `maxDeaths` of them it is
+ * parked. Gives those parked now.
+ */
+export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: number): Promise<string[]> {
+  const counted = await rows<{ guid: string; state: string }>(
+    db,
+    `update deliveries d
+        set deaths = d.deaths + 1, error = 'the process working it ended',
+            state = case when d.deaths + 1 >= :maxDeaths then 'parked' else d.state end
+       from unnest(cast(:lanes as text[])) as dead(lane)
+       cross join lateral (select guid from deliveries w where w.lane = dead.lane and w.state = 'waiting'
+                            order by w.seq limit 1) first
+      where d.guid = first.guid
+      returning d.guid, d.state`,
+    { lanes: [...lanes], maxDeaths },
+  );
+  return counted.filter(({ state }) => state === "parked").map(({ guid }) => guid);
 }
 
 /** Counts a failed try; after `maxAttempts` of them it is parked, so that it no longer holds up what came after it. */

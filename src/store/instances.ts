@@ -1,4 +1,4 @@
-import { rows, type Db } from "./connect.ts";
+import { rows, type Db, type Trx } from "./connect.ts";
 
 /** How long a process may be silent before what it holds is free for others, in seconds. */
 export const SILENCE_SECONDS = 15;
@@ -18,6 +18,39 @@ export async function heartbeat(db: Db, instanceId: string, workerIds: readonly 
   );
 }
 
+const IS_OF_DEAD = `
+  j.locked_by is not null and j.locked_at < now() - :graceSeconds * interval '1 second'
+  and not exists (select 1 from instances i
+                   where j.locked_by = any(i.worker_ids)
+                     and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
+
+/** The queues in which a process that is dead was at work on such a job. */
+export async function listDeadQueues(
+  db: Db,
+  task: string,
+  graceSeconds = SILENCE_SECONDS,
+): Promise<string[]> {
+  const found = await rows<{ queue: string }>(
+    db,
+    `select distinct j.queue_name as queue from graphile_worker.jobs j
+      where j.task_identifier = :task and j.queue_name is not null and ${IS_OF_DEAD}`,
+    { task, graceSeconds },
+  );
+  return found.map(({ queue }) => queue);
+}
+
+/** Keeps others from seeing to the same dead, until this transaction ends; false when somebody is at it already. */
+export async function seeToDeadAlone(trx: Trx): Promise<boolean> {
+  const [row] = await rows<{ isAlone: boolean }>(
+    trx,
+    `select pg_try_advisory_xact_lock(${SEEING_TO_DEAD}) as "isAlone"`,
+  );
+  return row?.isAlone === true;
+}
+
+/** Any number that all processes agree on. */
+const SEEING_TO_DEAD = 7_411_206_002;
+
 /**
  * Frees the jobs and queues of workers whose process is dead, which the job queue itself would hold for four hours. A lock younger than
  * `graceSeconds` is left: its worker may not have been announced yet.
@@ -26,10 +59,7 @@ export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): P
   await db.raw(
     `select graphile_worker.force_unlock_workers(dead.ids)
        from (select array_agg(distinct j.locked_by) as ids from graphile_worker.jobs j
-              where j.locked_by is not null and j.locked_at < now() - :graceSeconds * interval '1 second'
-                and not exists (select 1 from instances i
-                                 where j.locked_by = any(i.worker_ids)
-                                   and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')) dead
+              where ${IS_OF_DEAD}) dead
       where dead.ids is not null`,
     { graceSeconds },
   );

@@ -74,6 +74,17 @@ export interface FoundIntent {
   readonly round: number;
 }
 
+/** The repository of what was last about to be done for a card and never known to be done, or null. */
+export async function findUndone(db: Db, cardId: string): Promise<string | null> {
+  const undone = await firstRow<{ repositoryId: string }>(
+    db,
+    `select repository_id as "repositoryId" from forge_intents
+      where card_id = :cardId and not done order by created_at desc limit 1`,
+    { cardId },
+  );
+  return undone?.repositoryId ?? null;
+}
+
 /** Our intent for this deed, or null when it was never ours. */
 export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | null> {
   return firstRow<FoundIntent>(

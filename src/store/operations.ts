@@ -95,22 +95,34 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
   await whileItStands(inserted);
 }
 
-/** Takes an operation that nobody holds; null when somebody was quicker. */
+/** A move as it was taken over, and how many processes in a row died while they held it and got nothing further. */
+export interface TakenOver {
+  readonly attempt: number;
+  readonly deaths: number;
+}
+
+/**
+ * Takes an operation that nobody holds; null when somebody was quicker. Who still holds it did not let go of it, and is dead: that is counted
+ * here, before anything more is tried.
+ */
 export async function takeOver(
   db: Db,
   operation: { readonly id: string; readonly attempt: number },
   by: { holder: string; requestId: string | null },
-): Promise<number | null> {
-  const taken = await firstRow<{ attempt: number }>(
+): Promise<TakenOver | null> {
+  return firstRow<TakenOver>(
     db,
     `update operations o
         set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, o.request_id)
+            request_id = coalesce(:requestId, o.request_id), deeds = done.deeds,
+            deaths = case when o.holder is null then o.deaths when o.deeds = done.deeds then o.deaths + 1 else 1 end
+       from (select cast(count(*) as integer) as deeds
+               from forge_intents i join operations mine on mine.card_id = i.card_id
+              where mine.id = :id and i.done) done
       where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isHeld("o.holder")}
-      returning attempt`,
+      returning o.attempt, o.deaths`,
     { ...by, ...operation },
   );
-  return taken?.attempt ?? null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { firstRow, rows, type Db } from "./connect.ts";
 import { isHeld } from "./instances.ts";
+import type { TakenOver } from "./operations.ts";
 
 export type ReleaseActionKind = "freeze" | "unfreeze" | "pick" | "promote" | "complete";
 
@@ -103,22 +104,31 @@ export async function insertAction(db: Db, action: NewReleaseAction): Promise<vo
   });
 }
 
-/** Takes an action that nobody holds; null when somebody was quicker. Without a request it stays the one's who asked for it. */
+/** SQL for how far an action `a` has got, as one text. */
+const GOT_TO = `
+  md5(concat_ws('|', a.progress,
+    (select string_agg(concat_ws(' ', t.repository_id, t.url), ',' order by t.repository_id)
+       from release_tags t where t.release_id = a.release_id),
+    (select string_agg(concat_ws(' ', b.repository_id, b.head_sha), ',' order by b.repository_id)
+       from release_branches b where b.release_id = a.release_id),
+    (select count(*) from release_promotions p where p.action_id = a.id and p.state = 'pending')))`;
+
+/** Takes an action that nobody holds, as `takeOver` does a move; null when somebody was quicker. Without a request it stays the one's who asked for it. */
 export async function takeOverAction(
   db: Db,
   action: HeldAction,
   by: { holder: string; requestId: string | null },
-): Promise<number | null> {
-  const taken = await firstRow<{ attempt: number }>(
+): Promise<TakenOver | null> {
+  return firstRow<TakenOver>(
     db,
     `update release_actions a
         set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, a.request_id)
+            request_id = coalesce(:requestId, a.request_id), got_to = ${GOT_TO},
+            deaths = case when a.holder is null then a.deaths when a.got_to = ${GOT_TO} then a.deaths + 1 else 1 end
       where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isHeld("a.holder")}
-      returning attempt`,
+      returning attempt, deaths`,
     { ...by, id: action.id, attempt: action.attempt },
   );
-  return taken?.attempt ?? null;
 }
 
 /** Ends an action. False when it is no longer ours, and then nothing of the same transaction may be committed. */

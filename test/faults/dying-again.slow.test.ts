@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
+import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import type { Db } from "../../src/store/connect.ts";
+import { retryParked } from "../../src/webhooks/retry-parked.ts";
+import { eventually } from "../support/api.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+import { itemsOf } from "../support/inbox.ts";
+import { onForge } from "../support/installations.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
+import { kindsOf } from "../support/repositories.ts";
+import { freeze, makeRelease } from "../support/releases.ts";
+import { pushTo, workedCard } from "../support/work-on-card.ts";
+import { startWorld, type TestBoard } from "../support/world.ts";
+import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+
+let world: KillableWorld;
+beforeAll(async () => {
+  world = await startKillableWorld();
+}, 120_000);
+afterAll(() => world.stop());
+
+/** One more than how many processes may die with a move that gets no further. */
+const NAMES = ["web", "api", "docs", "app", "ios", "site"];
+
+/** As if the pauses between tries, which grow, were over. */
+const pausesAreOver = async (db: Db): Promise<void> => {
+  for (const table of ["operations", "release_actions"]) {
+    await db(table)
+      .where({ state: "running" })
+      .update({ updated_at: db.raw("now() - interval '1 hour'") });
+  }
+};
+
+it.each(FORGE_WRITES)(
+  "a process that dies at every call of $doing gets one repository further each time, though nobody comes back",
+  async (write) => {
+    const { doing, match, to, told } = write;
+    // Whether a branch was cut is found by asking for it again: the forge says that it is there.
+    const repeats = doing === "cutting the branch" ? 1 : 0;
+    const board = await world.board({ repositories: NAMES });
+    const number = await cardBefore(board, write);
+    await world.forge.settle();
+    const { faults, calls } = world.forge.control;
+    calls.reset();
+    const hang = (skip: number): number =>
+      faults.add({ match, fault: { kind: "hang", effect: "after" }, skip, times: 1 });
+    let hanging = hang(0);
+    const first = board.api.move(number, board.stages[to]).then(
+      () => "answered",
+      () => "cut off",
+    );
+    for (let life = 1; life <= NAMES.length; life++) {
+      await eventually(
+        () => Promise.resolve(faults.list()),
+        (listed) => listed.find(({ id }) => id === hanging)?.hits === 1,
+        60_000,
+      );
+      await world.kill();
+      faults.clear();
+      // The last life meets nothing any more.
+      if (life < NAMES.length) hanging = hang(repeats);
+      await pausesAreOver(world.db);
+      await world.restart();
+    }
+    expect(await first).toBe("cut off");
+    await eventually(
+      () => board.api.readCard(number),
+      ({ statusId }) => statusId === board.stages[to],
+      60_000,
+    );
+    expect(calls.read().writes).toBe(NAMES.length * (1 + repeats));
+    await expectConsistent(world, board);
+    const kinds = (await kindsOf(board, number)).filter(
+      (kind) => kind === "branch_created" || kind.startsWith("pull_request_"),
+    );
+    expect(kinds.toSorted()).toEqual(NAMES.flatMap(() => told).toSorted());
+  },
+  300_000,
+);
+
+const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
+
+it("what every process dies with is given up after five of them, and keeps nothing else waiting", async () => {
+  const { db, forge } = world;
+  const { faults } = forge.control;
+  const [moving, freezing, hearing, other] = [
+    await world.board(),
+    await world.board(),
+    await world.board(),
+    await world.board(),
+  ];
+  const { number } = await moving.api.card();
+  const { number: otherNumber } = await other.api.card();
+  const releaseId = await makeRelease(freezing.api, "1.4");
+  const heard = await workedCard(hearing);
+  await forge.settle();
+  const hang = (board: TestBoard): number =>
+    faults.add({
+      match: { ...REFS, installationId: onForge(world, board).installation.id },
+      fault: { kind: "hang", effect: "before" },
+    });
+  const poisons = [hang(moving), hang(freezing)];
+  const once = hang(other);
+  const cutOff = Promise.allSettled([
+    moving.api.move(number, moving.stages["In progress"]),
+    freeze(freezing.api, releaseId),
+    other.api.move(otherNumber, other.stages["In progress"]),
+  ]);
+  const hits = (): number[] =>
+    faults
+      .list()
+      .filter(({ id }) => [...poisons, once].includes(id))
+      .map((rule) => rule.hits);
+  await whileHeld(
+    db,
+    async (trx) => {
+      await trx.raw("set local idle_in_transaction_session_timeout = 0");
+      await trx("cards").where({ number: heard.number, project_id: hearing.projectId }).forUpdate();
+    },
+    async () => {
+      await pushTo(hearing, heard.branchName, "first.txt");
+      await pushTo(hearing, heard.branchName, "second.txt");
+      for (let life = 1; life <= 5; life++) {
+        await eventually(
+          () => Promise.resolve(hits()),
+          (counts) => counts.length > 0 && counts.slice(0, 2).every((count) => count >= life),
+          60_000,
+        );
+        await untilSomebodyWaits(db);
+        if (life === 1)
+          await eventually(
+            () => Promise.resolve(hits()),
+            (counts) => counts[2] === 1,
+          );
+        else
+          await other.api.cardWhen(otherNumber, ({ statusId }) => statusId === other.stages["In progress"]);
+        await world.kill();
+        faults.remove(once);
+        await db.raw(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where wait_event_type = 'Lock' and datname = current_database()`,
+        );
+        await pausesAreOver(db);
+        await world.restart();
+      }
+      await eventually(
+        () => db("deliveries").where({ state: "parked" }).pluck("event"),
+        (parked) => parked.length > 0,
+      );
+    },
+  );
+  expect((await cutOff).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+
+  // The move says on its card that it was left, and can be begun anew; so can what was being done to the release.
+  const { blocked } = await moving.api.cardWhen(number, (card) => card.blocked !== null);
+  expect(blocked).toMatchObject({
+    reason: "unknown",
+    message: expect.stringContaining("ended 5 times in a row"),
+    repository: `${moving.owner}/web`,
+    statusId: moving.stages["In progress"],
+  });
+  expect(await itemsOf(moving.api, "promotion_blocked")).toHaveLength(1);
+  await eventually(
+    () => db("release_actions").where({ release_id: releaseId }).pluck("state"),
+    ([state]) => state === "abandoned",
+  );
+  expect(hits()).toEqual([5, 5]);
+  faults.clear();
+  const moved = await moving.api.move(number, moving.stages["In progress"]);
+  expect([moved.status, moved.body.task.blocked]).toEqual([200, null]);
+  expect((await freeze(freezing.api, releaseId)).status).toBe(200);
+
+  // Of the two pushes the first was set aside, and the second was heard.
+  const pushes = async (): Promise<number> =>
+    (await kindsOf(hearing, heard.number)).filter((kind) => kind === "pushed").length;
+  const before = await eventually(pushes, (count) => count >= 2);
+  expect(await db("deliveries").where({ state: "parked" }).pluck("event")).toEqual(["push"]);
+  expect(await retryParked(db, null)).toBe(1);
+  await eventually(pushes, (count) => count === before + 1);
+  for (const board of [moving, freezing, hearing, other]) await expectConsistent(world, board);
+}, 300_000);
+
+it("a move that fails for a reason of our own each time is given up, and keeps no other waiting", async () => {
+  const own = await startWorld();
+  try {
+    const { db } = own.service.deps;
+    const [poisoned, other] = [await own.board(), await own.board()];
+    const { id, number } = await poisoned.api.card();
+    const { number: otherNumber } = await other.api.card();
+    await db.raw(`
+      create function poison() returns trigger language plpgsql as $$
+      begin if new.card_id = '${id}' and new.kind = 'branch_created' then raise exception 'poison'; end if; return new; end $$;
+      create trigger poison before insert on timeline_items for each row execute function poison()`);
+    expect((await poisoned.api.move(number, poisoned.stages["In progress"])).status).toBe(500);
+    own.forge.control.faults.add({ fault: { kind: "answer", status: 503 } });
+    expect((await other.api.move(otherNumber, other.stages["In progress"])).status).toBe(503);
+    own.forge.control.faults.clear();
+    const resume = async (): Promise<void> => {
+      await pausesAreOver(db);
+      await resumeOrphanedMoves(own.service.deps);
+    };
+    await resume();
+    await other.api.cardWhen(otherNumber, ({ statusId }) => statusId === other.stages["In progress"]);
+    const state = async (): Promise<string[]> => {
+      await resume();
+      return db("operations").where({ card_id: id }).pluck("state");
+    };
+    await eventually(state, ([only]) => only === "refused", 30_000);
+    expect(own.logged()).toMatch(/"level":50.*"isHopeless":true/);
+    const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
+    expect(blocking?.card?.number).toBe(number);
+    expect((await poisoned.api.readCard(number)).blocked).toMatchObject({
+      reason: "unknown",
+      message: expect.stringContaining("move the card again"),
+    });
+    // Once the reason is gone the card can be moved as any other, onto the branch that was cut.
+    await db.raw("drop function poison() cascade");
+    expect((await poisoned.api.move(number, poisoned.stages["In progress"])).status).toBe(200);
+    for (const board of [poisoned, other]) await expectConsistent({ forge: own.forge, db }, board);
+  } finally {
+    await own.stop();
+  }
+}, 120_000);
