@@ -6,6 +6,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
+import { runToItsEnd, type Ends } from "./ends.ts";
 import { copyTables, startFloors, startService, startSurroundings } from "./setting.ts";
 import { startLoader } from "./processes.ts";
 import { seedBoard } from "./seed.ts";
@@ -25,10 +26,8 @@ const wanted = new RegExp(values.only);
 /** It compares the service with itself, and so says nothing here. */
 const NOT_HERE = /^replay/;
 const calls = Number(values.calls);
-const ends: (() => Promise<unknown>)[] = [];
 const env = { BENCH_HOOK_SECRET: randomBytes(24).toString("hex") };
 const loader = startLoader(env);
-ends.push(() => loader.stop());
 
 /** Nanoseconds that all threads of a process have worked. */
 async function workedBy(pid: number): Promise<number> {
@@ -102,8 +101,9 @@ async function compare(
   });
 }
 
-async function main(): Promise<void> {
-  const { connectionString, forge, db } = await startSurroundings(ends, "trunkline-cpu-");
+async function main(ends: Ends): Promise<number> {
+  ends.push(() => loader.stop());
+  const { connectionString, forge, db, seeding } = await startSurroundings(ends, "trunkline-cpu-");
   const start = async (mainFile?: string) => {
     const started = await startService(connectionString, forge, env.BENCH_HOOK_SECRET, mainFile);
     ends.push(started.stop);
@@ -111,8 +111,8 @@ async function main(): Promise<void> {
   };
   const service = await start();
   const beside = values.beside === undefined ? null : await start(values.beside);
-  const board = await seedBoard(db, Number(values.cards));
-  await copyTables(db);
+  const board = await seedBoard(seeding, Number(values.cards));
+  await copyTables(seeding);
   const floors = await startFloors(connectionString, board, env);
   ends.push(floors.stop);
   const { rows } = await db.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
@@ -134,10 +134,7 @@ async function main(): Promise<void> {
       console.log(`${workload.name} @${connections}`.padEnd(34), shown.join(" | "));
     }
   }
+  return 0;
 }
 
-try {
-  await main();
-} finally {
-  for (const end of ends.toReversed()) await end();
-}
+await runToItsEnd(main);

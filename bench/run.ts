@@ -4,9 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { connect, type Db } from "../src/store/connect.ts";
+import type { Db } from "../src/store/connect.ts";
 import { compare, type Pace } from "./compare.ts";
 import { compareDeliveries, measureDeliveries, seedLanes } from "./deliveries.ts";
+import { runToItsEnd, type Ends } from "./ends.ts";
 import { measureGitMoves } from "./git-moves.ts";
 import { growthWorkloads, LARGE, TINY } from "./growth-workloads.ts";
 import { measureMemory } from "./memory.ts";
@@ -61,8 +62,9 @@ async function compareBoard(
   workloadsFor: typeof workloadsOf,
 ): Promise<Row[]> {
   const { db, service } = world;
-  await copyTables(db);
+  await copyTables(world.seeding);
   const { stop, ...floors } = await startFloors(world.connectionString, board, world.env);
+  world.ends.push(stop);
   const headers = { authorization: `Bearer ${board.apiKey}` };
   const etag = (await fetch(`${service}/v1/board`, { headers })).headers.get("etag") ?? "";
   const made: Row[] = [];
@@ -85,20 +87,11 @@ async function measureBytes({ service }: BenchWorld, board: BenchBoard): Promise
 }
 
 async function compareGrowth(world: BenchWorld): Promise<Row[]> {
-  // One connection, so that it keeps the patience a million rows take.
-  const db = connect({ connectionString: world.connectionString, max: 1, onError: () => undefined });
-  let boards: readonly [BenchBoard, BenchBoard, BenchBoard];
-  try {
-    await db.raw("set statement_timeout = 0");
-    const small = await seedBoard(db, 500, "small");
-    const tiny = await seedBoard(db, TINY, "tiny");
-    const large = await seedBoard(db, isShort ? 5_000 : LARGE, "large");
-    boards = [large, small, tiny];
-    await db.raw("vacuum analyze");
-  } finally {
-    await db.destroy();
-  }
-  const [large, small, tiny] = boards;
+  const { seeding } = world;
+  const small = await seedBoard(seeding, 500, "small");
+  const tiny = await seedBoard(seeding, TINY, "tiny");
+  const large = await seedBoard(seeding, isShort ? 5_000 : LARGE, "large");
+  await seeding.raw("vacuum analyze");
   const made: Row[] = [];
   for (const workload of growthWorkloads(world.service, large, small, tiny)) {
     if (wanted.test(workload.name)) made.push(...(await compare(world, pace, workload)));
@@ -111,45 +104,37 @@ async function compareGrowth(world: BenchWorld): Promise<Row[]> {
   return made;
 }
 
-async function main(): Promise<readonly Row[]> {
+async function main(ends: Ends): Promise<readonly Row[]> {
   const world = await startBenchWorld(ends);
-  const { db } = world;
+  const { db, seeding } = world;
   await sleep(isShort ? 0 : 3_000);
   const idle = await world.memory("VmRSS");
   const table: Row[] = [];
   const add = async (name: string, measured: () => Promise<readonly Row[]>): Promise<void> => {
     if (wanted.test(name)) table.push(...(await measured()));
   };
-  const board = await seedBoard(db, isShort ? 50 : 500);
+  const board = await seedBoard(seeding, 500);
   table.push(...(await compareBoard(world, board, workloadsOf)));
   await add("bytes", () => measureBytes(world, board));
   await add("a move with Git", () => measureGitMoves(world, pace, board));
   await add("deliveries", async () => measureDeliveries(world, pace, await seedLanes(db, board)));
   if (!isShort) {
-    const larger = await seedBoard(db, 5_000);
+    const larger = await seedBoard(seeding, 5_000);
     table.push(...(await compareBoard(world, larger, boardWorkloads)));
     await add("bytes", () => measureBytes(world, larger));
   }
-  table.push(...(await compareBoard(world, await seedHistory(db, isShort ? 50 : 5_000), reportWorkloads)));
+  table.push(
+    ...(await compareBoard(world, await seedHistory(seeding, isShort ? 50 : 5_000), reportWorkloads)),
+  );
   if (/growth|cards|move|webhook/.test(values.only ?? "growth")) table.push(...(await compareGrowth(world)));
   await add("memory", () => measureMemory(world, pace, { board, idle, minutes: Number(values.soak) }));
   return table;
 }
 
-const ends: (() => Promise<unknown>)[] = [];
-async function endAll(): Promise<void> {
-  for (const end of ends.splice(0).toReversed()) await end();
-}
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void endAll().finally(() => process.exit(130)));
-}
-
-try {
-  const table = await main();
+await runToItsEnd(async (ends) => {
+  const table = await main(ends);
   const missed = table.filter(isMissed);
   if (!isShort && !values.only) await writeReport(table);
   console.log(`${missed.length} of ${table.length} goals missed`);
-  process.exitCode = missed.length > 0 && !isShort ? 1 : 0;
-} finally {
-  await endAll();
-}
+  return missed.length > 0 && !isShort ? 1 : 0;
+});

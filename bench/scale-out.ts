@@ -8,6 +8,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { runToItsEnd, type Ends } from "./ends.ts";
 import type { Load } from "./load.ts";
 import { startLoader, startNode, type Loader } from "./processes.ts";
 import { startSurroundings } from "./setting.ts";
@@ -33,7 +34,6 @@ const CORES = 4;
 const CONNECTIONS = 16;
 const TICKS_A_SECOND = 100;
 
-const ends: (() => Promise<unknown>)[] = [];
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
@@ -100,8 +100,8 @@ async function take(
   };
 }
 
-async function start(): Promise<Bench & { board: BenchBoard }> {
-  const { connectionString, dataDir, forge, db } = await startSurroundings(ends, "trunkline-scale-out-");
+async function start(ends: Ends): Promise<Bench & { board: BenchBoard }> {
+  const { connectionString, dataDir, forge, seeding } = await startSurroundings(ends, "trunkline-scale-out-");
   const startService = () =>
     startNode(
       ["dist/main.js"],
@@ -134,7 +134,7 @@ async function start(): Promise<Bench & { board: BenchBoard }> {
     pids,
     dataDir,
     loaders,
-    board: await seedBoard(db, values.short ? 50 : 500),
+    board: await seedBoard(seeding, values.short ? 50 : 500),
   };
 }
 
@@ -158,9 +158,9 @@ async function compare(bench: Bench, name: string, load: Parameters<typeof take>
   return gain;
 }
 
-try {
+await runToItsEnd(async (ends) => {
   const cores = availableParallelism();
-  const bench = await start();
+  const bench = await start(ends);
   const headers = { authorization: `Bearer ${bench.board.apiKey}` };
   const loads: Record<string, Parameters<typeof take>[1]> = {
     "board unchanged, 500 cards": { method: "GET", paths: ["/v1/board"], headers },
@@ -177,7 +177,5 @@ try {
   const isMissed = gains.some((gain) => gain < GOAL);
   if (cores < CORES) console.log(`${cores} cores: too few to say whether ${GOAL} times is reached.`);
   else if (isMissed) console.log(`The goal of ${GOAL} times is missed.`);
-  process.exitCode = isMissed && cores >= CORES && !values.short ? 1 : 0;
-} finally {
-  for (const end of ends.toReversed()) await end();
-}
+  return isMissed && cores >= CORES && !values.short ? 1 : 0;
+});

@@ -2,6 +2,9 @@ import { randomInt } from "node:crypto";
 import type { Db } from "../src/store/connect.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 
+/** Beside those told below, almost four a card: 5,000 cards have 50,000 rows on their timelines. */
+const EVENTS_A_CARD = 6;
+
 /** When a card came to the end of the flow: one after another, through a year. `c` is a row of cards. */
 const DELIVERED = "now() - (365.0 * c.number / :cards) * interval '1 day'";
 /** A card's merged pull request has its number; a tenth of the cards have none. */
@@ -15,7 +18,7 @@ const MERGE_SHA = "lpad(c.number::text, 40, 'a')";
  * Trunkline and by others; cards that were moved, refused and delivered; a release completed every other week, and two that are open.
  */
 export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
-  const board = await seedBoard(db, cards, "history");
+  const board = await seedBoard(db, cards, "history", EVENTS_A_CARD);
   const { workspaceId, projectId, userId, stages } = board;
   const forgeId = randomInt(1_000_000, 2_000_000_000);
   const made: { rows: { id: string }[] } = await db.raw(

@@ -17,14 +17,19 @@ export interface BenchBoard {
   readonly stages: Flow["stages"];
 }
 
-/** Events each card's timeline starts with. */
+/** Events each card's timeline starts with: 50,000 cards have a million. */
 const EVENTS_A_CARD = 20;
 
 /**
  * Makes a board called `name` of so many cards with 40-character titles, a third of them assigned, half of them with a label, spread evenly over the stages but
  * for the backlog, which takes a tenth.
  */
-export async function seedBoard(db: Db, cards: number, name = "bench"): Promise<BenchBoard> {
+export async function seedBoard(
+  db: Db,
+  cards: number,
+  name = "bench",
+  eventsACard = EVENTS_A_CARD,
+): Promise<BenchBoard> {
   const [organization] = await rows<{ id: string }>(
     db,
     "select id from organizations order by created_at limit 1",
@@ -80,7 +85,7 @@ export async function seedBoard(db: Db, cards: number, name = "bench"): Promise<
   await db.raw(
     `insert into timeline_items (id, card_id, type, kind, actor_id, data)
      select gen_random_uuid(), c.id, 'event', 'updated', :userId, '{"fields":["title"]}'
-       from cards c, generate_series(1, ${EVENTS_A_CARD}) where c.workspace_id = :workspaceId`,
+       from cards c, generate_series(1, ${eventsACard}) where c.workspace_id = :workspaceId`,
     bindings,
   );
   return { workspaceId, projectId, cards, apiKey, userId, stages: flow.stages };

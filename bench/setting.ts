@@ -7,6 +7,7 @@ import { startForge, type RunningForge } from "../src/sandbox/forge/start-forge.
 import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
 import { connect, type Db } from "../src/store/connect.ts";
 import { migrate } from "../src/store/migrate.ts";
+import type { Ends } from "./ends.ts";
 import { script, startNode } from "./processes.ts";
 import type { BenchBoard } from "./seed.ts";
 import type { Sides } from "./workloads.ts";
@@ -18,16 +19,15 @@ export interface Surroundings {
   readonly dataDir: string;
   readonly forge: RunningForge;
   readonly db: Db;
+  /** For what takes longer than a service lets a statement run. */
+  readonly seeding: Db;
 }
 
 /**
  * Builds the service, and starts a migrated PostgreSQL and a forge in a folder of their own. What is to be done at the end goes to `ends` as soon as there is something
  * to end.
  */
-export async function startSurroundings(
-  ends: (() => Promise<unknown>)[],
-  prefix: string,
-): Promise<Surroundings> {
+export async function startSurroundings(ends: Ends, prefix: string): Promise<Surroundings> {
   execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
   const dir = await mkdtemp(join(tmpdir(), prefix));
   ends.push(() => rm(dir, { recursive: true, force: true }));
@@ -39,8 +39,12 @@ export async function startSurroundings(
   ends.push(() => forge.stop());
   const db = connect({ connectionString, onError: () => undefined });
   ends.push(() => db.destroy());
+  // One connection, which keeps what is set.
+  const seeding = connect({ connectionString, max: 1, onError: () => undefined });
+  ends.push(() => seeding.destroy());
+  await seeding.raw("set statement_timeout = 0; set idle_in_transaction_session_timeout = 0");
   await migrate(db, connectionString);
-  return { connectionString, dataDir, forge, db };
+  return { connectionString, dataDir, forge, db, seeding };
 }
 
 type Env = Readonly<Record<string, string>>;

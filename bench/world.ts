@@ -4,13 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunningForge } from "../src/sandbox/forge/start-forge.ts";
 import type { Db } from "../src/store/connect.ts";
+import type { Ends } from "./ends.ts";
 import { startLoader, type Loader } from "./processes.ts";
 import { startService, startSurroundings } from "./setting.ts";
 
 /** What everything is measured in: PostgreSQL, a forge, the compiled service and the process that loads it. */
 export interface BenchWorld {
+  readonly ends: Ends;
   readonly connectionString: string;
   readonly db: Db;
+  /** For what takes longer than a service lets a statement run. */
+  readonly seeding: Db;
   readonly forge: RunningForge;
   readonly service: string;
   /** What the kernel says of the service's memory, in MB; 0 where it says nothing. */
@@ -24,9 +28,9 @@ export interface BenchWorld {
 const PREFIX = "trunkline-bench-";
 
 /** Starts it all. What is to be done at the end goes to `ends` as soon as there is something to end. */
-export async function startBenchWorld(ends: (() => Promise<unknown>)[]): Promise<BenchWorld> {
+export async function startBenchWorld(ends: Ends): Promise<BenchWorld> {
   await removeLeftovers();
-  const { connectionString, forge, db } = await startSurroundings(ends, `${PREFIX}${process.pid}-`);
+  const { connectionString, forge, db, seeding } = await startSurroundings(ends, `${PREFIX}${process.pid}-`);
   const hookSecret = randomBytes(24).toString("hex");
   const env = { BENCH_HOOK_SECRET: hookSecret };
   // Deliveries are signed here, too.
@@ -36,8 +40,10 @@ export async function startBenchWorld(ends: (() => Promise<unknown>)[]): Promise
   const loader = startLoader(env);
   ends.push(() => loader.stop());
   return {
+    ends,
     connectionString,
     db,
+    seeding,
     forge,
     service: service.url,
     memory: async (what) => {
