@@ -2,6 +2,7 @@ import { busy, conflict, invalid, notFound, type Problem } from "../errors.ts";
 import { checksState } from "../flow/checks.ts";
 import { targetOf } from "../flow/flow.ts";
 import { ForgeUnavailable, type InspectedPullRequest } from "../forge/forge.ts";
+import { clockOf } from "../store/installations.ts";
 import { findCard, findCardById, lockCard, type CardHead } from "../store/cards.ts";
 import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
@@ -100,7 +101,7 @@ async function seeBranch(
   const { ref, fullName } = repository;
   if (!project || !ref) throw conflict(`The App cannot reach ${fullName} any more. Install it again.`);
   const targetBranch = targetOf(project.flow, card.hotfix);
-  const askedAt = new Date().toISOString();
+  const askedAt = await clockOf(deps.db);
   const [answer] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
   if (!answer) throw new ForgeUnavailable("the forge said nothing of the branch");
   if (answer.refusal) throw conflict(answer.refusal.message);

@@ -45,7 +45,7 @@ const MAX_LOOKS = 5;
  * Throws `ForgeUnavailable` when the forge did not say; what was done stays done and a later try does what is left.
  */
 export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
-  const until = Date.now() + MERGE_WAIT_MS;
+  const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...crossing, actorId: move.actorId, operation: move };
   let look = (await lookFromHere(deps, crossing)) ?? (await lookUntilDecided(deps, crossing));
   await recordEarlierDeeds(deps, context, look.repositories);
@@ -154,7 +154,7 @@ async function mergeAll(
       targetBranch: targetToCheck(look, step),
       handle,
     };
-    const merged = await deps.forge.merge(ref, order, Math.max(until - Date.now(), LEAST_WAIT_MS));
+    const merged = await deps.forge.merge(ref, order, Math.max(until - performance.now(), LEAST_WAIT_MS));
     if (!merged.ok) {
       await withdrawIntent(deps.db, intent);
       return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step.headSha);

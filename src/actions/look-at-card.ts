@@ -87,12 +87,12 @@ const isBare = (answer: BranchAnswer | undefined): boolean =>
  * shows in the branch before it shows in the pull request.
  */
 export async function lookUntilDecided(deps: Deps, crossing: Crossing): Promise<Look> {
-  const begun = Date.now();
+  const begun = performance.now();
   let look = await lookAtCard(deps, crossing);
   for (let pause = 250; ; pause *= 2) {
     const { reasons, isUndecided, isLanding } = look.plan;
     const patience = isLanding ? LANDING_MS : isUndecided && reasons.length === 0 ? PATIENCE_MS : 0;
-    if (Date.now() + pause > begun + patience) return look;
+    if (performance.now() + pause > begun + patience) return look;
     await sleep(pause);
     look = await lookAtCard(deps, crossing);
   }

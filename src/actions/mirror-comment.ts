@@ -73,7 +73,7 @@ async function writeMirror(
   mirror: DueMirror,
   waitMs: number,
 ): Promise<Ordered<{ readonly commentId: number }>> {
-  const { ref, forgeCommentId, prNumber, triedSince } = mirror;
+  const { ref, forgeCommentId, prNumber, triedSince, isRepeated } = mirror;
   if (!ref) return { ok: false, refusal: NOT_CONNECTED };
   const mark = markOf(secret, {
     commentId: mirror.commentId,
@@ -82,7 +82,7 @@ async function writeMirror(
   });
   const body = `${mark}\n\n${mirroredText(mirror)}`;
   if (forgeCommentId !== null) return deps.forge.editComment(ref, forgeCommentId, body, waitMs);
-  const order = { number: prNumber, body, mark, triedSince: triedSince?.toISOString() ?? null };
+  const order = { number: prNumber, body, mark, triedSince: triedSince.toISOString(), isRepeated };
   return deps.forge.comment(ref, order, waitMs);
 }
 

@@ -29,7 +29,7 @@ const PAUSE_MS = 1_000;
 const movedOf = z.object({ task: z.object({ statusId: z.string() }), promoted: z.unknown() });
 
 /**
- * Moves the cards of a promotion one by one until `until` (on `Date.now`), each once however often this is begun; true when none is left.
+ * Moves the cards of a promotion one by one until `until` (on `performance.now`), each once however often this is begun; true when none is left.
  * Throws `unavailable` when the forge cannot be reached.
  */
 export async function promoteCards(
@@ -42,7 +42,7 @@ export async function promoteCards(
   for (;;) {
     const next = await nextPromotion(deps.db, action.id);
     if (!next) return true;
-    if (Date.now() >= until) return false;
+    if (performance.now() >= until) return false;
     if (next.tries > 0) await sleep(PAUSE_MS);
     if (!(await isActionOurs(deps.db, action))) throw underWay(release, action);
     await promoteCard(deps, release, action, next, statusId);

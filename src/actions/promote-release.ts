@@ -45,7 +45,7 @@ export async function promoteRelease(
   input: PromoteInput,
 ): Promise<Answered> {
   requireRoleFor(caller, await stageNamed(deps, release, input.statusId));
-  const until = Date.now() + ANSWER_WITHIN_MS;
+  const until = performance.now() + ANSWER_WITHIN_MS;
   const begun = await begin(deps, caller, release, input);
   if (begun.state === "needless") throw new Error("a promotion is never needless");
   if (begun.state === "held") {
@@ -53,7 +53,7 @@ export async function promoteRelease(
     const working = promoteUntil(deps, release, begun.action, until);
     const isInTime = await Promise.race([
       working.then(() => true),
-      sleep(until - Date.now(), false, { ref: false }),
+      sleep(until - performance.now(), false, { ref: false }),
     ]);
     // The answer does not wait for the card at hand.
     if (!isInTime) working.catch((error: unknown) => log.error({ err: error }, "a promotion failed"));
@@ -146,11 +146,11 @@ async function letGo(deps: Deps, action: RunningAction, retryAfter: number | nul
 
 /** Goes on with a promotion for a while. */
 export const goOnPromoting = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
-  promoteUntil(deps, release, action, Date.now() + SLICE_MS);
+  promoteUntil(deps, release, action, performance.now() + SLICE_MS);
 
 /** Waits for the end of what another call, or a job, is at work on. */
 async function ended(deps: Deps, caller: Caller, actionId: string, until: number): Promise<void> {
-  while (Date.now() < until) {
+  while (performance.now() < until) {
     const action = await findAction(deps.db, caller.workspaceId, actionId);
     if (action?.state !== "running") return;
     await sleep(LOOK_EVERY_MS);

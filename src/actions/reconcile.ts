@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ForgeUnavailable, type BranchAnswer, type InspectedPullRequest } from "../forge/forge.ts";
+import { clockOf } from "../store/installations.ts";
 import {
   keepPlace,
   listBranchesToCompare,
@@ -76,7 +77,7 @@ async function reconcileOrganization(
 }
 
 async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: number): Promise<void> {
-  const asked = Date.now();
+  const asked = Date.parse(await clockOf(deps.db));
   const when: WhenAsked = {
     askedAt: new Date(asked).toISOString(),
     quietSince: new Date(asked - quietMs).toISOString(),
@@ -97,7 +98,7 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
   await markReconciled(deps.db, [...seen]);
 }
 
-/** ISO 8601. What changed here after `quietSince` may be newer than the answer. */
+/** ISO 8601, by the database's clock. What changed here after `quietSince` may be newer than the answer. */
 interface WhenAsked {
   readonly askedAt: string;
   readonly quietSince: string;
@@ -109,7 +110,7 @@ async function heal(
   answer: Exclude<BranchAnswer, { readonly refusal: object }>,
   { askedAt, quietSince }: WhenAsked,
 ): Promise<void> {
-  const events = foundEvents(known, answer, new Date().toISOString());
+  const events = foundEvents(known, answer, askedAt);
   for (const event of events) {
     const { cardId, branchName } = known;
     deps.log.info({ cardId, branchName, type: event.type }, "found what nobody told of");
@@ -119,7 +120,7 @@ async function heal(
   if (open) await recordFoundChecks(deps, known, open, askedAt);
   if (!answer.said) return;
   await recordFoundWords(deps, known, answer.repository, answer.said);
-  await recordLostWords(deps, known, answer.repository, answer.said, quietSince);
+  await recordLostWords(deps, known, answer.repository, answer.said, { askedAt, quietSince });
 }
 
 const isOpenAt =

@@ -13,7 +13,7 @@ export async function recordLostWords(
   { cardId, repositoryId, ref }: KnownBranch,
   repository: ForgeRepository,
   { number, comments, isAllComments }: InspectedWords,
-  quietSince: string,
+  { askedAt, quietSince }: { readonly askedAt: string; readonly quietSince: string },
 ): Promise<void> {
   const shown = comments.map(({ commentId }) => commentId);
   const unshown = await listUnshown(deps.db, cardId, repositoryId, {
@@ -36,7 +36,7 @@ export async function recordLostWords(
       sender: null,
       body: "",
       writtenAt: null,
-      at: new Date().toISOString(),
+      at: askedAt,
     };
     deps.log.info({ cardId, commentId, type: event.type }, "found a deletion that nobody told of");
     await recordEvent(deps, event);

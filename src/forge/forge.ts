@@ -250,8 +250,10 @@ export interface CommentOrder {
   readonly body: string;
   /** How the body begins, and no other comment's does: what an earlier try wrote is known by it. */
   readonly mark: string;
-  /** When the first try began (ISO 8601), where one may have had an effect; null for the first. */
-  readonly triedSince: string | null;
+  /** When the first try began (ISO 8601), by the database's clock. */
+  readonly triedSince: string;
+  /** Whether an earlier try may have had an effect. */
+  readonly isRepeated: boolean;
 }
 
 export type MergeMethod = "merge" | "squash" | "rebase";

@@ -12,8 +12,10 @@ export interface DueMirror {
   readonly forgeId: number;
   /** Null before it is known to have been written. */
   readonly forgeCommentId: number | null;
-  /** When an earlier try began that may have written it; null on the first. */
-  readonly triedSince: Date | null;
+  /** When the first try began. */
+  readonly triedSince: Date;
+  /** Whether an earlier try may have written it. */
+  readonly isRepeated: boolean;
   readonly revision: number;
   readonly body: string;
   readonly authorName: string;
@@ -48,7 +50,8 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
         and t.id = m.comment_id and u.id = t.actor_id and c.id = t.card_id
         and r.id = m.repository_id and o.id = r.organization_id
      returning m.comment_id as "commentId", m.repository_id as "repositoryId", m.pr_number as "prNumber",
-               r.forge_id as "forgeId", m.forge_comment_id as "forgeCommentId", due.first_tried_at as "triedSince",
+               r.forge_id as "forgeId", m.forge_comment_id as "forgeCommentId", m.first_tried_at as "triedSince",
+               due.first_tried_at is not null as "isRepeated",
                t.revision, t.body, u.name as "authorName", c.number as "cardNumber",
                ${REF} as ref`,
     { commentId, holdSeconds },

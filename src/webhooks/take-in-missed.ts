@@ -1,6 +1,7 @@
 import type { Deps } from "../actions/deps.ts";
 import type { DeliveryAttempt } from "../forge/forge.ts";
 import { isTranslated, whereOf } from "../forge/github/translate-delivery.ts";
+import { clockOf } from "../store/installations.ts";
 import { listUnknown } from "../store/deliveries.ts";
 import { markRepaired, repairedUntil } from "../store/repairs.ts";
 import { receiveDelivery } from "./receive.ts";
@@ -8,7 +9,7 @@ import { receiveDelivery } from "./receive.ts";
 export const TAKE_IN_MISSED = "take-in-missed-deliveries";
 
 const LOG = "delivery_log";
-/** When the log was last read, by our own clock. */
+/** When the log was last read, by the database's clock. */
 const WATCH = "delivery_log_read";
 const GAP_MS = 15 * 60_000;
 
@@ -36,8 +37,9 @@ export async function takeInMissed(deps: Deps, atOnce = AT_ONCE): Promise<{ read
     isAnyMissed ||= missed.length > 0;
     if (isAll) break;
   }
-  await markRepaired(deps.db, WATCH, new Date().toISOString());
-  return { wasAway: isAnyMissed || !watched || Date.now() - watched.getTime() > GAP_MS };
+  const now = await clockOf(deps.db);
+  await markRepaired(deps.db, WATCH, now);
+  return { wasAway: isAnyMissed || !watched || Date.parse(now) - watched.getTime() > GAP_MS };
 }
 
 interface Missed {

@@ -7,8 +7,14 @@ const COMMENT = "/repositories/42/issues/comments/77";
 const WAIT_MS = 5_000;
 const MARK = "<!-- mark -->";
 const BOT = 900;
-const first = { number: 5, body: `${MARK}\n\nHello`, mark: MARK, triedSince: null };
-const again = { ...first, triedSince: "2026-11-20T11:59:58.700Z" };
+const first = {
+  number: 5,
+  body: `${MARK}\n\nHello`,
+  mark: MARK,
+  triedSince: "2026-11-20T11:59:58.700Z",
+  isRepeated: false,
+};
+const again = { ...first, isRepeated: true };
 const done = { ok: true, value: { commentId: 77 } };
 const ours = { id: 77, body: first.body, user: { id: BOT } };
 

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { CommentOrder, ForgeIdentity, Ordered, RepositoryRef } from "../forge.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { type Caller, shaped } from "./client.ts";
-import type { ForgeClock } from "./clock.ts";
 import { refusalOf } from "./refusals.ts";
 import { REPOSITORY, succeeded } from "./repositories.ts";
 
@@ -18,13 +17,12 @@ type Listed = z.infer<typeof listedShape>;
 
 const PAGE = 100;
 const MAX_PAGES = 20;
-/** Our clock and GitHub's may differ, and its times are whole seconds. */
+/** The database's clock and GitHub's may differ, and its times are whole seconds. */
 const CLOCK_MARGIN_MS = 10 * 60_000;
 
 interface CommentDeps {
   readonly caller: Caller;
   readonly carryOut: CarryOut;
-  readonly clock: ForgeClock;
   readonly identity: () => Promise<ForgeIdentity>;
 }
 
@@ -34,10 +32,10 @@ export async function comment(
   repository: RepositoryRef,
   order: CommentOrder,
 ): Promise<CommentResult> {
-  const { caller, carryOut, clock } = deps;
-  const since = order.triedSince === null ? clock.now() : Date.parse(order.triedSince);
-  const find = () => findComment(deps, repository, order, since - CLOCK_MARGIN_MS);
-  const found = order.triedSince === null ? null : await find();
+  const { caller, carryOut } = deps;
+  const since = Date.parse(order.triedSince) - CLOCK_MARGIN_MS;
+  const find = () => findComment(deps, repository, order, since);
+  const found = order.isRepeated ? await find() : null;
   if (found !== null) return found;
   return await carryOut(async () => {
     const answer = await caller.write(`POST ${REPOSITORY}/issues/{issue_number}/comments`, {

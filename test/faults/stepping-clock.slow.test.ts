@@ -1,0 +1,136 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { RECONCILE } from "../../src/actions/reconcile.ts";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import { addJob } from "../../src/store/jobs.ts";
+import { eventually, type TimelineEvent } from "../support/api.ts";
+import { clockOf } from "../../src/store/installations.ts";
+import { onForge } from "../support/installations.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
+import { kindsOf } from "../support/repositories.ts";
+import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
+import { workedCard } from "../support/work-on-card.ts";
+import type { TestBoard } from "../support/world.ts";
+import { startSurroundings, type Surroundings } from "./surroundings.ts";
+
+let surroundings: Surroundings;
+let shipped: Shipped;
+let service: ShippedProcess;
+let dir: string;
+
+/** From now on the service's clock is so far from everybody else's. */
+const step = (ms: number): Promise<void> => writeFile(join(dir, "skew"), String(ms));
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "trunkline-clock-"));
+  await step(0);
+  [surroundings, shipped] = await Promise.all([startSurroundings(), shipService()]);
+  const clock = pathToFileURL(resolve(import.meta.dirname, "../../faults/world/skewed-clock.mjs"));
+  service = await shipped.start({
+    databaseUrl: surroundings.databaseUrl,
+    github: surroundings.github,
+    env: { NODE_OPTIONS: `--import ${clock.href}`, CLOCK_SKEW_FILE: join(dir, "skew") },
+  });
+  surroundings.forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
+}, 120_000);
+beforeEach(() => step(0));
+afterAll(async () => {
+  await service?.kill();
+  await surroundings?.stop();
+  await shipped?.remove();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const HOUR = 3_600_000;
+const STEPS: readonly [string, number][] = [
+  ["a day back", -24 * HOUR],
+  ["ten minutes back", -HOUR / 6],
+  ["ten minutes ahead", HOUR / 6],
+  ["a day ahead", 24 * HOUR],
+];
+
+/** What the timeline tells happened while `act` ran, by the clocks that are right. The forge's times are whole seconds. */
+async function expectToldInTime(board: TestBoard, number: number, begun: string): Promise<void> {
+  const from = Math.floor(Date.parse(begun) / 1_000) * 1_000;
+  const until = Date.parse(await clockOf(board.db));
+  const wrong = (await board.api.timeline(number)).filter(
+    ({ at }: TimelineEvent) => Date.parse(at) < from || Date.parse(at) > until,
+  );
+  expect(wrong).toEqual([]);
+}
+
+describe.each(STEPS)("a clock that steps %s", (_, ms) => {
+  it("while a move waits for the forge: the move ends all the same, and is told at the time it was", async () => {
+    const begun = await clockOf(surroundings.db);
+    const board = await surroundings.board(service.baseUrl);
+    const merging = FORGE_WRITES.find(({ doing }) => doing === "merging it")!;
+    const number = await cardBefore(board, merging);
+    const { faults } = surroundings.forge.control;
+    const unknown = faults.add({ fault: { kind: "mergeability-unknown" } });
+    const key = `stepping-clock-${board.owner}`;
+    const move = () => board.api.move(number, board.stages.Done, 0, { key });
+    const moving = move();
+    await eventually(
+      () => Promise.resolve(faults.list()),
+      (listed) => listed.some(({ id, hits }) => id === unknown && hits > 0),
+    );
+    await step(ms);
+    const moved = await moving;
+    faults.clear();
+    expect([moved.status, moved.body.promoted?.length]).toEqual([200, 1]);
+    // The key and the hold on the card go by the database's clock: nobody took the move over, and the answer is still kept.
+    const again = await move();
+    expect([again.headers.get("idempotent-replay"), again.text]).toEqual(["true", moved.text]);
+    expect(
+      await surroundings.db("operations").where({ workspace_id: board.workspaceId }).where("attempt", ">", 1),
+    ).toEqual([]);
+    await surroundings.forge.settle();
+    const told = await kindsOf(board, number);
+    expect(told.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+    await expectConsistent(surroundings, board);
+    await expectToldInTime(board, number, begun);
+  }, 120_000);
+
+  it("before a token has to be asked for anew: it is signed for by GitHub's clock, and what goes on is done once", async () => {
+    const begun = await clockOf(surroundings.db);
+    const { forge, db } = surroundings;
+    const board = await surroundings.board(service.baseUrl);
+    const { number } = await workedCard(board, "In progress");
+    await forge.settle();
+    await step(ms);
+    forge.control.revokeTokens(onForge(surroundings, board).installation.id);
+    expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
+    // What an answer that was lost has done is looked for from when it was first tried, by the database's clock.
+    forge.control.faults.add({
+      match: { method: "POST", path: "/repositories/*/issues/*/comments" },
+      fault: { kind: "answer", status: 502, effect: "after" },
+      times: 1,
+    });
+    await board.api.post(`/v1/cards/${number}/comments`, { body: "Once" });
+    await eventually(
+      () => db("comment_mirrors").whereNull("shown_revision"),
+      ({ length }) => length === 0,
+      60_000,
+    );
+    const comments = await board.person("ada", "GET", `/repos/${board.owner}/web/issues/1/comments`);
+    expect(comments.body).toHaveLength(1);
+    // What nobody told of is found, and is told at the database's time where the forge says none.
+    const { number: left } = await board.api.card();
+    await board.api.move(left, board.stages["In progress"]);
+    await forge.settle();
+    const lost = forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
+    const branch = (await board.api.readCard(left)).repositories[0]?.branchName ?? "";
+    await board.person("ada", "DELETE", `/repos/${board.owner}/web/git/refs/heads/${branch}`);
+    await forge.settle();
+    forge.control.webhooks.remove(lost);
+    await addJob(db, RECONCILE, { quietMs: 0 });
+    await board.api.eventWhen(left, ({ kind }) => kind === "branch_deleted");
+    await expectToldInTime(board, left, begun);
+    await expectConsistent(surroundings, board);
+    await expectToldInTime(board, number, begun);
+  }, 120_000);
+});
