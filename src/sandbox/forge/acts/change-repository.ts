@@ -1,5 +1,6 @@
 import type { ForgeContext } from "../context.ts";
 import { readRef } from "../git/refs.ts";
+import { presentAccount } from "../present/account.ts";
 import { presentRepository } from "../present/repository.ts";
 import { presentInstallation } from "../present/installation.ts";
 import { fullNameOf, repositoryNodeId } from "../present/repository.ts";
@@ -116,6 +117,42 @@ async function rename(
   ];
   const row = forge.state.repositories.update(before.id, { name, formerNames, updatedAt: forge.now() });
   await tell(forge, row, by, "renamed", { changes: { repository: { name: { from: before.name } } } });
+}
+
+/**
+ * Hands a repository on to another account. The account that gets it is told, where the App is there; the one that had it is told that its
+ * installation covers it no more, unless `isUntold`: GitHub does not promise that.
+ */
+export async function transferRepository(
+  forge: ForgeContext,
+  repositoryId: number,
+  by: AccountRow,
+  to: AccountRow,
+  { isUntold = false } = {},
+): Promise<RepositoryRow> {
+  const before = forge.state.repositories.need(repositoryId);
+  checkName(forge, to.id, before.name);
+  const from = forge.state.accounts.need(before.ownerId);
+  const installation = installationOf(forge, before);
+  const formerNames = [...before.formerNames, fullNameOf(forge, before).toLowerCase()];
+  const row = forge.state.repositories.update(before.id, {
+    ownerId: to.id,
+    formerNames,
+    updatedAt: forge.now(),
+  });
+  if (installation !== undefined && !isUntold)
+    emitInstallation(forge, installation, "installation_repositories", "removed", by, {
+      installation: presentInstallation(forge, installation),
+      repository_selection: installation.repositorySelection,
+      repositories_added: [],
+      repositories_removed: [presentGranted(forge, row)],
+      requester: null,
+    });
+  const key = from.type === "Organization" ? "organization" : "user";
+  await tell(forge, row, by, "transferred", {
+    changes: { owner: { from: { [key]: presentAccount(forge, from) } } },
+  });
+  return row;
 }
 
 async function changeDefaultBranch(

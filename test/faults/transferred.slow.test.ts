@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { transferRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
+import { addJob } from "../../src/store/jobs.ts";
+import { eventually } from "../support/api.ts";
+import { allWorked } from "../support/deliveries.ts";
+import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/installations.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { openCard } from "../support/open-card.ts";
+import { kindsOf, linksOf, ofProject } from "../support/repositories.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+/** Lets something happen once the forge has merged a pull request, before it says so. */
+function onceMerged(act: () => Promise<unknown>): void {
+  const merging = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
+  world.forge.control.faults.add({
+    match: merging,
+    fault: { kind: "delay", ms: 1_000, effect: "after" },
+    times: 1,
+  });
+  const stop = world.forge.control.observe({
+    onCall: (call) => {
+      if (call.method !== "PUT" || !call.path.endsWith("/merge-async")) return;
+      stop();
+      void eventually(
+        () => Promise.resolve(world.forge.context.state.pullRequests.all()),
+        (pulls) => pulls.some(({ mergedAt }) => mergedAt !== null),
+      ).then(act);
+    },
+  });
+}
+
+const handOn = async (
+  board: TestBoard,
+  toLogin: string,
+  options?: { readonly isUntold: boolean },
+): Promise<void> => {
+  const { context, by } = onForge(world, board);
+  const [to] = context.state.accounts.in(toLogin.toLowerCase());
+  if (!to) throw new Error(`no account ${toLogin}`);
+  await transferRepository(context, world.forge.repository(`${board.owner}/web`).id, by, to, options);
+};
+
+describe("a repository that is handed on between the merges of a move", () => {
+  it.each([
+    ["told", false],
+    ["not told", true],
+  ])(
+    "to an account without the App, which is %s: refused by its name, in the inbox, and free again once it is back",
+    async (_, isUntold) => {
+      const board = await world.board({ repositories: ["api", "web"] });
+      const { number } = await openCard(world, board, ["api", "web"]);
+      const repository = repositoryOf(world, board);
+      const away = `away-${board.owner}`;
+      world.forge.createOrganization(away);
+      onceMerged(() => handOn(board, away, { isUntold }));
+      const refused = await board.api.move(number, board.stages.Done);
+      expect([refused.status, refused.body.promoted?.map(({ fullName }) => fullName)]).toEqual([
+        409,
+        [`${board.owner}/api`],
+      ]);
+      expect(refused.body.blocked).toMatchObject({
+        reason: "not_permitted",
+        repository: `${board.owner}/web`,
+      });
+      if (isUntold) await addJob(board.db, "sync-installations", {});
+      const [item] = await brokenWhen(board, 1);
+      expect(item?.repository).toBe(`${board.owner}/web`);
+      const again = await board.api.move(number, board.stages.Done);
+      expect([again.status, again.body.blocked?.repository]).toEqual([409, `${board.owner}/web`]);
+      const { context, by, account } = onForge(world, board);
+      await transferRepository(context, repository.id, by, account);
+      await brokenWhen(board, 0);
+      await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+      expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+      const merges = (await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged");
+      expect(merges).toHaveLength(2);
+      await expectConsistent({ forge: world.forge, db: board.db }, board);
+    },
+    60_000,
+  );
+
+  it("to an account with the App: it is another board's, and the card goes on with what is left", async () => {
+    const board = await world.board({ repositories: ["api", "web"] });
+    const other = await world.board({ repositories: ["docs"] });
+    const { number } = await openCard(world, board, ["api", "web"]);
+    onceMerged(() => handOn(board, other.owner));
+    const refused = await board.api.move(number, board.stages.Done);
+    expect([refused.status, refused.body.promoted?.map(({ fullName }) => fullName)]).toEqual([
+      409,
+      [`${board.owner}/api`],
+    ]);
+    await eventually(
+      () => ofProject(other),
+      ({ length }) => length === 2,
+    );
+    await allWorked(world);
+    expect(await linksOf(board, number)).toEqual(["api"]);
+    expect(await brokenIn(board)).toEqual([]);
+    const moved = await board.api.move(number, board.stages.Done);
+    expect([moved.status, moved.body.task.blocked]).toEqual([200, null]);
+    // Nothing is asked or told of it here any more.
+    expect((await other.api.get<unknown[]>("/v1/inbox")).body).toEqual([]);
+  }, 60_000);
+});
