@@ -1,9 +1,11 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { Client } from "pg";
 import { chooseAccount } from "../../src/sandbox/postgres/account.ts";
 import { findBinaries } from "../../src/sandbox/postgres/binaries.ts";
@@ -22,6 +24,10 @@ export interface CrashingPostgres {
   dropDatabase(name: string): Promise<void>;
   /** What `pg_ctl restart -m immediate` does: every connection breaks, and it recovers from its log. */
   crash(): Promise<void>;
+  /** Keeps what a standby has that hears nothing more from now on. Crashes for it. */
+  leaveStandby(): Promise<void>;
+  /** Is gone for good, and the standby takes its place: whatever was committed since is lost. */
+  failOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,7 +35,7 @@ const TEMPLATE = "faults_template";
 
 export async function startCrashingPostgres(): Promise<CrashingPostgres> {
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-seeds-pg-"));
-  const clusterDir = join(dataDir, "postgres");
+  const [clusterDir, standbyDir] = [join(dataDir, "postgres"), join(dataDir, "standby")];
   const account = await chooseAccount(clusterDir);
   const place: ClusterPlace = { dataDir, clusterDir, account, binaries: await findBinaries(account) };
   await prepareCluster(place, false);
@@ -56,6 +62,19 @@ export async function startCrashingPostgres(): Promise<CrashingPostgres> {
     async crash() {
       server.signal("SIGQUIT");
       await server.ended;
+      server = await start(place, listener);
+    },
+    async leaveStandby() {
+      server.signal("SIGQUIT");
+      await server.ended;
+      await promisify(execFile)("cp", ["-a", clusterDir, standbyDir]);
+      server = await start(place, listener);
+    },
+    async failOver() {
+      server.signal("SIGQUIT");
+      await server.ended;
+      await rm(clusterDir, { recursive: true });
+      await rename(standbyDir, clusterDir);
       server = await start(place, listener);
     },
     async stop() {

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startCrashingPostgres, type CrashingPostgres } from "../../faults/world/postgres.ts";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import { repairSoon } from "../../src/jobs/repair-soon.ts";
+import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { connect, type Db } from "../../src/store/connect.ts";
+import { eventually } from "../support/api.ts";
+import { itemsOf } from "../support/inbox.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
+import { outsideDeps } from "../support/outside-deps.ts";
+import { kindsOf } from "../support/repositories.ts";
+import {
+  shipService,
+  type Shipped,
+  type ShippedOptions,
+  type ShippedProcess,
+} from "../support/shipped-service.ts";
+import { makeBoard, type TestBoard } from "../support/world.ts";
+
+const LONG = 300_000;
+
+let postgres: CrashingPostgres;
+let shipped: Shipped;
+let service: ShippedProcess;
+let options: ShippedOptions;
+let forge: RunningForge;
+let db: Db;
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "trunkline-failover-"));
+  [postgres, shipped] = await Promise.all([startCrashingPostgres(), shipService()]);
+  const databaseUrl = await postgres.createDatabase("failover");
+  forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
+  const { apiUrl, app } = forge;
+  const github = {
+    apiUrl,
+    appId: app.id,
+    privateKey: app.privateKey,
+    webhookSecrets: [app.webhookSecret],
+    paceWrites: false,
+  };
+  options = { databaseUrl, github };
+  service = await shipped.start(options);
+  options = { ...options, port: Number(new URL(service.baseUrl).port) };
+  forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
+  db = connect({ connectionString: databaseUrl, onError: () => undefined });
+}, LONG);
+afterAll(async () => {
+  await service?.kill();
+  await forge?.stop();
+  await db?.destroy();
+  await postgres?.stop();
+  await shipped?.remove();
+  await rm(dataDir, { recursive: true, force: true });
+}, LONG);
+
+const writeNamed = (wanted: string) => FORGE_WRITES.find(({ doing }) => doing === wanted)!;
+const [CUTTING, OPENING, MERGING] = [
+  writeNamed("cutting the branch"),
+  writeNamed("opening the pull request"),
+  writeNamed("merging it"),
+];
+
+/** The pull requests and the merges there are in a board's only repository. */
+async function onForge(board: TestBoard): Promise<{ pulls: number; merges: number }> {
+  const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=all`);
+  const clone = await board.clone();
+  const merges = await clone.git("rev-list", "--merges", "--count", "origin/main");
+  await clone.remove();
+  return { pulls: (pulls.body as unknown as unknown[]).length, merges: Number(merges) };
+}
+
+it(
+  "a failover that loses what was answered: what is on the forge is found there and done no second time, the rest is as it was before",
+  async () => {
+    const board = await makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl: service.baseUrl }, {});
+    const { api, stages } = board;
+    const merging = await cardBefore(board, MERGING);
+    const opening = await cardBefore(board, OPENING);
+    const cutting = await cardBefore(board, CUTTING);
+    await forge.settle();
+    await postgres.leaveStandby();
+
+    let round = "before";
+    const move = (number: number, to: string) =>
+      api.move(number, to, 0, { key: `failover-${round}-${number}-${to}` });
+    const answered = async (number: number, to: string): Promise<void> => {
+      await eventually(
+        () => move(number, to),
+        ({ status }) => status === 200,
+        60_000,
+      );
+    };
+    await answered(merging, stages.Done);
+    await answered(opening, stages["In review"]);
+    await answered(cutting, stages["In progress"]);
+    const created = await api.card({ title: "Never heard of again" });
+    expect((await api.patch(`/v1/cards/${cutting}`, { title: "Renamed" })).status).toBe(200);
+    await forge.settle();
+    const before = await onForge(board);
+    expect(before).toEqual({ pulls: 2, merges: 1 });
+    await service.kill();
+    await postgres.failOver();
+    service = await shipped.start(options);
+
+    // What the database alone knew is lost, keys included: who repeats one of before is served as with a new one.
+    round = "after";
+    expect((await api.get(`/v1/cards/${created.number}`)).status).toBe(404);
+    expect((await api.readCard(cutting)).title).toBe("Say hello");
+    // What the forge shows is found there.
+    await repairSoon(db);
+    await api.cardWhen(merging, ({ repositories }) => repositories[0]?.prState === "merged");
+    await api.cardWhen(opening, ({ repositories }) => repositories[0]?.prState === "open");
+    await forge.settle();
+    // Who asked for the merge is forgotten with it: it is told as another's, for somebody to move the card.
+    const outside = await eventually(
+      () => itemsOf(api, "pr_merged_outside"),
+      ({ length }) => length > 0,
+    );
+    expect(outside.map(({ card }) => card?.number)).toEqual([merging]);
+
+    await answered(merging, stages.Done);
+    await answered(opening, stages["In review"]);
+    await answered(cutting, stages["In progress"]);
+    expect(await onForge(board)).toEqual(before);
+    expect((await kindsOf(board, merging)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+    expect((await kindsOf(board, opening)).filter((kind) => kind === "pull_request_opened")).toHaveLength(1);
+    expect(await itemsOf(api, "pr_merged_outside")).toEqual([]);
+    const clone = await board.clone();
+    const branches = await clone.git("branch", "-r", "--list", `origin/card/${cutting}-*`);
+    await clone.remove();
+    const [link] = (await api.readCard(cutting)).repositories;
+    expect([`origin/${link?.branchName}`]).toEqual(branches.split("\n").map((name) => name.trim()));
+    await expectConsistent({ forge, db }, board);
+  },
+  LONG,
+);
