@@ -1,11 +1,13 @@
 import { busy, notFound, type Problem } from "../errors.ts";
 import { lockCard, type CardHead } from "../store/cards.ts";
 import {
+  beginOperation,
   findFinishedOperation,
   findOpenOperation,
   insertOperation,
   settleOperation,
   takeOver,
+  type NewOperation,
   type Operation,
 } from "../store/operations.ts";
 import type { Trx } from "../store/connect.ts";
@@ -45,33 +47,45 @@ export async function beginMove(deps: Deps, card: CardHead, request: MoveRequest
     begun.push(move);
     return { state: "held", move };
   };
-  const beginning = deps.db.transaction(async (trx): Promise<BegunMove> => {
-    if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
-    const finished = await findFinishedOperation(trx, { cardId: card.id, ...request });
-    if (finished) return { state: "finished", result: finished.result };
-    const open = await findOpenOperation(trx, card.id);
-    if (open) {
-      const attempt = await takeOverOrAbandon(deps, trx, card, open, request);
-      if (attempt !== null) {
-        return held(open.id, attempt, open.actorId);
-      }
-    }
+  try {
     const id = deps.newId();
-    await insertOperation(trx, {
-      id,
-      workspaceId: card.workspaceId,
-      cardId: card.id,
-      holder: deps.instanceId,
-      ...request,
-    });
-    return held(id, 1, request.actorId);
-  });
-  return beginning.catch(async (error: unknown) => {
+    const fresh = held(id, 1, request.actorId);
+    if (await beginOperation(deps.db, operationOf(deps, card, request, id))) return fresh;
+    return await deps.db.transaction((trx) => beginInSteps(deps, trx, card, request, held));
+  } catch (error) {
     // The database may have kept it all the same, and only its word for that was lost.
     for (const move of begun)
       await persevere(deps.log, "a move", () => settleOperation(deps.db, move, "running"));
     throw error;
-  });
+  }
+}
+
+const operationOf = (deps: Deps, card: CardHead, request: MoveRequest, id: string): NewOperation => ({
+  id,
+  workspaceId: card.workspaceId,
+  cardId: card.id,
+  holder: deps.instanceId,
+  ...request,
+});
+
+async function beginInSteps(
+  deps: Deps,
+  trx: Trx,
+  card: CardHead,
+  request: MoveRequest,
+  held: (id: string, attempt: number, actorId: string) => BegunMove,
+): Promise<BegunMove> {
+  if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
+  const finished = await findFinishedOperation(trx, { cardId: card.id, ...request });
+  if (finished) return { state: "finished", result: finished.result };
+  const open = await findOpenOperation(trx, card.id);
+  if (open) {
+    const attempt = await takeOverOrAbandon(deps, trx, card, open, request);
+    if (attempt !== null) return held(open.id, attempt, open.actorId);
+  }
+  const id = deps.newId();
+  await insertOperation(trx, operationOf(deps, card, request, id));
+  return held(id, 1, request.actorId);
 }
 
 /** The attempt this process now holds the operation under, or null once it was abandoned. */

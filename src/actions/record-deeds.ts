@@ -1,7 +1,7 @@
 import type { CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
-import { fulfilIntent, type Intent } from "../store/intents.ts";
-import { setBranch, setHeadSha } from "../store/branches.ts";
+import { fulfilIntent, recordCut, type Intent } from "../store/intents.ts";
+import { setHeadSha } from "../store/branches.ts";
 import { savePullRequest } from "../store/pull-requests.ts";
 import { addPromotion } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
@@ -43,12 +43,8 @@ export async function recordBranchCut(
   headSha: string,
 ): Promise<void> {
   const { repositoryId, subject: branchName } = intent;
-  await deps.db.transaction(async (trx) => {
-    await setBranch(trx, context.card.id, repositoryId, { name: branchName, headSha });
-    await fulfilIntent(trx, intent);
-    const naturalKey = `branch_created:${repositoryId}:${branchName}`;
-    await tell(trx, context, "branch_created", { repositoryId, naturalKey }, { branchName, sha: headSha });
-  });
+  const { card, actorId } = context;
+  await recordCut(deps.db, { cardId: card.id, repositoryId, branchName, headSha, actorId });
 }
 
 /** The card's branch is there again. */

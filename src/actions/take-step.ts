@@ -81,9 +81,12 @@ async function createBranch(
   );
   // The card may be called otherwise than when it was first tried.
   for (const branchName of new Set(unheard ? [unheard.branchName, ...names] : names)) {
-    if (await isBranchTaken(deps.db, step.repositoryId, branchName)) continue;
     const intent = intentOf(context, step.repositoryId, "create_branch", branchName);
-    const earlier = await findIntent(deps.db, intent);
+    const [isTaken, earlier] = await Promise.all([
+      isBranchTaken(deps.db, step.repositoryId, branchName),
+      findIntent(deps.db, intent),
+    ]);
+    if (isTaken) continue;
     await declareIntent(deps, context, intent);
     const { fromSha: sha, targetBranch } = step;
     const cut = await cutBranch(deps, repository, { branchName, sha, targetBranch });

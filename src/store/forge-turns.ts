@@ -1,5 +1,6 @@
 import type { Budget, TurnRequest, Turns } from "../forge/github/turns.ts";
 import { firstRow, type Db } from "./connect.ts";
+import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 /** GitHub asks for a second between two writes, which also keeps within its 80 that create content a minute. */
 const BETWEEN_WRITES = "interval '1 second'";
@@ -38,7 +39,7 @@ const turnTaken = ({ isContent }: TurnRequest): string =>
     ? `greatest(next_write_at - ${BETWEEN_WRITES}, recovered_at - ${CONTENT_AT_ONCE} * ${CONTENT_RECOVERS})`
     : `next_write_at - ${BETWEEN_WRITES}`;
 
-/** The turns of all installations, kept in PostgreSQL and by its clock. */
+/** The turns of all installations, kept in PostgreSQL and by its clock. One that is lost with PostgreSQL was over by the time it is there again. */
 export const createTurns = (db: Db): Turns => ({
   take: (installationId, request) => takeTurn(db, installationId, request),
   heldFor: (installationId, budget) => heldFor(db, installationId, budget),
@@ -55,7 +56,7 @@ async function takeTurn(
     firstRow<{ waitMs: number }>(
       db,
       `update forge_turns set ${taken(request)}
-        where installation_id = :installationId and ${at} <= clock_timestamp() + :withinMs * interval '1 millisecond'
+        where installation_id = :installationId and ${LEFT_TO_LATER_COMMITS} and ${at} <= clock_timestamp() + :withinMs * interval '1 millisecond'
         returning greatest(0, extract(epoch from ${turnTaken(request)} - clock_timestamp()) * 1000)::float as "waitMs"`,
       { installationId, withinMs: request.withinMs },
     );

@@ -1,4 +1,5 @@
 import { firstRow, type Db } from "./connect.ts";
+import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 import { isHeld } from "./instances.ts";
 
 /** A key this request holds. `attempt` fences it: once somebody else took it over, this holder's writes no longer match. */
@@ -23,7 +24,7 @@ interface KeyRow {
 
 /**
  * Claims a key for a request. The key of a dead process, or one older than 24 hours, is taken over by the same statement that
- * would make it anew.
+ * would make it anew. It is on the disk before anything that is done under it.
  */
 export async function claimKey(
   db: Db,
@@ -32,7 +33,7 @@ export async function claimKey(
   const claimed = await firstRow<{ attempt: number }>(
     db,
     `insert into idempotency_keys as k (credential_id, key, fingerprint, state, holder)
-     values (:credentialId, :key, :fingerprint, 'running', :holder)
+     select :credentialId, :key, :fingerprint, 'running', :holder where ${LEFT_TO_LATER_COMMITS}
      on conflict (credential_id, key) do update
        set fingerprint = excluded.fingerprint, state = 'running', holder = excluded.holder, attempt = k.attempt + 1,
            status = null, body = null, created_at = now()

@@ -1,4 +1,6 @@
-import { firstRow, type Db } from "./connect.ts";
+import { v7 as uuidv7 } from "uuid";
+import { firstRow, rows, type Db } from "./connect.ts";
+import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
 
@@ -58,6 +60,41 @@ export async function acceptMerge(db: Db, key: IntentKey, handle: string | null)
 /** It is done: by us, for good. */
 export async function fulfilIntent(db: Db, key: IntentKey): Promise<void> {
   await db("forge_intents").where(columns(key)).update({ done: true });
+}
+
+/** A branch that we have cut for a card. */
+export interface CutBranch {
+  readonly cardId: string;
+  readonly repositoryId: string;
+  readonly branchName: string;
+  readonly headSha: string;
+  readonly actorId: string;
+}
+
+/**
+ * Makes a branch that we have cut a card's: its intent is done, and its timeline tells it once. Until something later waits for the disk it is, should PostgreSQL
+ * crash, as if the process had died before it could say so: the forge has the branch, and the intent says whose it is. Rows are written in this order, as
+ * by those who hear of the branch, so that neither waits for the other.
+ */
+export async function recordCut(db: Db, cut: CutBranch): Promise<void> {
+  await rows(
+    db,
+    `with owned as (
+       update card_repositories set branch_name = :branchName, head_sha = :headSha, changed_at = now()
+        where card_id = :cardId and repository_id = :repositoryId and ${LEFT_TO_LATER_COMMITS}
+       returning card_id),
+     fulfilled as (
+       update forge_intents set done = true
+        where repository_id = :repositoryId and kind = 'create_branch' and subject = :branchName
+          and (select count(*) from owned) >= 0
+       returning subject)
+     insert into timeline_items (id, card_id, type, kind, actor_id, repository_id, data, natural_key)
+     select cast(:id as uuid), :cardId, 'event', 'branch_created', :actorId, :repositoryId, cast(:data as jsonb),
+            'branch_created:' || cast(:repositoryId as text) || ':' || cast(:branchName as text)
+       from (select count(*) from fulfilled) before
+     on conflict (card_id, natural_key) where natural_key is not null do nothing`,
+    { ...cut, id: uuidv7(), data: JSON.stringify({ branchName: cut.branchName, sha: cut.headSha }) },
+  );
 }
 
 /** The forge refused: whatever happens there from now on is somebody else's. */

@@ -1,4 +1,5 @@
 import { firstRow, rows, type Db } from "./connect.ts";
+import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 import { isHeld } from "./instances.ts";
 import { whileItStands } from "./violations.ts";
 
@@ -79,14 +80,16 @@ export interface NewOperation {
   readonly holder: string;
 }
 
+/** Past the end is the end, and the column holds no larger number. */
+const LAST_INDEX = 2_147_483_647;
+
 export async function insertOperation(db: Db, operation: NewOperation): Promise<void> {
   const inserted = db("operations").insert({
     id: operation.id,
     workspace_id: operation.workspaceId,
     card_id: operation.cardId,
     stage_id: operation.stageId,
-    // Past the end is the end, and the column holds no larger number.
-    index: Math.min(operation.index, 2_147_483_647),
+    index: Math.min(operation.index, LAST_INDEX),
     actor_id: operation.actorId,
     request_id: operation.requestId,
     holder: operation.holder,
@@ -99,6 +102,27 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
 export interface TakenOver {
   readonly attempt: number;
   readonly deaths: number;
+}
+
+/**
+ * Inserts an operation of a card that is there and that nothing moves, and whose request was not carried out before; false where that is not so, or cannot be
+ * told without holding the card. What is done for it is written down, and waits for the disk, before the forge is asked for anything.
+ */
+export async function beginOperation(db: Db, operation: NewOperation): Promise<boolean> {
+  const inserted = rows(
+    db,
+    `with card as materialized (select id from cards where id = :cardId and deleted_at is null for no key update)
+     insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, holder, state)
+     select :id, :workspaceId, card.id, :stageId, :index, :actorId, :requestId, :holder, 'running' from card
+      where ${LEFT_TO_LATER_COMMITS} and not exists (
+              select 1 from operations o
+               where o.card_id = :cardId and (o.state in ('running', 'queued')
+                 or (o.state = 'done' and o.stage_id = :stageId and o.request_id = :requestId)))
+     on conflict (card_id) where state in ('running', 'queued') do nothing
+     returning id`,
+    { ...operation, index: Math.min(operation.index, LAST_INDEX) },
+  );
+  return (await whileItStands(inserted)).length > 0;
 }
 
 /**

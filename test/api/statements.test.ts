@@ -118,3 +118,28 @@ it("many reads of a board at one moment take two statements, and not one each", 
     await db.destroy();
   }
 });
+
+it("a move that cuts a branch is begun, and its branch recorded, by a statement each", async () => {
+  const { number } = await board.api.card();
+  await settled(world);
+  const status: number[] = [];
+  // What is done about webhooks is not the move's.
+  world.forge.setWebhookUrl("http://127.0.0.1:9/nobody");
+  const made = await statementsOf(async () =>
+    status.push((await board.api.move(number, board.stages["In progress"])).status),
+  ).finally(() => world.forge.setWebhookUrl(world.service.webhookUrl));
+  expect(status).toEqual([200]);
+  // The forge is asked where the trunk is, for which the links are read again, unless a push has told.
+  const others = made.filter(
+    (text) => !/from card_repositories cr join repositories r|from trunks/.test(text),
+  );
+  expect([others.length, others]).toEqual([21, others]);
+  // To place the card and keep the answer.
+  expect(made.filter((text) => /^begin/i.test(text))).toHaveLength(1);
+  const unawaited = made.filter((text) => text.includes("'synchronous_commit', 'off'"));
+  expect(unawaited.map((text) => /(?:insert into|update) (\w+)/.exec(text)?.[1])).toEqual([
+    "idempotency_keys",
+    "operations",
+    "card_repositories",
+  ]);
+});
