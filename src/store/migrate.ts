@@ -22,6 +22,12 @@ const migrationSource: Knex.MigrationSource<string> = {
     }),
 };
 
+/**
+ * A migration that the database has and this version does not know is the next version's, which has come already: what a migration may do, this
+ * version can live with, and it has to be able to start and to be called ready until it is replaced.
+ */
+const MIGRATIONS = { migrationSource, disableMigrationsListValidation: true };
+
 /** Any number that all processes agree on: two that boot at once on an empty database take turns. */
 const MIGRATION_LOCK = 7_411_206_001;
 
@@ -51,9 +57,9 @@ async function applyMigrations(db: Db, connectionString: string): Promise<string
     await lock.raw("set local statement_timeout = 0");
     await lock.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
     // Ours is the lock that counts; knex's own stays taken when a process is killed while it migrates.
-    await db.migrate.forceFreeMigrationsLock({ migrationSource });
+    await db.migrate.forceFreeMigrationsLock(MIGRATIONS);
     await migrateJobs(connectionString);
-    const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
+    const [, applied] = (await db.migrate.latest(MIGRATIONS)) as [number, string[]];
     return applied;
   });
 }
@@ -69,6 +75,6 @@ async function migrateJobs(connectionString: string): Promise<void> {
 
 /** The names of migrations this version has and the database lacks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const [, pending] = (await db.migrate.list({ migrationSource })) as [unknown[], string[]];
+  const [, pending] = (await db.migrate.list(MIGRATIONS)) as [unknown[], string[]];
   return pending;
 }
