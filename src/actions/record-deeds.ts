@@ -3,9 +3,10 @@ import type { Trx } from "../store/connect.ts";
 import { fulfilIntent, recordCut, type Intent } from "../store/intents.ts";
 import { setHeadSha } from "../store/branches.ts";
 import { savePullRequest } from "../store/pull-requests.ts";
-import { addPromotion } from "../store/operations.ts";
+import { addPromotion, isOperationOurs } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import { doubtTip } from "../store/trunk-tips.ts";
+import { beingMoved } from "./begin-move.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { hearAgainSoon } from "./hear-again.ts";
@@ -14,6 +15,13 @@ import { hearAgainSoon } from "./hear-again.ts";
 export interface DeedContext {
   readonly card: CardHead;
   readonly actorId: string;
+  /** The move it was done under. */
+  readonly operation?: HeldOperation | null;
+}
+
+interface HeldOperation {
+  readonly id: string;
+  readonly attempt: number;
 }
 
 /** A pull request of a card's, as a deed is about it. */
@@ -43,8 +51,9 @@ export async function recordBranchCut(
   headSha: string,
 ): Promise<void> {
   const { repositoryId, subject: branchName } = intent;
-  const { card, actorId } = context;
-  await recordCut(deps.db, { cardId: card.id, repositoryId, branchName, headSha, actorId });
+  const { card, actorId, operation: move = null } = context;
+  const cut = { cardId: card.id, repositoryId, branchName, headSha, actorId, move };
+  if (!(await recordCut(deps.db, cut))) throw beingMoved(card);
 }
 
 /** The card's branch is there again. */
@@ -57,6 +66,7 @@ export async function recordBranchRestored(
   await deps.db.transaction(async (trx) => {
     await setHeadSha(trx, context.card.id, intent.repositoryId, headSha);
     await fulfilIntent(trx, intent);
+    await requireOurs(trx, context);
   });
 }
 
@@ -97,7 +107,7 @@ export async function recordReady(
 
 export async function recordMerged(
   deps: Deps,
-  context: DeedContext & { readonly operation: { readonly id: string; readonly attempt: number } },
+  context: DeedContext & { readonly operation: HeldOperation },
   pull: DeedPullRequest,
   mergeSha: string | null,
 ): Promise<void> {
@@ -145,14 +155,25 @@ const save = async (
   if (await savePullRequest(trx, pull)) await hearAgainSoon(trx, repositoryId, prNumber);
 };
 
+/** Tells what was done, and ends a record of it. */
 const tell = async (
   trx: Trx,
-  { card, actorId }: DeedContext,
+  context: DeedContext,
   kind: EventKind,
   where: { readonly repositoryId: string; readonly naturalKey: string },
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
+  const { card, actorId } = context;
   await recordEvents(trx, [
     { cardId: card.id, kind, actor: { userId: actorId, login: null }, data, ...where },
   ]);
+  await requireOurs(trx, context);
 };
+
+/**
+ * Whoever has taken a move over finds what was done under it, and records it: told to them in the middle, it would look like somebody else's, and
+ * be done again. Asked last, after the card: the order in which moves are begun.
+ */
+async function requireOurs(trx: Trx, { card, operation }: DeedContext): Promise<void> {
+  if (operation && !(await isOperationOurs(trx, operation))) throw beingMoved(card);
+}

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import { firstRow, rows, type Db } from "./connect.ts";
+import { firstRow, type Db } from "./connect.ts";
 import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
@@ -69,32 +69,47 @@ export interface CutBranch {
   readonly branchName: string;
   readonly headSha: string;
   readonly actorId: string;
+  /** The move it was cut under. */
+  readonly move: { readonly id: string; readonly attempt: number } | null;
 }
 
 /**
- * Makes a branch that we have cut a card's: its intent is done, and its timeline tells it once. Until something later waits for the disk it is, should PostgreSQL
+ * Makes a branch that we have cut a card's: its intent is done, and its timeline tells it once. False, and nothing is written, where the move is not
+ * this holder's any more. Until something later waits for the disk it is, should PostgreSQL
  * crash, as if the process had died before it could say so: the forge has the branch, and the intent says whose it is. Rows are written in this order, as
  * by those who hear of the branch, so that neither waits for the other.
  */
-export async function recordCut(db: Db, cut: CutBranch): Promise<void> {
-  await rows(
+export async function recordCut(db: Db, { move, ...cut }: CutBranch): Promise<boolean> {
+  const recorded = await firstRow<{ isOurs: boolean }>(
     db,
-    `with owned as (
+    `with held as materialized (
+       select 1 from operations where id = :moveId and attempt = :attempt and state = 'running' for share),
+     ours as materialized (select 1 where cast(:moveId as uuid) is null or exists (select 1 from held)),
+     owned as (
        update card_repositories set branch_name = :branchName, head_sha = :headSha, changed_at = now()
-        where card_id = :cardId and repository_id = :repositoryId and ${LEFT_TO_LATER_COMMITS}
+        where card_id = :cardId and repository_id = :repositoryId and ${LEFT_TO_LATER_COMMITS} and exists (select 1 from ours)
        returning card_id),
      fulfilled as (
        update forge_intents set done = true
         where repository_id = :repositoryId and kind = 'create_branch' and subject = :branchName
-          and (select count(*) from owned) >= 0
-       returning subject)
-     insert into timeline_items (id, card_id, type, kind, actor_id, repository_id, data, natural_key)
-     select cast(:id as uuid), :cardId, 'event', 'branch_created', :actorId, :repositoryId, cast(:data as jsonb),
-            'branch_created:' || cast(:repositoryId as text) || ':' || cast(:branchName as text)
-       from (select count(*) from fulfilled) before
-     on conflict (card_id, natural_key) where natural_key is not null do nothing`,
-    { ...cut, id: uuidv7(), data: JSON.stringify({ branchName: cut.branchName, sha: cut.headSha }) },
+          and (select count(*) from owned) >= 0 and exists (select 1 from ours)
+       returning subject),
+     told as (
+       insert into timeline_items (id, card_id, type, kind, actor_id, repository_id, data, natural_key)
+       select cast(:id as uuid), :cardId, 'event', 'branch_created', :actorId, :repositoryId, cast(:data as jsonb),
+              'branch_created:' || cast(:repositoryId as text) || ':' || cast(:branchName as text)
+         from (select count(*) from fulfilled) before where exists (select 1 from ours)
+       on conflict (card_id, natural_key) where natural_key is not null do nothing)
+     select exists (select 1 from ours) as "isOurs"`,
+    {
+      ...cut,
+      moveId: move?.id ?? null,
+      attempt: move?.attempt ?? 0,
+      id: uuidv7(),
+      data: JSON.stringify({ branchName: cut.branchName, sha: cut.headSha }),
+    },
   );
+  return recorded?.isOurs ?? false;
 }
 
 /** The forge refused: whatever happens there from now on is somebody else's. */

@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db } from "./connect.ts";
+import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 import { isHeld } from "./instances.ts";
 import { whileItStands } from "./violations.ts";
@@ -169,6 +169,19 @@ export async function settleOperation(
       updated_at: db.fn.now(),
     });
   return settled === 1;
+}
+
+/** Whether a move is still this holder's. Nobody takes it over before the transaction ends. */
+export async function isOperationOurs(
+  trx: Trx,
+  operation: { readonly id: string; readonly attempt: number },
+): Promise<boolean> {
+  const ours = await firstRow(
+    trx,
+    "select 1 from operations where id = :id and attempt = :attempt and state = 'running' for share",
+    { ...operation },
+  );
+  return ours !== null;
 }
 
 /** Adds to what the move has merged; recording the same merge again changes nothing. */

@@ -4,10 +4,10 @@ import { issueCredential } from "../../src/actions/issue-credential.ts";
 import { createLog } from "../../src/log.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { startService, type RunningService } from "../../src/service.ts";
-import { eventually, makeApi, type Api } from "../support/api.ts";
+import { eventually, makeApi, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database-proxy.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
+import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/one-move-away.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -60,77 +60,170 @@ const silenceOther = () =>
     .where({ id: other.deps.instanceId })
     .update({ seen_at: world.service.deps.db.raw("now() - interval '1 minute'") });
 
-const reached = (match: CallMatch, fault: { kind: "delay"; ms: number; effect: "before" | "after" }) => {
-  const id = world.forge.control.faults.add({ match, fault, times: 1 });
-  return eventually(
-    () => Promise.resolve(world.forge.control.faults.list()),
-    (faults) => faults.find((each) => each.id === id)?.hits === 1,
-  );
-};
+/** The forge keeps so many calls until they are let go. */
+function keep(match: CallMatch, effect: "before" | "after", times: number) {
+  const { faults } = world.forge.control;
+  const id = faults.add({ match, fault: { kind: "gate", effect }, times });
+  return {
+    /** Resolves when it has them all. */
+    met: () =>
+      eventually(
+        () => Promise.resolve(faults.list()),
+        (rules) => rules.find((rule) => rule.id === id)?.hits === times,
+        30_000,
+      ),
+    letGo: () => faults.remove(id),
+  };
+}
+
+/** A card that is moved at both processes with one key. */
+interface Split {
+  readonly number: number;
+  readonly key: string;
+}
+
+type Move = () => Promise<ApiAnswer<MoveAnswer>>;
+const all = (moves: readonly Move[]): Promise<ApiAnswer<MoveAnswer>[]> =>
+  Promise.all(moves.map((move) => move()));
+
+/** So many cards of a board whose next move makes the write. */
+async function cardsBefore(board: TestBoard, write: ForgeWrite, count: number): Promise<Split[]> {
+  const numbers = await Promise.all(Array.from({ length: count }, () => cardBefore(board, write)));
+  return numbers.map((number) => ({ number, key: `split-${randomUUID()}` }));
+}
 
 /** Everything meant to be done was done, and told once. */
 async function expectDoneOnce(
   board: TestBoard,
-  number: number,
+  cards: readonly Split[],
   to: keyof TestBoard["stages"],
 ): Promise<void> {
-  await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages[to]);
+  for (const { number } of cards)
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages[to]);
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
-  const told = (await kindsOf(board, number)).filter((kind) => kind !== "pushed");
-  const once = told.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
-  expect(new Set(once).size).toBe(once.length);
-  expect(told).not.toContain("promotion_refused");
-  const { id } = await board.api.readCard(number);
-  expect(await world.service.deps.db("forge_intents").where({ card_id: id, done: false })).toEqual([]);
+  for (const { number } of cards) {
+    const told = (await kindsOf(board, number)).filter((kind) => kind !== "pushed");
+    const once = told.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
+    expect(new Set(once).size).toBe(once.length);
+    expect(told).not.toContain("promotion_refused");
+    const { id } = await board.api.readCard(number);
+    expect(await world.service.deps.db("forge_intents").where({ card_id: id, done: false })).toEqual([]);
+  }
+}
+
+/** How many moves are cut off at once: 112 in all, at each of the writes, before and after its effect, heard of late in either way. */
+const CUT_OFF = 7;
+/** How many are only slow at once: 104 in all. */
+const SLOW = 13;
+
+/** When the first process goes on: the second has finished the moves by then, or has just looked at what is left of them. */
+const LATE = ["once they are finished", "while the other is at them"] as const;
+type Late = (typeof LATE)[number];
+
+/**
+ * The second process takes the moves over from the first, which then goes on; gives what each was answered and how many writing calls the
+ * forge had from the first since.
+ */
+async function takenOver(
+  late: Late,
+  count: number,
+  { takeOver, goOn }: Record<"takeOver" | "goOn", () => ReturnType<typeof all>>,
+) {
+  const { calls } = world.forge.control;
+  const counted = async () => {
+    const before = calls.read().writes;
+    const answers = await goOn();
+    return { lateAnswers: answers, lateWrites: calls.read().writes - before };
+  };
+  if (late === "once they are finished") {
+    const moved = await takeOver();
+    return { moved, ...(await counted()) };
+  }
+  const looks = keep({ operation: "Inspect" }, "after", count);
+  const moving = takeOver();
+  await looks.met();
+  const first = await counted();
+  looks.letGo();
+  return { moved: await moving, ...first };
 }
 
 describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
   const { match, to } = write;
 
-  it.each(["before", "after"] as const)(
-    "and the forge has its call, it loses the database (%s the effect): the other finishes the move, and what comes late changes nothing",
-    async (effect) => {
-      const board = await world.board();
-      const number = await cardBefore(board, write);
-      const [here, there] = await apisOf(board);
-      const key = `split-${randomUUID()}`;
-      const isReached = reached(match, { kind: "delay", ms: 4_000, effect });
-      const late = there.move(number, board.stages[to], 0, { key });
-      await isReached;
+  /** Cards whose next move makes the write, and that move at both processes. */
+  async function split(count: number) {
+    const board = await world.board();
+    const cards = await cardsBefore(board, write, count);
+    await world.forge.settle();
+    const [here, there] = await apisOf(board);
+    const moving = (api: Api) =>
+      cards.map(
+        ({ number, key }) =>
+          () =>
+            api.move(number, board.stages[to], 0, { key }),
+      );
+    const expectMoved = async (moved: Awaited<ReturnType<typeof all>>): Promise<void> => {
+      for (const { status, body } of moved) {
+        expect([status, body.task?.statusId]).toEqual([200, board.stages[to]]);
+        expect(body.promoted).toHaveLength(to === "Done" ? 1 : 0);
+      }
+      await expectDoneOnce(board, cards, to);
+      const again = await all(moving(here));
+      expect(again.map(({ status, text }) => [status, text])).toEqual(moved.map(({ text }) => [200, text]));
+    };
+    return { here: moving(here), there: moving(there), expectMoved };
+  }
+
+  it.each(LATE.flatMap((late) => (["before", "after"] as const).map((effect) => [effect, late] as const)))(
+    `for ${CUT_OFF} cards, and the forge has its calls, it loses the database (%s the effect): the other finishes the moves, and what comes %s changes nothing`,
+    async (effect, late) => {
+      const { here, there, expectMoved } = await split(CUT_OFF);
+      const calls = keep(match, effect, CUT_OFF);
+      const first = all(there);
+      await calls.met();
       proxy.cut();
       await silenceOther();
-      const moved = await here.move(number, board.stages[to], 0, { key });
-      proxy.restore();
-      expect(moved).toMatchObject({ status: 200, body: { task: { statusId: board.stages[to] } } });
-      const answer = await late;
-      expect(answer.status).toBeGreaterThanOrEqual(409);
-      await expectDoneOnce(board, number, to);
-      const again = await here.move(number, board.stages[to], 0, { key });
-      expect([again.status, again.text]).toEqual([200, moved.text]);
+      const { moved, lateAnswers } = await takenOver(late, CUT_OFF, {
+        takeOver: () => all(here),
+        goOn: () => {
+          proxy.restore();
+          calls.letGo();
+          return first;
+        },
+      });
+      for (const { status } of lateAnswers) expect(status).toBeGreaterThanOrEqual(409);
+      await expectMoved(moved);
     },
-    60_000,
+    120_000,
   );
 
-  it("and is only slow, but taken for dead: it stops before its next call", async () => {
-    const board = await world.board();
-    const number = await cardBefore(board, write);
-    const [here, there] = await apisOf(board);
-    const key = `slow-${randomUUID()}`;
-    const isReached = reached({ operation: "Inspect" }, { kind: "delay", ms: 3_000, effect: "after" });
-    const late = there.move(number, board.stages[to], 0, { key });
-    await isReached;
-    const moved = await eventually(
-      async () => {
-        await silenceOther();
-        return here.move(number, board.stages[to], 0, { key });
-      },
-      ({ status }) => status === 200,
-    );
-    const { writes } = world.forge.control.calls.read();
-    expect((await late).status).toBe(409);
-    expect(world.forge.control.calls.read().writes).toBe(writes);
-    await expectDoneOnce(board, number, to);
-    const again = await here.move(number, board.stages[to], 0, { key });
-    expect([again.status, again.text]).toEqual([200, moved.text]);
-  }, 60_000);
+  it.each(LATE)(
+    `for ${SLOW} cards, and is only slow, but taken for dead: it stops before its next call, %s`,
+    async (late) => {
+      const { here, there, expectMoved } = await split(SLOW);
+      const looks = keep({ operation: "Inspect" }, "after", SLOW);
+      const first = all(there);
+      await looks.met();
+      const taken = (move: Move) =>
+        eventually(
+          async () => {
+            await silenceOther();
+            return move();
+          },
+          ({ status }) => status === 200,
+          30_000,
+        );
+      const { moved, lateAnswers, lateWrites } = await takenOver(late, SLOW, {
+        takeOver: () => Promise.all(here.map(taken)),
+        goOn: () => {
+          looks.letGo();
+          return first;
+        },
+      });
+      expect(lateAnswers.map(({ status }) => status)).toEqual(Array.from({ length: SLOW }, () => 409));
+      expect(lateWrites).toBe(0);
+      await expectMoved(moved);
+    },
+    120_000,
+  );
 });

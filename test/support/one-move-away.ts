@@ -1,5 +1,5 @@
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
-import { pushTo } from "./work-on-card.ts";
+import { writeFile } from "./work-on-card.ts";
 import type { TestBoard } from "./world.ts";
 
 type StageName = keyof TestBoard["stages"];
@@ -50,7 +50,7 @@ export async function cardBefore(board: TestBoard, { doing }: ForgeWrite): Promi
   // Out of the stage that would open the pull request by itself.
   if (doing === "opening the pull request") await api.move(number, stages["To do"]);
   for (const { fullName, branchName } of (await api.readCard(number)).repositories) {
-    await pushTo(board, branchName ?? "", "hello.txt", "ada", fullName.split("/")[1]);
+    await writeFile(board, fullName.split("/")[1] ?? "", branchName ?? "", `hello-${number}.txt`, "hello\n");
     await api.eventWhen(
       number,
       ({ kind, repositoryFullName }) => kind === "pushed" && repositoryFullName === fullName,
