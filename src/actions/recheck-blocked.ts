@@ -1,10 +1,11 @@
 import type { Blocked, BlockedReason } from "../flow/blocked.ts";
 import { isAboutConnection } from "../flow/connection.ts";
 import { stageOf } from "../flow/flow.ts";
-import { setBlocked } from "../store/blocked-cards.ts";
+import { mayBeBlocked, setBlocked } from "../store/blocked-cards.ts";
 import { findCardById, lockCard } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import { addJob } from "../store/jobs.ts";
+import { findOpenOperation } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
 import { lookUntilDecided } from "./look-at-card.ts";
@@ -12,9 +13,20 @@ import { nameConflicts } from "./name-conflicts.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
+/** How long to wait for a move under way, in milliseconds. */
+const PAUSE_MS = 500;
+
 /** Asks for a blocked card to be looked at again, soon. */
-export const recheckSoon = (db: Db, cardId: string): Promise<void> =>
-  addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs: 200 });
+export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
+  addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
+
+/**
+ * Asks for it after news of the card, where something stands in its way, or may at the end of the move under way: that may have looked before
+ * the news.
+ */
+export async function recheckIfBlocked(db: Db, cardId: string): Promise<void> {
+  if (await mayBeBlocked(db, cardId)) await recheckSoon(db, cardId);
+}
 
 /** What a look can judge. The forge's other refusals hold until the head has changed or the card is moved again. */
 const SEEN: ReadonlySet<string> = new Set([
@@ -30,6 +42,8 @@ const DOUBTED: ReadonlySet<string> = new Set(["review_required", "changes_reques
 
 /** Clears what stood in a card's way once the forge shows that its cause is gone, and says so where it is another one now. */
 export async function recheckBlocked(deps: Deps, cardId: string): Promise<void> {
+  const moving = await findOpenOperation(deps.db, cardId);
+  if (moving?.state === "running" && moving.isHeld) return recheckSoon(deps.db, cardId, PAUSE_MS);
   const card = await findCardById(deps.db, cardId);
   const project = card?.blocked && (await findProject(deps.db, card.workspaceId, card.projectId));
   if (!card?.blocked || !project) return;

@@ -1,13 +1,12 @@
 import { checksState } from "../flow/checks.ts";
 import type { CheckReported } from "../forge/events.ts";
 import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
-import { findCardById } from "../store/cards.ts";
 import { holdBranch, listBranchesAt } from "../store/branches.ts";
 import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { recheckIfBlocked } from "./recheck-blocked.ts";
 
 /**
  * Keeps what a check or status reported on a card's branch, and tells the card's timeline when that changes the commit's state as a whole.
@@ -41,8 +40,7 @@ export async function recordCheck(deps: Deps, event: CheckReported): Promise<voi
       const data = { branchName, sha, from: before, to: after };
       const told = { cardId, kind: "checks_changed", actor, repositoryId: repository.id, data } as const;
       await recordEvents(trx, [{ ...told, at: event.at }]);
-      const card = await findCardById(trx, cardId);
-      if (card?.blocked) await recheckSoon(trx, cardId);
+      await recheckIfBlocked(trx, cardId);
     }
   });
 }

@@ -1,6 +1,5 @@
 import { checksState } from "../flow/checks.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
-import { findCardById } from "../store/cards.ts";
 import { listOutcomes } from "../store/check-reports.ts";
 import { holdBranch } from "../store/branches.ts";
 import { saveFoundReport, type KnownBranch } from "../store/reconciling.ts";
@@ -8,7 +7,7 @@ import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { noteChecks } from "./follow-conversation.ts";
 import { forgeActor } from "./forge-actor.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { recheckIfBlocked } from "./recheck-blocked.ts";
 
 /** Keeps what checks say on a card's branch that nobody told of, and tells its timeline where that changes their state as a whole. */
 export async function recordFoundChecks(
@@ -30,7 +29,7 @@ export async function recordFoundChecks(
     const actor = await forgeActor(deps, trx, null);
     const data = { branchName, sha, from, to };
     await recordEvents(trx, [{ cardId, kind: "checks_changed", actor, repositoryId, data }]);
-    if ((await findCardById(trx, cardId))?.blocked) await recheckSoon(trx, cardId);
+    await recheckIfBlocked(trx, cardId);
   });
   await noteChecks(deps.db, repositoryId, sha, null);
 }

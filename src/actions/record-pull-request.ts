@@ -21,7 +21,7 @@ import { forgeActor } from "./forge-actor.ts";
 import { hearAgainSoon } from "./hear-again.ts";
 import { knownRepository } from "./known-repository.ts";
 import { pullRequestOwner } from "./pull-request-owner.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { recheckIfBlocked } from "./recheck-blocked.ts";
 import { deedKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent } from "./record-give-up.ts";
 import { recordProposal } from "./record-proposal.ts";
@@ -104,7 +104,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
       const where = { cardId: card.id, repositoryId: repository.id, prNumber: event.number };
       await resumeQueuedSoon(trx, { ...where, thrownOut });
     }
-    if (card.blocked) await recheckSoon(trx, card.id);
+    await recheckIfBlocked(trx, card.id);
   });
 }
 

@@ -15,7 +15,7 @@ import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { recheckIfBlocked } from "./recheck-blocked.ts";
 import { hearOfStrayBranch } from "./suggest-branch.ts";
 
 /** How many of a push's commits its timeline item names. */
@@ -64,7 +64,7 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
     if (headSha !== null && headSha !== link.headSha)
       await tellEarlierReports(trx, told, branchName, headSha);
     if (after !== null) await catchUpSoon(trx, cardId);
-    if (card.blocked) await recheckSoon(trx, cardId);
+    await recheckIfBlocked(trx, cardId);
     return true;
   });
   if (!isSettled) await recordPush(deps, event);

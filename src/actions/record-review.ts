@@ -5,7 +5,7 @@ import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { pullRequestOwner } from "./pull-request-owner.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { recheckIfBlocked } from "./recheck-blocked.ts";
 
 /** Records a review of a card's pull request. */
 export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<void> {
@@ -25,6 +25,6 @@ export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<
         naturalKey: `review:${repository.id}:${event.reviewId}:${event.state}`,
       },
     ]);
-    if (card.blocked) await recheckSoon(trx, card.id);
+    await recheckIfBlocked(trx, card.id);
   });
 }

@@ -20,6 +20,17 @@ export async function blockCard(db: Db, cardId: string, refused: Omit<Blocked, "
   return found.blocked;
 }
 
+/** Whether something stands in the card's way, or a move is under way that may find so. */
+export async function mayBeBlocked(db: Db, cardId: string): Promise<boolean> {
+  const found = await firstRow(
+    db,
+    `select 1 from cards c where c.id = :cardId
+        and (c.blocked is not null or exists (select 1 from operations o where o.card_id = c.id and o.state = 'running'))`,
+    { cardId },
+  );
+  return found !== null;
+}
+
 /** The cards linked to a repository that something stands in the way of. */
 export async function listBlockedCards(db: Db, repositoryId: string): Promise<string[]> {
   const found = await rows<{ id: string }>(

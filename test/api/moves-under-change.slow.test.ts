@@ -7,6 +7,7 @@ import { insertOperation } from "../../src/store/operations.ts";
 import { placeCard } from "../../src/store/placing.ts";
 import { recordEvents } from "../../src/store/timeline.ts";
 import { eventually } from "../support/api.ts";
+import { settled } from "../support/database-content.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { readInbox } from "../support/inbox.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";
@@ -71,6 +72,10 @@ function betweenLookAndOrder(act: () => Promise<unknown>): { readonly done: () =
   });
   return { done: () => acting };
 }
+
+/** Closes the card's pull request, or opens it again, as a person does. */
+const turn = (board: TestBoard, state: "open" | "closed") =>
+  board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { state });
 
 /** Moved to the end once the word that stands for it has come. */
 const movedInTheEnd = (board: TestBoard, number: number) =>
@@ -213,14 +218,66 @@ describe("what happens between the look and the merge", () => {
   it("somebody closes the pull request: refused, and not merged", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const closing = betweenLookAndOrder(() =>
-      board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { state: "closed" }),
-    );
+    const closing = betweenLookAndOrder(() => turn(board, "closed"));
     const refused = await board.api.move(number, board.stages.Done);
     expect(await closing.done()).toMatchObject({ status: 200 });
     expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "pull_request_closed" } } });
     expect(await branchHas(board, "main", "hello.txt")).toBe(false);
   });
+
+  it("somebody closes it and opens it again: it is merged, once and by us", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const reopening = betweenLookAndOrder(async () => {
+      await turn(board, "closed");
+      return turn(board, "open");
+    });
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(await reopening.done()).toMatchObject({ status: 200 });
+    expect(moved).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });
+    await settled(world);
+    const told = (await kindsOf(board, number)).filter((kind) => /closed|reopened|merged/.test(kind));
+    expect(told.toSorted()).toEqual(["pull_request_closed", "pull_request_merged", "pull_request_reopened"]);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([{ prState: "merged" }]);
+    expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
+  });
+
+  it.each(["before", "after"] as const)(
+    "somebody opens a closed one again, heard of %s the refusal: that is gone by itself, and the same move goes through",
+    async (heard) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      await turn(board, "closed");
+      await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
+      const { faults, webhooks } = world.forge.control;
+      const gate = faults.add({
+        match: { operation: "Inspect" },
+        fault: { kind: "gate", effect: "after" },
+        times: 1,
+      });
+      const moving = board.api.move(number, board.stages.Done);
+      await eventually(
+        () => Promise.resolve(faults.list()),
+        ([rule]) => rule?.hits === 1,
+      );
+      if (heard === "after") webhooks.add({ fault: { kind: "hold" } });
+      expect(await turn(board, "open")).toMatchObject({ status: 200 });
+      await settled(world);
+      faults.remove(gate);
+      expect(await moving).toMatchObject({
+        status: 409,
+        body: { blocked: { reason: "pull_request_closed" } },
+      });
+      expect(await branchHas(board, "main", "hello.txt")).toBe(false);
+      webhooks.clear();
+      await webhooks.release();
+      await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+      expect((await board.api.move(number, board.stages.Done)).body.promoted).toMatchObject([
+        { prNumber: 1 },
+      ]);
+      expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
+    },
+  );
 
   it("somebody merges it: the card advances, and nothing is merged twice", async () => {
     const board = await world.board();
