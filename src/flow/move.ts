@@ -212,6 +212,8 @@ function planMerge(
   facts: BranchFacts,
   pull: PullRequestFacts,
 ): RepositoryPlan {
+  // The forge has it in hand, and judges by itself what it merges: checks are run again there.
+  if (pull.isInMergeQueue) return { steps: [{ ...where, ...ofPullRequest(pull), action: "merge" }] };
   const reasons: Refusal[] = [];
   const isLanding = facts.aheadBy === 0;
   if (isLanding) reasons.push(noCommits(where));

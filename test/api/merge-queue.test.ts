@@ -28,6 +28,13 @@ beforeEach(async () => {
   await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
 });
 
+/** Some minutes without a word go by. */
+async function afterMinutes(): Promise<void> {
+  const updated_at = board.db.raw("now() - interval '6 minutes'");
+  await board.db("operations").where({ workspace_id: board.workspaceId }).update({ updated_at });
+  await resumeOrphanedMoves(world.service.deps);
+}
+
 describe("a move into a branch with a merge queue", () => {
   it("answers that it waits, and the card moves by itself when the queue lands it", async () => {
     const answer = await board.api.move(number, board.stages.Done);
@@ -79,11 +86,6 @@ describe("a move into a branch with a merge queue", () => {
 
   it("is looked at again after some minutes without news, and refused where word of its end was lost", async () => {
     const name = `${board.owner}/web`;
-    const afterMinutes = async () => {
-      const updated_at = board.db.raw("now() - interval '6 minutes'");
-      await board.db("operations").where({ workspace_id: board.workspaceId }).update({ updated_at });
-      await resumeOrphanedMoves(world.service.deps);
-    };
     await board.api.move(number, board.stages.Done);
     await afterMinutes();
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
@@ -101,6 +103,41 @@ describe("a move into a branch with a merge queue", () => {
     world.forge.control.webhooks.clear();
     await afterMinutes();
     expect(await board.api.readCard(number)).toMatchObject({ statusId: board.stages.Done, blocked: null });
+  });
+
+  it("waits on while checks are run again: what is in the queue is the queue's to judge", async () => {
+    await board.api.move(number, board.stages.Done);
+    const pull = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls/1`);
+    const { sha } = (pull.body as { head: { sha: string } }).head;
+    for (const state of ["pending", "failure"]) {
+      await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, {
+        state,
+        context: "ci",
+      });
+      await afterMinutes();
+      expect(await board.api.readCard(number)).toMatchObject({ blocked: null });
+      expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
+    }
+    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+  });
+
+  it("is refused where word of its end was lost and there is no asynchronous merge to ask about", async () => {
+    const match = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
+    const body = { message: "Not Found" };
+    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 404, body } });
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
+    await afterMinutes();
+    expect((await board.api.readCard(number)).blocked).toBeNull();
+    lose(world);
+    await world.forge.pages.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
+    world.forge.control.webhooks.clear();
+    await afterMinutes();
+    expect((await board.api.readCard(number)).blocked).toMatchObject({ reason: "queue_rejected" });
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
+    world.forge.control.faults.clear();
+    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
   it("keeps apart what the queues of two repositories say, and calls what lands its own", async () => {
