@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Trx } from "../../src/store/connect.ts";
+import { rows, type Trx } from "../../src/store/connect.ts";
 import { revokeCredential } from "../../src/store/credentials.ts";
-import type { Api, ApiAnswer, CallOptions } from "../support/api.ts";
+import { makeApi, type Api, type ApiAnswer, type CallOptions } from "../support/api.ts";
 import { databaseContent, settled } from "../support/database-content.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { keyHeldBy } from "../support/keys.ts";
+import { startSecondService } from "../support/second-service.ts";
 import { statementsOf } from "../support/statements.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -134,4 +135,35 @@ it("a new card takes the next number where its rank cannot be made in one statem
   expect(next).toMatchObject({ number: last.number + 1, position: last.position + 1 });
   const after = await board.api.card();
   expect(after).toMatchObject({ number: next.number + 1, position: next.position + 1 });
+});
+
+it("is planned for tables that will have grown, also while they are empty", async () => {
+  const another = await startWorld();
+  try {
+    const { api } = await another.board();
+    const { number } = (await api.post("/v1/cards", { title: "First" })).body as { number: number };
+    const { db } = another.service.deps;
+    await db.raw("analyze");
+    const wholeReads = async (): Promise<unknown> =>
+      rows(
+        db,
+        `select relname as "table", seq_scan as reads from pg_stat_user_tables
+          where relname in ('cards', 'idempotency_keys', 'timeline_items', 'card_labels') order by relname`,
+      );
+    const before = await wholeReads();
+    const service = await startSecondService(another);
+    const there = makeApi(service.baseUrl, api.apiKey);
+    // So often that PostgreSQL keeps a plan for all values.
+    for (let turn = 0; turn < 8; turn++) {
+      await there.post("/v1/cards", { title: "Another" });
+      await there.patch(`/v1/cards/${number}`, { title: `Title ${turn}` });
+      await there.post(`/v1/cards/${number}/comments`, { body: "Hello" });
+      await there.get(`/v1/cards/${number}`);
+    }
+    // Connections tell what they have read when they end.
+    await service.stop();
+    expect(await wholeReads()).toEqual(before);
+  } finally {
+    await another.stop();
+  }
 });
