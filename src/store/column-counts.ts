@@ -3,13 +3,16 @@ import { firstRow, rows, type Db } from "./connect.ts";
 /** So many cards above another are counted out; of a longer column every so many ranks are kept, as `place_in_long_column` knows. */
 const FEW = 256;
 
-/** Joins `place`, where a card `c` stands: `above`, in the snapshot of the statement, and `is_stale`, whether its column is to be counted again. */
+/**
+ * Joins `place`, where a card `c` stands: `above`, in the snapshot of the statement, and `is_stale`, whether its column is to be counted again. Without its `offset` the
+ * function would be called for every card, and its answer dropped where the column is short.
+ */
 export const WITH_PLACE = `
   cross join lateral (
        select coalesce(far.above, near.above) as above, coalesce(far.is_stale, false) as is_stale
          from (select count(*) as above
                  from (select 1 from cards o where o.stage_id = c.stage_id and o.deleted_at is null and o.rank < c.rank limit ${FEW}) few) near
-         left join lateral (select f.* from place_in_long_column(c.stage_id, c.rank) f where near.above = ${FEW}) far on true) place`;
+         left join lateral (select f.* from place_in_long_column(c.stage_id, c.rank) f where near.above = ${FEW} offset 0) far on true) place`;
 
 /** The same for a card that the statement itself writes: as it is once that is written. */
 export const WITH_PLACE_NOW = "cross join lateral place_now(c.stage_id, c.rank) place";
