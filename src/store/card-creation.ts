@@ -66,7 +66,7 @@ const CREATE_AT_ONCE = atOnce(
    told as (
      insert into timeline_items (id, card_id, type, kind, actor_id, data)
      select :eventId, made.id, 'event', 'created', :createdBy, jsonb_build_object('number', made.number) from made),
-   answer as (${shownCard("made", LINKS)})`,
+   answer as (${shownCard("made", { repositories: LINKS, labels: "json_build_array()", parentNumber: "cast(null as integer)" })})`,
   201,
 );
 

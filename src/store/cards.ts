@@ -60,18 +60,34 @@ const REPOSITORIES = `
                           order by p.state in ('draft', 'open') desc, p.number desc limit 1) pr on true
      where cr.card_id = c.id), '[]')`;
 
+const PARENT_NUMBER =
+  "(select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null)";
+
+/** What a card refers to, in SQL. */
+interface References {
+  readonly repositories: string;
+  readonly labels: string;
+  readonly parentNumber: string;
+}
+
+const REFERENCES: References = {
+  repositories: REPOSITORIES,
+  labels: cardLabelsJson("c"),
+  parentNumber: PARENT_NUMBER,
+};
+
 /** A card `c` as the API shows it, its creator being `b` and its assignee `a`. */
-const cardColumns = (position: string, repositories: string): string => `
+const cardColumns = (position: string, { repositories, labels, parentNumber } = REFERENCES): string => `
   c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
          ${position} as position,
          c.priority, case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee,
-         ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
+         ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${labels} as labels,
          ${repositories} as repositories,
-         (select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null) as "parentNumber",
+         ${parentNumber} as "parentNumber",
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
 
-const CARD_COLUMNS = cardColumns("place.above", REPOSITORIES);
+const CARD_COLUMNS = cardColumns("place.above");
 
 const cardFrom = (cards: string): string => `
     from ${cards} c
@@ -82,10 +98,10 @@ const cardFrom = (cards: string): string => `
  * The row of `cards` in the common table expression of this name, as the API shows it: one text, `body`, and `stale`, its column if that is to be counted
  * again. Its place is counted when the row is there.
  */
-export const shownCard = (changed: string, repositories = REPOSITORIES): string =>
+export const shownCard = (changed: string, references = REFERENCES): string =>
   `select to_json(shown)::text as body, case when place.is_stale then c.stage_id end as stale
      ${cardFrom(changed)} ${WITH_PLACE_NOW}
-    cross join lateral (select ${cardColumns("place.above", repositories)}) shown`;
+    cross join lateral (select ${cardColumns("place.above", references)}) shown`;
 
 /** The card with this number on this board, or null. */
 export async function readCard(db: Db, workspaceId: string, number: number): Promise<Card | null> {
@@ -137,7 +153,7 @@ export async function listBacklog(
 ): Promise<Part<Card, string>> {
   const found = await rows<Card & { readonly rank: string }>(
     db,
-    `select ${cardColumns(BACKLOG_POSITION, REPOSITORIES)}, c.rank ${cardFrom("cards")}
+    `select ${cardColumns(BACKLOG_POSITION)}, c.rank ${cardFrom("cards")}
       where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
       order by c.rank limit :limit`,
     { projectId, after: window.after ?? "", limit: rowsToRead(window) },
