@@ -69,10 +69,12 @@ export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string)
 
 /** Whether any card, a deleted one included, has or had this branch. */
 export async function isBranchTaken(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
-  const row = await db("card_repositories")
-    .where({ repository_id: repositoryId, branch_name: branchName })
-    .first("card_id");
-  return row !== undefined;
+  const row = await firstRow(
+    db,
+    "select 1 from card_repositories where repository_id = :repositoryId and branch_name = :branchName",
+    { repositoryId, branchName },
+  );
+  return row !== null;
 }
 
 export interface OwnedBranch {

@@ -1,4 +1,4 @@
-import { firstRow, type Db } from "./connect.ts";
+import { firstRow, rows, type Db } from "./connect.ts";
 import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 import { isHeld } from "./instances.ts";
 
@@ -67,10 +67,13 @@ export async function storeAnswer(
   held: HeldKey,
   answer: { readonly status: number; readonly body: string | null },
 ): Promise<boolean> {
-  const stored = await db("idempotency_keys")
-    .where({ credential_id: held.credentialId, key: held.key, attempt: held.attempt, state: "running" })
-    .update({ state: "done", holder: null, status: answer.status, body: answer.body });
-  return stored === 1;
+  const stored = await rows(
+    db,
+    `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
+      where credential_id = :credentialId and key = :key and attempt = :attempt and state = 'running' returning attempt`,
+    { ...held, ...answer },
+  );
+  return stored.length === 1;
 }
 
 /** Gives a held key back after a failed attempt. */

@@ -159,16 +159,18 @@ export async function settleOperation(
   state: Operation["state"],
   result: unknown = null,
 ): Promise<boolean> {
-  const settled = await db("operations")
-    .where({ id: operation.id, attempt: operation.attempt })
-    .whereIn("state", ["running", "queued"])
-    .update({
+  const settled = await rows(
+    db,
+    `update operations set state = :state, holder = null, result = cast(:result as jsonb), updated_at = now()
+      where id = :id and attempt = :attempt and state in ('running', 'queued') returning id`,
+    {
+      id: operation.id,
+      attempt: operation.attempt,
       state,
-      holder: null,
       result: result === null ? null : JSON.stringify(result),
-      updated_at: db.fn.now(),
-    });
-  return settled === 1;
+    },
+  );
+  return settled.length === 1;
 }
 
 /** Whether a move is still this holder's. Nobody takes it over before the transaction ends. */

@@ -49,7 +49,9 @@ export const rankBetween = (above: string, below: string): string => generateKey
  * takes it before any row of the column, so movers wait for each other and never deadlock.
  */
 async function holdColumn(trx: Trx, stageId: string): Promise<void> {
-  await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`column:${stageId}`]);
+  await rows(trx, "select pg_advisory_xact_lock(hashtextextended('column:' || cast(:stageId as text), 0))", {
+    stageId,
+  });
 }
 
 /** The rank of a new last card of a column. The column is held until the transaction ends. */
@@ -79,7 +81,11 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, index
   else if (neighbours[0]) rank = generateKeyBetween(neighbours[0].rank, neighbours[1]?.rank ?? null);
   else rank = await rankAtEndExcept(trx, cardId, stageId);
   await whileItStands(
-    trx("cards").where({ id: cardId }).update({ stage_id: stageId, rank, updated_at: trx.fn.now() }),
+    rows(trx, "update cards set stage_id = :stageId, rank = :rank, updated_at = now() where id = :cardId", {
+      cardId,
+      stageId,
+      rank,
+    }),
   );
 }
 

@@ -49,27 +49,28 @@ export interface NewEvent {
   readonly naturalKey?: string;
 }
 
+const INSERT_EVENT = `
+  insert into timeline_items (id, card_id, type, kind, actor_id, login, repository_id, data, at, natural_key)
+  values (:id, :cardId, 'event', :kind, :actorId, :login, :repositoryId, :data,
+          coalesce(cast(:at as timestamptz), now()), :naturalKey)
+  on conflict (card_id, natural_key) where natural_key is not null do nothing
+  returning id`;
+
 /** Records events in the order given; those already recorded under their natural key are passed over. Gives how many were not. */
 export async function recordEvents(db: Db, events: readonly NewEvent[]): Promise<number> {
   let recorded = 0;
   for (const event of events) {
-    const added: unknown[] = await db("timeline_items")
-      .insert({
-        id: uuidv7(),
-        card_id: event.cardId,
-        type: "event",
-        kind: event.kind,
-        actor_id: event.actor.userId,
-        login: event.actor.login,
-        repository_id: event.repositoryId ?? null,
-        data: JSON.stringify(event.data ?? {}),
-        at: event.at ?? db.fn.now(),
-        natural_key: event.naturalKey ?? null,
-      })
-      // The index that holds natural keys apart is partial, so the conflict cannot name its columns alone.
-      .onConflict(db.raw("(card_id, natural_key) where natural_key is not null"))
-      .ignore()
-      .returning("id");
+    const added = await rows(db, INSERT_EVENT, {
+      id: uuidv7(),
+      cardId: event.cardId,
+      kind: event.kind,
+      actorId: event.actor.userId,
+      login: event.actor.login,
+      repositoryId: event.repositoryId ?? null,
+      data: JSON.stringify(event.data ?? {}),
+      at: event.at ?? null,
+      naturalKey: event.naturalKey ?? null,
+    });
     recorded += added.length;
   }
   return recorded;
