@@ -46,22 +46,27 @@ export async function mirrorComment(deps: Deps, commentId: string, waitMs: numbe
   await mirrorLater(deps.db, commentId, Math.min(pause, LONGEST_PAUSE_MS));
 }
 
-/** Whether the pull request now shows it. */
+/** Whether the pull request is known to show it now. */
 async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: number): Promise<boolean> {
   const { commentId, prNumber, revision } = mirror;
+  let isUnsure = false;
   try {
     const written = await writeMirror(deps, secret, mirror, waitMs);
-    if (written.ok) {
+    if (!written.ok) {
+      const { reason, message } = written.refusal;
+      deps.log.warn({ commentId, prNumber, reason, message }, "the forge refused to mirror a comment");
+    } else if (written.value.commentId === null) {
+      isUnsure = true;
+      deps.log.warn({ commentId, prNumber }, "a comment may be mirrored, and is not shown yet");
+    } else {
       await settleMirror(deps.db, mirror, { forgeCommentId: written.value.commentId, revision });
       return true;
     }
-    const { reason, message } = written.refusal;
-    deps.log.warn({ commentId, prNumber, reason, message }, "the forge refused to mirror a comment");
   } catch (error) {
     if (!(error instanceof ForgeUnavailable)) throw error;
     deps.log.warn({ commentId, prNumber, reason: error.message }, "a comment could not be mirrored");
   }
-  await letGoOfMirror(deps.db, mirror);
+  await letGoOfMirror(deps.db, mirror, isUnsure);
   return false;
 }
 
@@ -72,8 +77,8 @@ async function writeMirror(
   secret: Buffer,
   mirror: DueMirror,
   waitMs: number,
-): Promise<Ordered<{ readonly commentId: number }>> {
-  const { ref, forgeCommentId, prNumber, triedSince, isRepeated } = mirror;
+): Promise<Ordered<{ readonly commentId: number | null }>> {
+  const { ref, forgeCommentId, prNumber, triedSince, isRepeated, mayWrite } = mirror;
   if (!ref) return { ok: false, refusal: NOT_CONNECTED };
   const mark = markOf(secret, {
     commentId: mirror.commentId,
@@ -82,7 +87,7 @@ async function writeMirror(
   });
   const body = `${mark}\n\n${mirroredText(mirror)}`;
   if (forgeCommentId !== null) return deps.forge.editComment(ref, forgeCommentId, body, waitMs);
-  const order = { number: prNumber, body, mark, triedSince: triedSince.toISOString(), isRepeated };
+  const order = { number: prNumber, body, mark, triedSince: triedSince.toISOString(), isRepeated, mayWrite };
   return deps.forge.comment(ref, order, waitMs);
 }
 

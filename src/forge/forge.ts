@@ -254,6 +254,8 @@ export interface CommentOrder {
   readonly triedSince: string;
   /** Whether an earlier try may have had an effect. */
   readonly isRepeated: boolean;
+  /** False while an earlier try may have had an effect that reads do not show yet: then it is looked for alone. */
+  readonly mayWrite: boolean;
 }
 
 export type MergeMethod = "merge" | "squash" | "rebase";
@@ -350,12 +352,13 @@ export interface Forge extends Releasing {
   merge(repository: RepositoryRef, order: MergeOrder, waitMs: number): Promise<Ordered<MergeResult>>;
   /**
    * Writes a comment on a pull request, in at most `waitMs`. One of ours that bears the mark is a success, its text brought up to date.
+   * Without an id it may be there, and is not shown yet.
    */
   comment(
     repository: RepositoryRef,
     order: CommentOrder,
     waitMs: number,
-  ): Promise<Ordered<{ readonly commentId: number }>>;
+  ): Promise<Ordered<{ readonly commentId: number | null }>>;
   /** Whether a comment on a pull request is there; one that may not be read is taken to be. */
   hasComment(repository: RepositoryRef, commentId: number): Promise<boolean>;
   /** Makes a comment of ours read as given, in at most `waitMs`. */

@@ -16,6 +16,8 @@ export interface DueMirror {
   readonly triedSince: Date;
   /** Whether an earlier try may have written it. */
   readonly isRepeated: boolean;
+  /** Whether what an earlier try has written would be shown by now, so that it may be written where nothing is. */
+  readonly mayWrite: boolean;
   readonly revision: number;
   readonly body: string;
   readonly authorName: string;
@@ -24,6 +26,9 @@ export interface DueMirror {
 
 /** After so many tries, for about a day, one is given up until the comment is edited. */
 const MAX_TRIES = 33;
+
+/** So long the forge's reads may show what was there before a write. */
+const READS_LAG = "interval '1 minute'";
 
 /** SQL that is true of a mirror `m` of a comment `t` that is yet to follow it. */
 const IS_DUE = `not m.gone and m.shown_revision is distinct from t.revision and m.tries < ${MAX_TRIES}`;
@@ -38,20 +43,22 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
   return rows<DueMirror>(
     db,
     `with due as (
-       select m.repository_id, m.pr_number, m.first_tried_at
+       select m.repository_id, m.pr_number, m.first_tried_at,
+              m.unsure_since is null or m.unsure_since < now() - ${READS_LAG} as may_write
          from comment_mirrors m join timeline_items t on t.id = m.comment_id
         where m.comment_id = :commentId and ${IS_DUE} and (m.held_until is null or m.held_until < now())
         for update of m skip locked)
      update comment_mirrors m
         set held_until = now() + :holdSeconds * interval '1 second', tries = m.tries + 1,
-            first_tried_at = coalesce(m.first_tried_at, now())
+            first_tried_at = coalesce(m.first_tried_at, now()),
+            unsure_since = case when due.may_write then now() + :holdSeconds * interval '1 second' else m.unsure_since end
        from due, timeline_items t, users u, cards c, repositories r, organizations o
       where m.comment_id = :commentId and m.repository_id = due.repository_id and m.pr_number = due.pr_number
         and t.id = m.comment_id and u.id = t.actor_id and c.id = t.card_id
         and r.id = m.repository_id and o.id = r.organization_id
      returning m.comment_id as "commentId", m.repository_id as "repositoryId", m.pr_number as "prNumber",
                r.forge_id as "forgeId", m.forge_comment_id as "forgeCommentId", m.first_tried_at as "triedSince",
-               due.first_tried_at is not null as "isRepeated",
+               due.first_tried_at is not null as "isRepeated", due.may_write as "mayWrite",
                t.revision, t.body, u.name as "authorName", c.number as "cardNumber",
                ${REF} as ref`,
     { commentId, holdSeconds },
@@ -75,14 +82,24 @@ export async function settleMirror(
   key: MirrorKey,
   shown: { readonly forgeCommentId: number; readonly revision: number },
 ): Promise<void> {
-  await db("comment_mirrors")
-    .where(columns(key))
-    .update({ forge_comment_id: shown.forgeCommentId, shown_revision: shown.revision, held_until: null });
+  await db("comment_mirrors").where(columns(key)).update({
+    forge_comment_id: shown.forgeCommentId,
+    shown_revision: shown.revision,
+    held_until: null,
+    unsure_since: null,
+  });
 }
 
-/** A try has failed: the next may begin. */
-export async function letGoOfMirror(db: Db, key: MirrorKey): Promise<void> {
-  await db("comment_mirrors").where(columns(key)).update({ held_until: null });
+/** A try has failed: the next may begin. `isUnsure` says that it may have written it all the same. */
+export async function letGoOfMirror(
+  db: Db,
+  mirror: MirrorKey & Pick<DueMirror, "mayWrite">,
+  isUnsure: boolean,
+): Promise<void> {
+  const unsure = mirror.mayWrite ? { unsure_since: isUnsure ? db.fn.now() : null } : {};
+  await db("comment_mirrors")
+    .where(columns(mirror))
+    .update({ held_until: null, ...unsure });
 }
 
 /** Records that the forge shows a mirror, because it told so: whoever wrote it may have died before the answer came. */

@@ -7,6 +7,7 @@ import {
   forgeComments,
   MARK,
   mirrorsOf,
+  readsCatchUp,
   shown,
   writeComment,
 } from "../support/comments.ts";
@@ -30,6 +31,15 @@ const UNKNOWN_ID = "01900000-0000-7000-8000-000000000000";
 
 const mirrors = (board: TestBoard, repository = "web", prNumber = 1): Promise<string[]> =>
   mirrorsOf(world, board, repository, prNumber);
+
+/** Lets the next try of a comment's mirrors run, to its end. */
+async function lookedForAgain(commentId: string): Promise<void> {
+  const { db } = world.service.deps;
+  const triesOf = async () => db("comment_mirrors").where({ comment_id: commentId }).first();
+  const { tries } = await triesOf();
+  await bringForward(world);
+  await eventually(triesOf, (mirror) => mirror.tries > tries && mirror.held_until === null, 20_000);
+}
 
 /** What later tries come to. */
 async function mirrorsWhen(board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> {
@@ -264,9 +274,7 @@ describe("a retry with the same key", () => {
 
 describe("a forge that fails", () => {
   it.each([
-    ["answers 502 without having done it", { kind: "answer", status: 502 }],
     ["answers 502 after having done it", { kind: "answer", status: 502, effect: "after" }],
-    ["cuts the connection before", { kind: "reset" }],
     ["cuts the connection after", { kind: "reset", effect: "after" }],
     ["answers in HTML after having done it", { kind: "garble", as: "html" }],
     ["leaves the comment's id out", { kind: "garble", as: "without", fields: ["id"] }],
@@ -277,6 +285,51 @@ describe("a forge that fails", () => {
     const { status, body } = await writeComment(board.api, number, "Once");
     expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 1 });
     await world.forge.settle();
+    expect(await mirrors(board)).toEqual([shown("Once")]);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+
+  it.each([
+    ["answers 502", { kind: "answer", status: 502 }],
+    ["cuts the connection", { kind: "reset" }],
+  ] as const)(
+    "and %s without having done it: it is looked for until reads would show it, then mirrored, once",
+    async (_, fault) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
+      const { status, body } = await writeComment(board.api, number, "Once");
+      expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
+      await lookedForAgain(body.id);
+      expect(await mirrors(board)).toEqual([]);
+      await readsCatchUp(world.service.deps.db);
+      expect(await mirrorsWhen(board, (found) => found.length > 0)).toEqual([shown("Once")]);
+      await eventually(
+        () => dueMirrors(world, body.id),
+        (due) => due === 0,
+      );
+      expect(await commentsOf(board.api, number)).toHaveLength(1);
+    },
+  );
+
+  it("after having done it, and does not show it for a while: it is looked for, and there once", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { control } = world.forge;
+    control.staleReads({ seconds: 40 });
+    control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop", unlogged: true } });
+    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    control.faults.add({ match: WRITE, fault, times: 1 });
+    const { status, body } = await writeComment(board.api, number, "Once");
+    expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
+    await lookedForAgain(body.id);
+    expect(await dueMirrors(world, body.id)).toBe(1);
+    control.staleReads(null);
+    await bringForward(world);
+    await eventually(
+      () => dueMirrors(world, body.id),
+      (due) => due === 0,
+    );
     expect(await mirrors(board)).toEqual([shown("Once")]);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });

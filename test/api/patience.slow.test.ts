@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { commentsOf, dueMirrors, mirrorsOf, shown, writeComment } from "../support/comments.ts";
+import { commentsOf, dueMirrors, mirrorsOf, readsCatchUp, shown, writeComment } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -75,6 +75,7 @@ describe("a forge that never answers", () => {
       const { status, body } = await writeComment(board.api, number, "Once");
       expect(status).toBe(201);
       expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
+      await readsCatchUp(world.service.deps.db);
       await eventually(
         () => dueMirrors(world, body.id),
         (due) => due === 0,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { commentsOf, forgeComments, writeComment } from "../support/comments.ts";
+import { commentsOf, forgeComments, readsCatchUp, writeComment } from "../support/comments.ts";
 import { workedCard } from "../support/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
@@ -21,39 +21,58 @@ const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
 /** The job that looks after what a dead process left behind runs after 12 seconds. */
 const PATIENCE_MS = 40_000;
 
+/** How many comments its pull request has, whatever reads show. */
+function written(board: TestBoard): number {
+  const { id } = world.forge.repository(`${board.owner}/web`);
+  const { comments, pullRequests } = world.forge.context.state;
+  return pullRequests.in(id).flatMap((pull) => comments.in(pull.id)).length;
+}
+
+/** Nothing is said of it, and reads show what was before. */
+function goUnseen({ control }: KillableWorld["forge"]): void {
+  control.staleReads({ seconds: 40 });
+  control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop", unlogged: true } });
+}
+
 describe("killed while mirroring a comment", () => {
   it.each([
     ["before the forge did it, and nobody comes back", "before"],
     ["after the forge did it, and the caller comes back", "after"],
+    ["after the forge did it, which nobody sees yet, and the caller comes back", "unseen"],
   ] as const)(
     "%s: there is one comment here and one there",
-    async (_, effect) => {
+    async (_, moment) => {
       const board = await world.board();
       const { number } = await workedCard(board);
       await world.forge.settle();
-      const key = `killed-comment-${effect}`;
+      const effect = moment === "before" ? "before" : "after";
+      const key = `killed-comment-${moment}`;
       const { faults } = world.forge.control;
+      if (moment === "unseen") goUnseen(world.forge);
       faults.add({ match: WRITE, fault: { kind: "hang", effect }, times: 1 });
       const first = writeComment(board.api, number, "Once", { key }).then(
         () => "answered",
         () => "cut off",
       );
       await eventually(
-        async () => ({ hits: faults.list()[0]?.hits, there: await forgeComments(board) }),
-        ({ hits, there }) => hits === 1 && there.length === (effect === "after" ? 1 : 0),
+        async () => ({ hits: faults.list()[0]?.hits, there: written(board) }),
+        ({ hits, there }) => hits === 1 && there === (effect === "after" ? 1 : 0),
       );
       await world.kill();
       expect(await first).toBe("cut off");
       faults.clear();
       await world.restart();
       if (effect === "after") await writeAgain(board, number, key);
+      // Until the job that looks after it has had its turn.
+      await sleep(15_000);
+      expect(written(board)).toBe(effect === "after" ? 1 : 0);
+      world.forge.control.reset();
+      await readsCatchUp(world.db);
       await eventually(
-        () => forgeComments(board),
-        (found) => found.length > 0,
+        () => world.db("comment_mirrors").whereNull("shown_revision"),
+        ({ length }) => length === 0,
         PATIENCE_MS,
       );
-      // Until the job that looks after it has had its turn in either case.
-      await sleep(15_000);
       await world.forge.settle();
       expect(await forgeComments(board)).toHaveLength(1);
       expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);

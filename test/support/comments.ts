@@ -1,3 +1,4 @@
+import type { Db } from "../../src/store/connect.ts";
 import type { Api, ApiAnswer, CallOptions } from "./api.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
@@ -87,6 +88,13 @@ export async function mirrorsOf(
   return found
     .filter(({ user }) => user.login === `${world.forge.app.slug}[bot]`)
     .map(({ body }) => body.replace(MARK, ""));
+}
+
+/** Lets the time go by in which the forge may not show yet what it did: mirrors whose orders had no answer may then be written again. */
+export async function readsCatchUp(db: Db): Promise<void> {
+  await db("comment_mirrors")
+    .whereNotNull("unsure_since")
+    .update({ unsure_since: db.raw("now() - interval '2 minutes'") });
 }
 
 /** How many pull requests do not show a comment as it is now. */

@@ -1,11 +1,22 @@
 import { z } from "zod";
-import type { CommentOrder, ForgeIdentity, Ordered, RepositoryRef } from "../forge.ts";
+import {
+  type CommentOrder,
+  type ForgeIdentity,
+  ForgeUnavailable,
+  type Ordered,
+  type RepositoryRef,
+} from "../forge.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { type Caller, shaped } from "./client.ts";
+import type { ForgeClock } from "./clock.ts";
+import { InstallationRefused, UnknownOutcome } from "./failures.ts";
 import { refusalOf } from "./refusals.ts";
 import { REPOSITORY, succeeded } from "./repositories.ts";
 
 type CommentResult = Ordered<{ readonly commentId: number }>;
+type Sought = Ordered<{ readonly commentId: number | null }>;
+
+const NOT_SEEN: Sought = { ok: true, value: { commentId: null } };
 
 const madeShape = z.looseObject({ id: z.number() });
 const listedShape = z.looseObject({
@@ -19,25 +30,32 @@ const PAGE = 100;
 const MAX_PAGES = 20;
 /** The database's clock and GitHub's may differ, and its times are whole seconds. */
 const CLOCK_MARGIN_MS = 10 * 60_000;
+/** GitHub may still be at work when its own gateway has given up. */
+const LOOK_AFTER_MS = 500;
 
 interface CommentDeps {
   readonly caller: Caller;
   readonly carryOut: CarryOut;
+  readonly clock: ForgeClock;
   readonly identity: () => Promise<ForgeIdentity>;
 }
 
-/** Writes a comment on a pull request's conversation, which GitHub calls an issue comment. */
+/**
+ * Writes a comment on a pull request's conversation, which GitHub calls an issue comment. GitHub takes any number of them with the same text and
+ * a read may show what was there before a write, so one whose answer is lost is looked for, and left at that.
+ */
 export async function comment(
   deps: CommentDeps,
   repository: RepositoryRef,
   order: CommentOrder,
-): Promise<CommentResult> {
-  const { caller, carryOut } = deps;
+): Promise<Sought> {
+  const { caller, clock } = deps;
   const since = Date.parse(order.triedSince) - CLOCK_MARGIN_MS;
   const find = () => findComment(deps, repository, order, since);
   const found = order.isRepeated ? await find() : null;
   if (found !== null) return found;
-  return await carryOut(async () => {
+  if (!order.mayWrite) return NOT_SEEN;
+  try {
     const answer = await caller.write(`POST ${REPOSITORY}/issues/{issue_number}/comments`, {
       repository_id: repository.forgeId,
       issue_number: order.number,
@@ -45,7 +63,17 @@ export async function comment(
     });
     if (answer.status >= 300) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
     return { ok: true, value: { commentId: shaped(madeShape, answer).id } };
-  }, find);
+  } catch (error) {
+    if (!(error instanceof UnknownOutcome)) throw error;
+    await clock.sleep(LOOK_AFTER_MS);
+    return (await find().catch(nothingSeen)) ?? NOT_SEEN;
+  }
+}
+
+/** What cannot be looked for now is not seen. */
+function nothingSeen(error: unknown): null {
+  if (error instanceof ForgeUnavailable || error instanceof InstallationRefused) return null;
+  throw error;
 }
 
 /** Makes a comment read as given; doing it twice does no harm, so nothing is looked for before it is repeated. */

@@ -116,7 +116,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     },
     comment: (repository, order, waitMs) => {
       const caller = client.as(repository.installationId, waitMs);
-      return permitted(() => comment({ caller, carryOut, identity }, repository, order));
+      return permitted(() => comment({ caller, carryOut, clock, identity }, repository, order));
     },
     hasComment: (repository, commentId) => reachable(() => hasComment(as(repository), repository, commentId)),
     editComment: (repository, commentId, body, waitMs) => {
