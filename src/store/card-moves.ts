@@ -39,7 +39,7 @@ const MOVE_AT_ONCE = atOnce(
      select card.id, card.stage_id as from_id, s.id as into_id from card
        join stages s on s.id = :stageId and s.project_id = card.project_id
       where s.min_role = any(cast(:roles as text[])) and not is_being_moved(card.id)
-        and not exists (select 1 from operations o where o.card_id = card.id and o.request_id = :requestId and o.state = 'done')
+        and not has_finished(card.id, :requestId)
         and (s.id = card.stage_id or s.rule_type = any(cast(:rulesWithoutGit as text[]))
              or not exists (select 1 from card_repositories cr where cr.card_id = card.id))),
    place as materialized (

@@ -10,7 +10,7 @@ import { onForge } from "../support/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
 import { kindsOf } from "../support/repositories.ts";
-import { freeze, makeRelease } from "../support/releases.ts";
+import { complete, freeze, makeRelease, readRelease } from "../support/releases.ts";
 import { pushTo, workedCard } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
@@ -33,6 +33,37 @@ const pausesAreOver = async (db: Db): Promise<void> => {
   }
 };
 
+/**
+ * Makes a call, and kills the process at the first such order to the forge; every process after it once `passes` of them went by, as often as there are
+ * repositories. The last of all meets nothing.
+ */
+async function dieAtEach(
+  { match, effect, passes }: { match: CallMatch; effect: "before" | "after"; passes: number },
+  act: () => Promise<unknown>,
+): Promise<void> {
+  const { faults } = world.forge.control;
+  const hang = (skip: number): number =>
+    faults.add({ match, fault: { kind: "hang", effect }, skip, times: 1 });
+  let hanging = hang(0);
+  const first = act().then(
+    () => "answered",
+    () => "cut off",
+  );
+  for (let life = 1; life <= NAMES.length; life++) {
+    await eventually(
+      () => Promise.resolve(faults.list()),
+      (listed) => listed.find(({ id }) => id === hanging)?.hits === 1,
+      60_000,
+    );
+    await world.kill();
+    faults.clear();
+    if (life < NAMES.length) hanging = hang(passes);
+    await pausesAreOver(world.db);
+    await world.restart();
+  }
+  expect(await first).toBe("cut off");
+}
+
 it.each(FORGE_WRITES)(
   "a process that dies at every call of $doing gets one repository further each time, though nobody comes back",
   async (write) => {
@@ -42,29 +73,11 @@ it.each(FORGE_WRITES)(
     const board = await world.board({ repositories: NAMES });
     const number = await cardBefore(board, write);
     await world.forge.settle();
-    const { faults, calls } = world.forge.control;
+    const { calls } = world.forge.control;
     calls.reset();
-    const hang = (skip: number): number =>
-      faults.add({ match, fault: { kind: "hang", effect: "after" }, skip, times: 1 });
-    let hanging = hang(0);
-    const first = board.api.move(number, board.stages[to]).then(
-      () => "answered",
-      () => "cut off",
+    await dieAtEach({ match, effect: "after", passes: repeats }, () =>
+      board.api.move(number, board.stages[to]),
     );
-    for (let life = 1; life <= NAMES.length; life++) {
-      await eventually(
-        () => Promise.resolve(faults.list()),
-        (listed) => listed.find(({ id }) => id === hanging)?.hits === 1,
-        60_000,
-      );
-      await world.kill();
-      faults.clear();
-      // The last life meets nothing any more.
-      if (life < NAMES.length) hanging = hang(repeats);
-      await pausesAreOver(world.db);
-      await world.restart();
-    }
-    expect(await first).toBe("cut off");
     await eventually(
       () => board.api.readCard(number),
       ({ statusId }) => statusId === board.stages[to],
@@ -79,6 +92,23 @@ it.each(FORGE_WRITES)(
   },
   300_000,
 );
+
+it("a process that dies at every provider release of a release gets one repository further each time, too", async () => {
+  const { api, repositories } = await world.board({ repositories: NAMES });
+  const { number } = await api.card({ repositoryIds: [] });
+  const id = await makeRelease(api, "1.4", [number]);
+  const versions = NAMES.map((name) => ({ repositoryId: repositories[name], tagName: "v1" }));
+  const match = { method: "POST", path: "/repositories/*/releases" };
+  await dieAtEach({ match, effect: "before", passes: 1 }, () => complete(api, id, versions));
+  const released = await eventually(
+    () => readRelease(api, id),
+    ({ completedAt }) => completedAt !== null,
+    60_000,
+  );
+  expect(released.tags.map(({ tagName, url }) => [tagName, url !== null])).toEqual(
+    NAMES.map(() => ["v1", true]),
+  );
+}, 300_000);
 
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 
