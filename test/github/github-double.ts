@@ -21,7 +21,8 @@ const { privateKey } = generateKeyPairSync("rsa", {
 /** Time that passes only by being slept through. */
 export interface TestClock {
   now(): number;
-  sleep(ms: number): Promise<void>;
+  /** A test may do something of its own meanwhile. */
+  sleep: (ms: number) => Promise<void>;
   readonly slept: number[];
   pass(ms: number): void;
 }

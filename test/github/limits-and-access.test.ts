@@ -37,6 +37,20 @@ describe("a limit GitHub has told us of", () => {
     expect(await head()).toBe(SHA);
   });
 
+  test("is kept to by what is about to be repeated, too", async () => {
+    const message =
+      "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+    const { sleep } = github.clock;
+    github.clock.sleep = async (ms) => {
+      github.on("POST", REFS, 403, { message }, { "retry-after": "90" });
+      expect(await failure(github.forge.createBranch(WEB, "x", SHA))).toMatchObject({ retryAfter: 90 });
+      await sleep(ms);
+    };
+    github.on("GET", REF, 502);
+    expect(await failure(head())).toMatchObject({ name: "ForgeUnavailable", retryAfter: 90 });
+    expect(github.sent("GET", REF)).toHaveLength(1);
+  });
+
   test.each([403, 429])("on the rate of calls is kept to, answered %i", async (status) => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Turns } from "../../src/forge/github/turns.ts";
 import { connect, firstRow, type Db } from "../../src/store/connect.ts";
 import { createTurns } from "../../src/store/forge-turns.ts";
+import nock from "nock";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
+import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
 
 const REFS = "/repositories/42/git/refs";
 const PULLS = "/repositories/42/pulls";
@@ -140,6 +141,59 @@ describe("calls to GitHub", () => {
       expect(Object(refused).retryAfter).toBeGreaterThan(800);
     }
     expect(other.requests).toEqual([]);
+  });
+
+  const HEAD = "/repositories/42/git/ref/heads/main";
+  const stopAll = () => othersTurns.hold(7, null, 900);
+  const heldBack = async (asked: Promise<unknown>): Promise<void> => {
+    const refused = await asked.catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub limits our calls" });
+    expect(Object(refused).retryAfter).toBeGreaterThan(800);
+  };
+  /** While a token is made, time passes and another process is told to stop. */
+  const stopWhileMinting = (): void => {
+    nock.cleanAll();
+    nock(API)
+      .post("/app/installations/7/access_tokens")
+      .reply(async () => {
+        await stopAll();
+        github.clock.pass(3_000);
+        return [201, { token: "ghs_test.late", expires_at: "2099-01-01T00:00:00Z", permissions: {} }];
+      });
+  };
+
+  test.each(["read", "write"])(
+    "stop when another process is told to while they wait for a token: a %s",
+    async (kind) => {
+      stopWhileMinting();
+      github.on("GET", HEAD, 200, { ...made, ref: "refs/heads/main" });
+      github.on("POST", REFS, 201, made);
+      await heldBack(kind === "read" ? github.forge.branchHead(WEB, "main") : create(github));
+      expect(github.requests).toEqual([]);
+      nock.cleanAll();
+    },
+  );
+
+  test("are not repeated when another process is told to stop before that", async () => {
+    const { sleep } = github.clock;
+    github.clock.sleep = async (ms) => {
+      await stopAll();
+      await sleep(ms);
+    };
+    github.on("GET", HEAD, 500);
+    await heldBack(github.forge.branchHead(WEB, "main"));
+    expect(github.requests).toHaveLength(1);
+  });
+
+  test("are not made again with a new token when another process was told to stop while it was made", async () => {
+    github.on("POST", REFS, 201, made);
+    await create(github);
+    stopWhileMinting();
+    github.on("POST", REFS, 401, { message: "Bad credentials" });
+    github.on("POST", REFS, 201, made);
+    await heldBack(create(github));
+    expect(github.sent("POST", REFS)).toHaveLength(2);
+    nock.cleanAll();
   });
 
   test("that make what people see take of the allowance for it, the others do not", async () => {

@@ -25,6 +25,8 @@ export interface Call {
 export interface Progress {
   isSent: boolean;
   isAbandoned: boolean;
+  /** Throws once the call may not be made any more: it may have to wait for a token, or for a repeat. */
+  readonly mayAsk: () => Promise<void>;
 }
 
 /** GitHub keeps refusing our token. */
@@ -74,6 +76,7 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
   const rules = {
     isRepeatable: !call.isWrite,
     deadline: call.deadline,
+    mayAsk: progress.mayAsk,
     about: { account: String(call.account), route: `${call.method} ${call.route}` },
     ...(isRestRead ? { readFor: String(call.account) } : {}),
   };

@@ -21,6 +21,8 @@ export interface SendRules {
   readonly about: { readonly account: string; readonly route: string };
   /** Set for reads over REST: the account that asks. */
   readonly readFor?: string;
+  /** Looked at before each request, repeats and redirects included; where it throws, none is made any more. */
+  readonly mayAsk?: () => Promise<void>;
 }
 
 export interface Transport {
@@ -83,6 +85,7 @@ export function createTransport(options: {
 
   async function follow(url: string, init: RequestInit, rules: SendRules): Promise<Response> {
     for (let hops = 0, at = url; ; hops++) {
+      await rules.mayAsk?.();
       const answer = await timedFetch(at, init, rules);
       const next = redirectOf(answer, at, init.method ?? "GET");
       if (next === null) return answer;
@@ -101,7 +104,7 @@ export function createTransport(options: {
       const isInVain = wait === undefined || ended instanceof AnswerTooLarge;
       const isLast = !rules.isRepeatable || isInVain || clock.now() - begun > REPEAT_WITHIN_MS;
       if (isAnswer && (ended.status < 500 || isLast)) return ended;
-      if (!isAnswer && isLast) throw ended;
+      if (!isAnswer && (isLast || !(ended instanceof TransportFailure))) throw ended;
       await clock.sleep(wait ?? 0);
     }
   }
