@@ -89,7 +89,7 @@ describe("a move that was finished without its caller", () => {
     const stop = world.forge.control.observe({
       onCall: (call) => {
         if (call.path.endsWith("/merge-async"))
-          faults.add({ fault: { kind: "answer", status: 503, effect: "before" }, skip: 1 });
+          faults.add({ fault: { kind: "answer", status: 503, effect: "before" } });
       },
     });
     expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(503);
