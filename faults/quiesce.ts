@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { RECONCILE } from "../src/actions/reconcile-later.ts";
 import { repairSoon } from "../src/jobs/repair-soon.ts";
 import { rows, type Db } from "../src/store/connect.ts";
 import { isHeld } from "../src/store/instances.ts";
@@ -6,7 +7,8 @@ import type { FaultWorld } from "./world/world.ts";
 
 /**
  * What is still to be done, as a sentence; null when nothing is. An account whose tokens were refused is looked at again within a minute; nothing in it is
- * repaired before. A key that a dead process held is whose comes with it next.
+ * repaired before. A comparison that could not be made belongs to the repair that asked for it, however long it was put off. A key that a dead process held is
+ * whose comes with it next.
  */
 export async function whatIsLeft(db: Db): Promise<string | null> {
   const left = await rows<{ what: string; count: number }>(
@@ -15,6 +17,7 @@ export async function whatIsLeft(db: Db): Promise<string | null> {
      union all select 'release actions', count(*) from release_actions where state = 'running'
      union all select 'keys', count(*) from idempotency_keys where state = 'running' and ${isHeld("holder")}
      union all select 'accounts that cannot be asked', count(*) from organizations where refused is not null
+     union all select 'comparisons', count(*) from graphile_worker.jobs j join organizations o on j.key = '${RECONCILE}:' || o.id
      union all select 'deliveries', count(*) from deliveries where state = 'waiting'
      union all select 'jobs', count(*) from graphile_worker.jobs where run_at <= now() + interval '5 seconds' and attempts < max_attempts`,
   );

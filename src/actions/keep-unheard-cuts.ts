@@ -1,3 +1,5 @@
+import { BROKEN_WORDS } from "../flow/connection.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
 import { findCardById } from "../store/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { isBranchTaken } from "../store/branches.ts";
@@ -16,6 +18,7 @@ const BATCH = 25;
  */
 export async function keepUnheardCuts(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
   const cuts = await listUnheardCuts(deps.db, organizationId, { quietMs, limit: BATCH });
+  if (!cuts) throw new ForgeUnavailable(BROKEN_WORDS.refused);
   for (const { cardId, actorId, repositoryId, ref, branchName } of cuts) {
     const headSha = await deps.forge.branchHead(ref, branchName);
     const card = headSha === null ? null : await findCardById(deps.db, cardId);

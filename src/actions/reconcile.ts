@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { BROKEN_WORDS } from "../flow/connection.ts";
 import { ForgeUnavailable, type BranchAnswer, type InspectedPullRequest } from "../forge/forge.ts";
 import { clockOf } from "../store/installations.ts";
 import {
   keepPlace,
   listBranchesToCompare,
-  listReachableOrganizations,
+  listOrganizationsToCompare,
   markReconciled,
+  oweComparison,
   type BranchPlace,
   type KnownBranch,
 } from "../store/reconciling.ts";
 import type { Deps } from "./deps.ts";
 import { foundEvents } from "./found-events.ts";
 import { keepUnheardCuts } from "./keep-unheard-cuts.ts";
+import { reconcileLater } from "./reconcile-later.ts";
 import { recordEvent } from "./record-event.ts";
 import { recordFoundChecks } from "./record-found-checks.ts";
 import { recordFoundWords } from "./record-found-words.ts";
 import { recordLostWords } from "./record-lost-words.ts";
-
-export const RECONCILE = "reconcile";
 
 export interface Pace {
   /** What changed here less than this ago is left to its webhooks: the forge's reads may be older. */
@@ -35,23 +36,50 @@ const PER_CALL = 25;
 const PULL_REQUESTS = 5;
 /** 1,000 branches: 80 points, less than 2 % of an hour's. What is left is compared the next time. */
 const MAX_CALLS = 40;
+/** An account that could be asked, and did not answer, is asked again after this long at the earliest. */
+const AGAIN_AFTER_S = 60;
 
 /**
  * Compares the branches, pull requests, checks, comments and reviews of cards that are under way with what the forge shows, and records what no webhook and no
- * log told of: the same way, and under the same names, as if it had been told. Cards get the branches we had cut for them without hearing of it.
+ * log told of: the same way, and under the same names, as if it had been told. Cards get the branches we had cut for them without hearing of it. An account
+ * that cannot be asked now is compared later, as it was asked for. With `organizationId` it is that account alone.
  */
 export async function reconcile(
   deps: Deps,
-  { quietMs = PACE.quietMs, pauseMs = PACE.pauseMs }: { quietMs?: number | undefined; pauseMs?: number } = {},
+  {
+    quietMs = PACE.quietMs,
+    pauseMs = PACE.pauseMs,
+    organizationId,
+  }: {
+    readonly quietMs?: number | undefined;
+    readonly pauseMs?: number;
+    readonly organizationId?: string | undefined;
+  } = {},
 ): Promise<void> {
-  for (const { id, from } of await listReachableOrganizations(deps.db)) {
-    try {
-      await keepUnheardCuts(deps, id, quietMs);
-      await reconcileOrganization(deps, id, from, { quietMs, pauseMs });
-    } catch (error) {
-      if (!(error instanceof ForgeUnavailable)) throw error;
-      deps.log.warn({ err: error, organizationId: id }, "an account could not be compared with the forge");
-    }
+  const pace = { quietMs, pauseMs };
+  for (const { id, from, isReachable } of await listOrganizationsToCompare(deps.db, organizationId ?? null)) {
+    const retryAfter = isReachable ? await tryToReconcile(deps, id, from, pace) : 0;
+    if (retryAfter === null) continue;
+    // One that refuses us is compared once it is back; what refused a call a moment ago may be over.
+    const isAskable = await oweComparison(deps.db, id, quietMs);
+    if (isAskable) await reconcileLater(deps.db, id, quietMs, Math.max(retryAfter, AGAIN_AFTER_S));
+  }
+}
+/** Null where it was done, else after how many seconds the forge may be asked again. */
+async function tryToReconcile(
+  deps: Deps,
+  organizationId: string,
+  from: BranchPlace | null,
+  pace: Pace,
+): Promise<number | null> {
+  try {
+    await keepUnheardCuts(deps, organizationId, pace.quietMs);
+    await reconcileOrganization(deps, organizationId, from, pace);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    deps.log.warn({ err: error, organizationId }, "an account could not be compared with the forge");
+    return error.retryAfter;
   }
 }
 
@@ -68,6 +96,7 @@ async function reconcileOrganization(
       quietMs,
       limit: PER_CALL,
     });
+    if (!branches) throw new ForgeUnavailable(BROKEN_WORDS.refused);
     if (branches.length > 0) await compare(deps, branches, quietMs);
     const last = branches.length < PER_CALL ? undefined : branches.at(-1);
     place = last ? { repositoryId: last.repositoryId, branchName: last.branchName } : null;
@@ -91,6 +120,8 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
   const seen = new Set<string>();
   for (const [at, known] of branches.entries()) {
     const answer = answers[at];
+    if (answer?.refusal?.details?.["connection"] === "refused")
+      throw new ForgeUnavailable(answer.refusal.message);
     if (!answer || answer.refusal) continue;
     await heal(deps, known, answer, when);
     seen.add(known.repositoryId);

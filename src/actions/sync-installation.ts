@@ -13,11 +13,13 @@ import {
 import { holdLinkedCards, removeLinks } from "../store/links.ts";
 import { insertProject, listProjectsWithFlow } from "../store/projects.ts";
 import { listProjectRepositories, setLinkedByDefault } from "../store/repositories.ts";
+import { takeOwedComparison } from "../store/reconciling.ts";
 import { recordEvents } from "../store/timeline.ts";
 import { insertWorkspace, listWorkspacesOfOrganization } from "../store/workspaces.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { freshFlow } from "./fresh-flow.ts";
+import { reconcileLater } from "./reconcile-later.ts";
 import { unlinked } from "./relink-card.ts";
 
 /** Makes one account's organization, board and repositories follow its installation on the forge. */
@@ -39,6 +41,8 @@ export async function follow(deps: Deps, installation: ForgeInstallation, askedA
     const projectId = await firstProjectOf(deps, trx, saved.id, installation.account.login);
     // What a suspended account grants is not known, and comes back with it.
     if (!granted) return;
+    const quietMs = await takeOwedComparison(trx, saved.id);
+    if (quietMs !== null) await reconcileLater(trx, saved.id, quietMs, 0);
     const forgeIds = granted.map(({ forgeId }) => forgeId);
     await unlinkAll(deps, trx, await takeFromOthers(trx, saved.id, forgeIds, askedAt));
     const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));

@@ -1,6 +1,6 @@
 import { FOLLOW_TRUNKS } from "../actions/follow-trunk.ts";
 import { LOOK_AFTER_HOTFIXES } from "../actions/bring-back-hotfix.ts";
-import { RECONCILE } from "../actions/reconcile.ts";
+import { RECONCILE } from "../actions/reconcile-later.ts";
 import { SWEEP_PICK_LEFTOVERS } from "../actions/sweep-pick-leftovers.ts";
 import type { Db } from "../store/connect.ts";
 import { addJob } from "../store/jobs.ts";

@@ -12,7 +12,8 @@ import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actio
 import { HEAR_AGAIN } from "../actions/hear-again.ts";
 import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
-import { RECONCILE, reconcile } from "../actions/reconcile.ts";
+import { RECONCILE } from "../actions/reconcile-later.ts";
+import { reconcile } from "../actions/reconcile.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
 import {
   RESUME_ORPHANED_MOVES,
@@ -52,7 +53,7 @@ const queuedPayload = z.object({
   prNumber: z.int(),
   thrownOut: z.string().nullable(),
 });
-const pacePayload = z.object({ quietMs: z.int().optional() });
+const pacePayload = z.object({ quietMs: z.int().optional(), organizationId: z.uuid().optional() });
 const branchPayload = z.object({
   repositoryId: z.uuid(),
   branchName: z.string(),

@@ -1,6 +1,6 @@
 import type { RepositoryRef } from "../forge/forge.ts";
-import { BROKEN, REF } from "./connections.ts";
-import { firstRow, rows, type Db } from "./connect.ts";
+import { REF } from "./connections.ts";
+import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { UNHEARD_CUT } from "./intents.ts";
 
 /** A branch of a card that may still change, with what is known of it. */
@@ -24,15 +24,47 @@ export interface BranchPlace {
   readonly branchName: string;
 }
 
-/** The accounts in which the forge may be asked. */
-export async function listReachableOrganizations(
+/** The accounts the App is installed in, or one of them: whether the forge may be asked there, and where the last comparison stopped. */
+export async function listOrganizationsToCompare(
   db: Db,
-): Promise<{ readonly id: string; readonly from: BranchPlace | null }[]> {
+  organizationId: string | null,
+): Promise<{ readonly id: string; readonly from: BranchPlace | null; readonly isReachable: boolean }[]> {
   return rows(
     db,
-    `select id, reconcile_from as "from" from organizations
-      where installation_id is not null and not suspended and refused is null order by id`,
+    `select id, reconcile_from as "from", ${REACHABLE} as "isReachable" from organizations
+      where installation_id is not null and (cast(:organizationId as uuid) is null or id = :organizationId) order by id`,
+    { organizationId },
   );
+}
+
+const REACHABLE = "(not suspended and refused is null)";
+
+/**
+ * Notes that an account has still to be compared, leaving alone what changed less than `quietMs` ago. True where it can be asked by now, and then nothing
+ * is noted: nobody would come back to it.
+ */
+export async function oweComparison(db: Db, organizationId: string, quietMs: number): Promise<boolean> {
+  const owed = await firstRow<{ isReachable: boolean }>(
+    db,
+    `update organizations
+        set comparison_owed = case when not ${REACHABLE} then least(comparison_owed, cast(:quietMs as integer)) end
+      where id = :organizationId and installation_id is not null returning ${REACHABLE} as "isReachable"`,
+    { organizationId, quietMs },
+  );
+  return owed?.isReachable ?? false;
+}
+
+/** The milliseconds of quiet of the comparison that was put off for an account, which is not owed any more; null where none was. */
+export async function takeOwedComparison(trx: Trx, organizationId: string): Promise<number | null> {
+  const taken = await firstRow<{ quietMs: number }>(
+    trx,
+    `update organizations o set comparison_owed = null
+       from organizations was
+      where o.id = :organizationId and was.id = o.id and was.comparison_owed is not null
+     returning was.comparison_owed as "quietMs"`,
+    { organizationId },
+  );
+  return taken?.quietMs ?? null;
 }
 
 export async function keepPlace(db: Db, organizationId: string, place: BranchPlace | null): Promise<void> {
@@ -43,17 +75,19 @@ export async function keepPlace(db: Db, organizationId: string, place: BranchPla
 
 /**
  * Some of an organization's branches whose cards have not come to the end of their flow, or whose pull request is open. Those that changed
- * here less than `quietMs` ago are passed over, and so are cards being moved: what the forge shows may be older than what is known.
+ * here less than `quietMs` ago are passed over, and so are cards being moved: what the forge shows may be older than what is known. Null
+ * where the account cannot be asked any more.
  */
 export async function listBranchesToCompare(
   db: Db,
   organizationId: string,
   after: BranchPlace | null,
   { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
-): Promise<KnownBranch[]> {
-  return rows<KnownBranch>(
-    db,
-    `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as ref,
+): Promise<KnownBranch[] | null> {
+  return allAskable(
+    await rows<Askable<KnownBranch>>(
+      db,
+      `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as ref,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
             coalesce((select json_agg(json_build_object('number', p.number, 'state', p.state,
                                         'targetBranch', p.target_branch, 'headSha', p.head_sha))
@@ -64,7 +98,7 @@ export async function listBranchesToCompare(
        join organizations o on o.id = r.organization_id
        join cards c on c.id = cr.card_id
        join stages s on s.id = c.stage_id
-      where o.id = :organizationId and ${BROKEN} is null and c.deleted_at is null and cr.branch_name is not null
+      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.branch_name is not null
         and (cast(:repositoryId as uuid) is null
              or (cr.repository_id, cr.branch_name) > (cast(:repositoryId as uuid), cast(:branchName as text)))
         and cr.changed_at <= now() - :quietMs * interval '1 millisecond'
@@ -77,15 +111,22 @@ export async function listBranchesToCompare(
                          where p.card_id = cr.card_id and p.repository_id = cr.repository_id
                            and p.state in ('draft', 'open')))
       order by cr.repository_id, cr.branch_name limit :limit`,
-    {
-      organizationId,
-      quietMs,
-      limit,
-      repositoryId: after?.repositoryId ?? null,
-      branchName: after?.branchName ?? null,
-    },
+      {
+        organizationId,
+        quietMs,
+        limit,
+        repositoryId: after?.repositoryId ?? null,
+        branchName: after?.branchName ?? null,
+      },
+    ),
   );
 }
+
+/** A repository's `ref` is null while its account cannot be asked. */
+type Askable<T> = Omit<T, "ref"> & { readonly ref: RepositoryRef | null };
+
+const allAskable = <T>(found: Askable<T>[]): T[] | null =>
+  found.every(({ ref }) => ref !== null) ? (found as T[]) : null;
 
 /** A branch meant for a card that has none there, of which nobody knows whether it was cut. */
 export interface UnheardCut {
@@ -96,25 +137,27 @@ export interface UnheardCut {
   readonly branchName: string;
 }
 
-/** Those of an organization that no move is about to ask for again, the oldest first; what was tried less than `quietMs` ago is passed over. */
+/** Those of an organization that no move is about to ask for again, the oldest first; what was tried less than `quietMs` ago is passed over. Null where the account cannot be asked any more. */
 export async function listUnheardCuts(
   db: Db,
   organizationId: string,
   { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
-): Promise<UnheardCut[]> {
-  return rows<UnheardCut>(
-    db,
-    `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
+): Promise<UnheardCut[] | null> {
+  return allAskable(
+    await rows<Askable<UnheardCut>>(
+      db,
+      `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
        from forge_intents i
        join card_repositories cr on cr.card_id = i.card_id and cr.repository_id = i.repository_id
        join repositories r on r.id = i.repository_id
        join organizations o on o.id = r.organization_id
        join cards c on c.id = i.card_id
-      where o.id = :organizationId and ${BROKEN} is null and c.deleted_at is null and cr.branch_name is null and ${UNHEARD_CUT}
+      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.branch_name is null and ${UNHEARD_CUT}
         and i.created_at <= now() - :quietMs * interval '1 millisecond'
         and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
       order by i.created_at limit :limit`,
-    { organizationId, quietMs, limit },
+      { organizationId, quietMs, limit },
+    ),
   );
 }
 

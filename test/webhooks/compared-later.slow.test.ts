@@ -1,0 +1,125 @@
+/** A comparison that was asked for while an account could not be asked is made up for, and nobody has to ask for it again. */
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { RECONCILE } from "../../src/actions/reconcile-later.ts";
+import { repairSoon } from "../../src/jobs/repair-soon.ts";
+import { LOOK_AT_REFUSED } from "../../src/actions/heed-refusal.ts";
+import { eventually } from "../support/api.ts";
+import { allWorked } from "../support/deliveries.ts";
+import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";
+import { expectAllConsistent } from "../support/invariants.ts";
+import { openCard } from "../support/open-card.ts";
+import { bringForward } from "../support/put-off.ts";
+import { lose, push, released, told } from "../support/repairing.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+  // The first look at the forge's log finds that nobody had looked before, and asks for a comparison in a minute.
+  await repairSoon(world.service.deps.db);
+  await putOff(RECONCILE, 1);
+  await bringForward(world);
+  await putOff(RECONCILE, 0);
+});
+afterEach(() => world.forge.control.faults.clear());
+afterEach(() => released(world));
+afterAll(() => expectAllConsistent(world));
+afterAll(() => world.stop());
+
+/** A card whose branch was pushed to, and its checks reported, unheard. */
+async function unheardPush(board: TestBoard): Promise<{ number: number; sha: string }> {
+  const { number, branchName } = await openCard(world, board);
+  await allWorked(world);
+  lose(world);
+  const sha = await push(board, branchName);
+  const report = { state: "pending", context: "ci" };
+  await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, report);
+  return { number, sha };
+}
+
+/** From now on the account's tokens are refused, and new ones are not given out. */
+function refuse(board: TestBoard, status: number): void {
+  const { installation } = onForge(world, board);
+  const { faults } = world.forge.control;
+  const fault = {
+    kind: "answer",
+    status,
+    body: { message: "This installation has been suspended" },
+  } as const;
+  faults.add({ match: { path: `/app/installations/${installation.id}/access_tokens` }, fault });
+  faults.add({ match: { installationId: installation.id }, fault });
+}
+
+const waiting = (task: string) =>
+  world.service.deps.db("graphile_worker.jobs").where("task_identifier", task);
+/** When the jobs of this name that are left are put off: the others are done. */
+const putOff = (task: string, count: number) =>
+  eventually(
+    () => waiting(task),
+    (jobs) => jobs.length === count && jobs.every(({ run_at: at }) => at > Date.now() + 30_000),
+  );
+
+/** Repair is asked for, and all that can be done now is. */
+async function repaired(comparisonsLeft: number): Promise<void> {
+  await repairSoon(world.service.deps.db);
+  await putOff(RECONCILE, comparisonsLeft);
+}
+
+async function expectFound(
+  board: TestBoard,
+  { number, sha }: { number: number; sha: string },
+): Promise<void> {
+  await board.api.cardWhen(number, ({ repositories: [link] }) => link?.checksState === "pending");
+  const pushes = (await told(board, number, "pushed")).filter(({ data }) => data["after"] === sha);
+  expect(pushes).toHaveLength(1);
+  expect(
+    await eventually(
+      () => waiting(RECONCILE),
+      ({ length }) => length === 0,
+    ),
+  ).toEqual([]);
+}
+
+it.each([401, 403])("asked for while the forge refuses us the account (%i)", async (status) => {
+  const board = await world.board();
+  const card = await unheardPush(board);
+  refuse(board, status);
+  await board.api.get(`/v1/cards/${card.number}/reviews`);
+  expect(await brokenIn(board)).toHaveLength(1);
+  await putOff(LOOK_AT_REFUSED, 1);
+  await repaired(0);
+  await repaired(0);
+
+  world.forge.control.faults.clear();
+  await bringForward(world);
+  await brokenWhen(board, 0);
+  await expectFound(board, card);
+});
+
+it.each([401, 403])("which meets the refusal (%i) itself", async (status) => {
+  const board = await world.board();
+  const card = await unheardPush(board);
+  refuse(board, status);
+  await repaired(0);
+  await putOff(LOOK_AT_REFUSED, 1);
+  expect(await brokenIn(board)).toHaveLength(1);
+
+  world.forge.control.faults.clear();
+  await bringForward(world);
+  await brokenWhen(board, 0);
+  await expectFound(board, card);
+});
+
+it("whose question the forge does not answer", async () => {
+  const board = await world.board();
+  const card = await unheardPush(board);
+  world.forge.control.faults.add({
+    match: { installationId: onForge(world, board).installation.id, path: "/graphql" },
+    fault: { kind: "answer", status: 502 },
+  });
+  await repaired(1);
+
+  world.forge.control.faults.clear();
+  await bringForward(world);
+  await expectFound(board, card);
+});
