@@ -10,7 +10,7 @@ import { acknowledgedFaults, unequalAnswers } from "./answers.ts";
 import { eventually, successes, type ApiCard, type TimelineEvent } from "./api.ts";
 import { flowPath } from "./flows.ts";
 import { readInbox, type InboxItem } from "./inbox.ts";
-import { toldTwice } from "./told-once.ts";
+import { type SubmittedReview, toldTwice } from "./told-once.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** What is compared: the API's answers through a board, the tables, and the forge's state and git. */
@@ -101,7 +101,7 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
     const observed = await observe(compared.db, board, number);
     const about = `card ${number}: `;
     tell("I4", stageFaults(flow, observed, inbox), about);
-    tell("I5", toldTwice(observed.timeline, botLogin), about);
+    tell("I5", toldTwice(observed.timeline, botLogin, reviewsOf(compared, observed)), about);
     tell("I2", await branchFaults(compared, observed), about);
     tell("I12", await headFaults(compared, flow, observed), about);
     tell("I12", pullFaults(compared, observed), about);
@@ -144,6 +144,19 @@ async function observe(db: Db, board: TestBoard, number: number): Promise<Observ
       targetBranch: "t.target_branch",
     }),
   };
+}
+
+/** All reviews of a card's pull requests, as the forge has them. */
+function reviewsOf({ forge }: Compared, { pulls }: Observed): SubmittedReview[] {
+  const { accounts, pullRequests, reviews } = forge.context.state;
+  return pulls.flatMap(({ forgeId, repository, number: prNumber }) => {
+    const there = pullRequests.in(forgeId).find((pull) => pull.number === prNumber);
+    return reviews.in(there?.id ?? 0).flatMap(({ userId, state, submittedAt: at }) => {
+      const login = accounts.get(userId)?.login ?? null;
+      const review = { repositoryFullName: repository, prNumber, login, state: state.toLowerCase() };
+      return at === null ? [] : [{ ...review, at }];
+    });
+  });
 }
 
 const lastOf = (timeline: readonly TimelineEvent[], kind: string): TimelineEvent | undefined =>

@@ -11,12 +11,40 @@ const isSame = (one: TimelineEvent, other: TimelineEvent): boolean =>
 /** What happens to one branch or pull request once. */
 const ONCE = ["branch_created", "pull_request_opened", "pull_request_merged", "backmerge_opened"];
 
-/** What may happen several times within one of the forge's seconds, without a difference that is told. */
-const mayRepeat = ({ kind, data }: TimelineEvent): boolean =>
-  kind === "checks_changed" || (kind === "review_submitted" && data["state"] === "commented");
+/** A review as the forge has it. */
+export interface SubmittedReview {
+  readonly repositoryFullName: string;
+  readonly prNumber: number;
+  readonly login: string | null;
+  readonly state: string;
+  /** When it was submitted, ISO 8601. */
+  readonly at: string;
+}
 
-/** What a timeline tells more than once: I5. `botLogin` is our own account on the forge, whose words were said here. */
-export function toldTwice(timeline: readonly TimelineEvent[], botLogin: string): string[] {
+/**
+ * How often something that looks the same is told rightly. Somebody may review a pull request several times within one of the forge's seconds, and a
+ * push dismiss several reviews at once; a timeline does not tell which review it is about.
+ */
+function timesDone(event: TimelineEvent, reviews: readonly SubmittedReview[]): number {
+  const { kind, data, repositoryFullName } = event;
+  if (kind !== "review_submitted") return 1;
+  const isMeant = (review: SubmittedReview): boolean =>
+    review.repositoryFullName === repositoryFullName &&
+    review.prNumber === data["prNumber"] &&
+    (data["state"] === "dismissed"
+      ? review.state === "dismissed"
+      : review.login === event.actor.login &&
+        Date.parse(review.at) === Date.parse(event.at) &&
+        [data["state"], "dismissed"].includes(review.state));
+  return Math.max(1, reviews.filter(isMeant).length);
+}
+
+/** What a timeline tells more than once: I5. `botLogin` is our own account on the forge, whose words were said here; `reviews` are all that it tells of. */
+export function toldTwice(
+  timeline: readonly TimelineEvent[],
+  botLogin: string,
+  reviews: readonly SubmittedReview[],
+): string[] {
   const events = timeline.filter(({ type }) => type === "event");
   const names = events
     .filter(({ kind }) => ONCE.includes(kind))
@@ -24,11 +52,14 @@ export function toldTwice(timeline: readonly TimelineEvent[], botLogin: string):
       ({ kind, repositoryFullName, data }) =>
         `${kind} ${repositoryFullName} ${String(data["prNumber"] ?? data["branchName"])}`,
     );
-  const others = events.filter((event) => !ONCE.includes(event.kind) && !mayRepeat(event));
+  const others = events.filter(({ kind }) => !ONCE.includes(kind) && kind !== "checks_changed");
   return [
     ...names.filter((name, at) => names.indexOf(name) !== at).map((name) => `tells twice of ${name}`),
     ...others
-      .filter((event, at) => others.findIndex((each) => isSame(each, event)) !== at)
+      .filter(
+        (event, at) =>
+          others.slice(0, at).filter((each) => isSame(each, event)).length >= timesDone(event, reviews),
+      )
       .map(({ kind, at, data }) => `tells twice of ${kind} at ${at}: ${JSON.stringify(data)}`),
     ...checksToldTwice(events),
     ...timeline

@@ -53,7 +53,7 @@ it("as if it were about a card's branch and pull request", async () => {
     [],
   );
   const timeline = await board.api.timeline(number);
-  expect(toldTwice(timeline, "")).toEqual([]);
+  expect(toldTwice(timeline, "", [])).toEqual([]);
   const kinds = timeline.map(({ kind }) => kind);
   expect(kinds).toEqual(
     expect.arrayContaining(["pull_request_opened", "pull_request_ready", "review_submitted"]),
