@@ -19,7 +19,8 @@ export async function whatIsLeft(db: Db): Promise<string | null> {
      union all select 'accounts that cannot be asked', count(*) from organizations where refused is not null
      union all select 'comparisons', count(*) from graphile_worker.jobs j join organizations o on j.key = '${RECONCILE}:' || o.id
      union all select 'deliveries', count(*) from deliveries where state = 'waiting'
-     union all select 'jobs', count(*) from graphile_worker.jobs where run_at <= now() + interval '5 seconds' and attempts < max_attempts`,
+     union all select 'jobs (' || string_agg(concat_ws(' ', task_identifier, 'try', attempts, 'locked by ' || locked_by, last_error), ', ') || ')', count(*)
+                 from graphile_worker.jobs where run_at <= now() + interval '5 seconds' and attempts < max_attempts`,
   );
   const found = left.filter(({ count }) => count > 0);
   return found.length === 0 ? null : found.map(({ what, count }) => `${count} ${what}`).join(", ");

@@ -6,6 +6,7 @@ import { heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
 import { addJob } from "../store/jobs.ts";
 import { listOrphanedOperations } from "../store/operations.ts";
 import { listOrphanedActions } from "../store/release-actions.ts";
+import type { LostJobs } from "./lost-jobs.ts";
 import { freeDead } from "../webhooks/free-dead.ts";
 
 export interface Pulse {
@@ -17,10 +18,14 @@ export interface Pulse {
  * Says every few seconds that this process is alive, and sees to what dead ones left behind. The first beat is over when this
  * resolves, so that nothing is held by a process nobody has heard of.
  */
-export async function startPulse(deps: Deps, workerIds: ReadonlySet<string>): Promise<Pulse> {
+export async function startPulse(
+  deps: Deps,
+  workerIds: ReadonlySet<string>,
+  lostJobs: LostJobs,
+): Promise<Pulse> {
   const ending = new AbortController();
   await heartbeat(deps.db, deps.instanceId, [...workerIds]);
-  const beating = beat(deps, workerIds, ending.signal);
+  const beating = beat(deps, workerIds, lostJobs, ending.signal);
   return {
     stop: async () => {
       ending.abort();
@@ -30,11 +35,17 @@ export async function startPulse(deps: Deps, workerIds: ReadonlySet<string>): Pr
   };
 }
 
-async function beat(deps: Deps, workerIds: ReadonlySet<string>, ending: AbortSignal): Promise<void> {
+async function beat(
+  deps: Deps,
+  workerIds: ReadonlySet<string>,
+  lostJobs: LostJobs,
+  ending: AbortSignal,
+): Promise<void> {
   // The first look is at once: where processes live for a few seconds only, somebody has to go on with what they leave.
   for (;;) {
     try {
       await freeDead(deps);
+      await lostJobs.free([...workerIds]);
       const orphans = await listOrphanedOperations(deps.db, 1);
       if (orphans.length > 0)
         await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });

@@ -3,6 +3,7 @@ import { Logger as WorkerLogger, run, type WorkerEvents } from "graphile-worker"
 import type { Deps } from "../actions/deps.ts";
 import { addJob, openJobPool } from "../store/jobs.ts";
 import type { Retention } from "../store/retention.ts";
+import { findLostJobs } from "./lost-jobs.ts";
 import { startPulse } from "./pulse.ts";
 import { AT_START, TIMETABLE, tasksOf } from "./tasks.ts";
 
@@ -32,7 +33,9 @@ export async function startWorker(
   const events: WorkerEvents = new EventEmitter();
   // A job is locked in the pool's name, not in that of the worker at work on it.
   events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
-  const pulse = await startPulse(deps, workerIds);
+  const lostJobs = findLostJobs({ db: deps.db, log });
+  events.on("job:start", ({ job }) => lostJobs.given(job));
+  const pulse = await startPulse(deps, workerIds, lostJobs);
   const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
     log.warn({ err: error }, "a database connection broke"),
   );

@@ -65,6 +65,43 @@ export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): P
   );
 }
 
+/** A job as a worker took it. */
+export interface TakenJob {
+  readonly id: string;
+  /** Of its tries, this one included. */
+  readonly attempts: number;
+}
+
+/** The jobs locked in the name of these workers, and whether for longer than word of that may be on its way. */
+export const listLockedJobs = (
+  db: Db,
+  workerIds: readonly string[],
+): Promise<(TakenJob & { readonly task: string; readonly isOld: boolean })[]> =>
+  rows(
+    db,
+    `select j.id::text as id, j.attempts, j.task_identifier as task,
+            j.locked_at < now() - interval '${SILENCE_SECONDS} seconds' as "isOld"
+       from graphile_worker.jobs j where j.locked_by = any(cast(:workerIds as text[]))`,
+    { workerIds: [...workerIds] },
+  );
+
+/** Lets go of jobs of these workers that were never begun, as if they had not been taken. */
+export async function freeJobs(
+  db: Db,
+  workerIds: readonly string[],
+  jobs: readonly TakenJob[],
+): Promise<void> {
+  await db.raw(
+    `with freed as (
+       update graphile_worker._private_jobs set locked_by = null, locked_at = null, attempts = greatest(0, attempts - 1)
+        where id = any(cast(:ids as bigint[])) and locked_by = any(cast(:workerIds as text[]))
+        returning job_queue_id)
+     update graphile_worker._private_job_queues queue set locked_by = null, locked_at = null
+       from freed where queue.id = freed.job_queue_id and queue.locked_by = any(cast(:workerIds as text[]))`,
+    { ids: jobs.map(({ id }) => id), workerIds: [...workerIds] },
+  );
+}
+
 /** Leaves at once, on a graceful end, so that nobody waits for this process. */
 export async function leave(db: Db, instanceId: string): Promise<void> {
   await db("instances").where({ id: instanceId }).delete();

@@ -1,9 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freeDeadWorkers } from "../../src/store/instances.ts";
 import { connect, isDatabaseAway, rows, type Trx } from "../../src/store/connect.ts";
-import { openJobPool } from "../../src/store/jobs.ts";
+import { addJob, openJobPool } from "../../src/store/jobs.ts";
+import { DEFAULT_RETENTION } from "../../src/store/retention.ts";
+import { findLostJobs } from "../../src/jobs/lost-jobs.ts";
+import { startWorker } from "../../src/jobs/start-worker.ts";
+import { WORK_FORGOTTEN_LANES } from "../../src/jobs/tasks.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { startDatabaseProxy } from "../support/database-proxy.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { expectConsistent } from "../support/invariants.ts";
@@ -80,10 +86,46 @@ it("a job at work in a living process is nobody else's, however long it takes", 
       });
       await untilSomebodyWaits(db());
       await freeDeadWorkers(db(), 0);
+      const [job] = await atWork();
+      await db()("graphile_worker._private_jobs")
+        .where({ id: job.id })
+        .update({ locked_at: db().raw("now() - interval '1 minute'") });
+      const lostJobs = findLostJobs(world.service.deps);
+      lostJobs.given(job);
+      await lostJobs.free([job.locked_by]);
       expect(await atWork()).toHaveLength(1);
     },
   );
 });
+
+it.each([null, "a-queue"])(
+  "a job whose taking was answered to nobody is let go of and done by the living process in whose name it was taken, queue: %s",
+  async (queue) => {
+    const database = await createTestDatabase();
+    const proxy = await startDatabaseProxy(database.connectionString);
+    const near = connect({ connectionString: database.connectionString, onError: () => undefined });
+    const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
+    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+    const worker = await startWorker(deps, proxy.url, options);
+    const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
+    try {
+      const lost = proxy.loseAnswerWith("lost on its way");
+      await addJob(near, WORK_FORGOTTEN_LANES, { word: "lost on its way" }, queue === null ? {} : { queue });
+      await lost;
+      expect(await jobs()).toEqual([{ id: expect.anything(), locked_by: expect.any(String), attempts: 1 }]);
+      // As after a minute: word of it may have been on its way.
+      await near("graphile_worker._private_jobs").update({
+        locked_at: near.raw("now() - interval '1 minute'"),
+      });
+      await eventually(jobs, ({ length }) => length === 0, 30_000);
+    } finally {
+      await worker.stop();
+      await proxy.stop();
+      await near.destroy();
+      await database.drop();
+    }
+  },
+);
 
 it("the worker of jobs hears of a database that is away in a word after which it tries again", async () => {
   const pool = openJobPool(world.databaseUrl, 1, () => undefined);

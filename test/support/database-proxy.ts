@@ -9,6 +9,8 @@ export interface DatabaseProxy {
   /** Breaks what is connected, and lets nobody through until it is restored. */
   cut(): void;
   restore(): void;
+  /** Breaks a connection instead of passing on the first answer with this text in it; resolves then. */
+  loseAnswerWith(text: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -16,6 +18,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const target = addressOf(new URL(databaseUrl));
   const sockets = new Set<Socket>();
   let isCut = false;
+  let losing: { readonly text: string; readonly lost: () => void } | null = null;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on("error", () => socket.destroy());
@@ -26,6 +29,12 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     if (isCut) return void near.destroy();
     const far = connect(target);
     keep(far);
+    far.on("data", (answer: Buffer) => {
+      if (losing === null || !answer.includes(losing.text)) return;
+      near.destroy();
+      losing.lost();
+      losing = null;
+    });
     near.pipe(far).pipe(near);
     near.on("close", () => far.destroy());
     far.on("close", () => near.destroy());
@@ -48,6 +57,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     restore: () => {
       isCut = false;
     },
+    loseAnswerWith: (text) =>
+      new Promise((lost) => {
+        losing = { text, lost };
+      }),
     stop: async () => {
       breakAll();
       server.close();
