@@ -3,7 +3,7 @@ import type { Invariant } from "./subject.ts";
 
 /** Turns are a second apart where they are given; how late a busy machine sends what has its turn is not ours. */
 const LATE_WRITES = 3;
-/** A call whose turn had come may be on its way when another process is told to wait. */
+/** Word has to reach the process that is told, be written down there, and be seen by the others; what they send until then is not held against them. */
 const ON_ITS_WAY_MS = 1_500;
 const POINTS_A_MINUTE = 900;
 
@@ -19,14 +19,14 @@ export const theForgesBudgetIsKept: Invariant = ({ world }) => {
     const early = calls.filter(
       (call) =>
         call.installationId === installationId &&
-        call.at > from + ON_ITS_WAY_MS &&
-        call.at < until - 100 &&
+        call.sentAt > from + ON_ITS_WAY_MS &&
+        call.sentAt < until - 100 &&
         (budget === null || (budget === "graphql") === call.isGraphql),
     );
     found.push(
       ...early.map(
-        ({ route, at }) =>
-          `${route} was called ${until - at} ms before the installation ${installationId} was to be called again`,
+        ({ route, sentAt }) =>
+          `${route} was called ${until - sentAt} ms before the installation ${installationId} was to be called again`,
       ),
     );
   }

@@ -5,7 +5,10 @@ import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 /** One call of an installation, as the forge saw it. */
 export interface ForgeCall {
   readonly installationId: number;
+  /** When the forge came to look at it. */
   readonly at: number;
+  /** When it left the service's hands. */
+  readonly sentAt: number;
   readonly isWrite: boolean;
   readonly isGraphql: boolean;
   readonly route: string;
@@ -41,9 +44,11 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const installationId = installationOf(call);
       if (installationId === null) return;
       const isGraphql = call.route === "POST /graphql";
+      const at = Date.now();
       calls.push({
         installationId,
-        at: Date.now(),
+        at,
+        sentAt: Number(call.headers["x-sent-at"] ?? at),
         isWrite: isWrite(call),
         isGraphql,
         route: call.route ?? `${call.method} ${call.path}`,

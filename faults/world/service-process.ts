@@ -33,6 +33,7 @@ export interface ServiceProcess {
   end(): Promise<number | null>;
 }
 
+const SENT_AT = join(import.meta.dirname, "sent-at.mjs");
 const SKEWED_CLOCK = join(import.meta.dirname, "skewed-clock.mjs");
 
 export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
@@ -55,8 +56,9 @@ export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
     async start() {
       if (isRunning()) return;
       const skew = clockSkewMs === 0 ? {} : { CLOCK_SKEW_MS: String(clockSkewMs) };
-      const args = clockSkewMs === 0 ? ["dist/main.js"] : ["--import", SKEWED_CLOCK, "dist/main.js"];
-      child = spawn(process.execPath, args, {
+      const loaded = clockSkewMs === 0 ? [SENT_AT] : [SENT_AT, SKEWED_CLOCK];
+      const args = loaded.flatMap((each) => ["--import", each]);
+      child = spawn(process.execPath, [...args, "dist/main.js"], {
         cwd: root,
         env: { PATH: process.env["PATH"], ...settings.env, ...skew, PORT: String(port) },
         stdio: ["ignore", "pipe", "pipe"],
