@@ -110,7 +110,10 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
       fault: { kind: "answer", status: 502, effect: "after" },
       times: 1,
     });
-    await board.api.post(`/v1/cards/${number}/comments`, { body: "Once" });
+    const untold = forge.control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop" } });
+    const written = await board.api.post(`/v1/cards/${number}/comments`, { body: "Once" });
+    expect(written).toMatchObject({ status: 201, body: { mirroredTo: 1 } });
+    forge.control.webhooks.remove(untold);
     await eventually(
       () => db("comment_mirrors").whereNull("shown_revision"),
       ({ length }) => length === 0,

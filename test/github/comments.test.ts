@@ -90,6 +90,8 @@ describe("writing a comment", () => {
     identified();
     github.on("GET", COMMENTS, 200, [ours]);
     expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(done);
+    // By the database's clock, from when it was tried, whatever ours says.
+    expect(github.sent("GET", COMMENTS)).toMatchObject([{ query: { since: "2026-11-20T11:49:58Z" } }]);
   });
 
   test("whose answer is lost and that is not shown is not repeated: reads lag", async () => {
