@@ -136,6 +136,31 @@ describe("a token that GitHub no longer accepts", () => {
     expect(github.minted).toBe(2);
   });
 
+  test("is replaced again within the minute where it had been accepted: it was revoked anew", async () => {
+    github.on("GET", REF, 401, bad);
+    github.on("GET", REF, 200, ref);
+    expect(await head()).toBe(SHA);
+    for (let calls = 0; calls < 3; calls++) github.on("GET", REF, 401, bad);
+    for (let calls = 0; calls < 3; calls++) github.on("GET", REF, 200, ref);
+    expect(await Promise.all([head(), head(), head()])).toEqual([SHA, SHA, SHA]);
+    expect(github.minted).toBe(3);
+  });
+
+  test("is replaced within the minute after no new one was to be had", async () => {
+    github.on("GET", REF, 200, ref);
+    await head();
+    const minting = /\/access_tokens$/;
+    nock.cleanAll();
+    nock(API).post(minting).reply(401, bad);
+    github.on("GET", REF, 401, bad);
+    expect(await failure(head())).toMatchObject({ name: "ForgeUnavailable" });
+    nock(API).post(minting).reply(201, { token: "ghs_good", permissions: {} });
+    github.on("GET", REF, 401, bad);
+    github.on("GET", REF, 200, ref);
+    expect(await head()).toBe(SHA);
+    expect(github.requests.at(-1)?.headers["authorization"]).toBe("token ghs_good");
+  });
+
   test("is replaced once for all calls that met it", async () => {
     github.on("GET", REF, 200, ref);
     await head();

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { ForgeClock } from "./clock.ts";
 import type { Transport } from "./transport.ts";
 
-/** A second token is asked for at most this often, should GitHub keep refusing what we show. */
+/** A second token is asked for at most this often, should GitHub keep refusing what we show, and never have accepted the first. */
 const REMINT_EVERY_MS = 60_000;
 const MINT_WITHIN_MS = 20_000;
 /** Octokits kept, one pair for each installation lately called. */
@@ -21,6 +21,8 @@ export interface InstallationOctokits {
   readonly octokit: ProbotOctokit;
   /** A token newer than the one shown, or null when there is none to be had now. */
   renewToken(shownAuthorization: string | null): Promise<string | null>;
+  /** Tells that GitHub has accepted a token. */
+  noteAccepted(shownAuthorization: string | null): void;
 }
 
 export interface Octokits {
@@ -62,7 +64,7 @@ export function createOctokits(options: AppOptions, transport: Transport, clock:
 
   async function connect(installationId: number): Promise<InstallationOctokits> {
     const octokit = await forInstallation(await probot.auth(), installationId);
-    return { octokit, renewToken: tokenRenewal(octokit, clock) };
+    return { octokit, ...tokenRenewal(octokit, clock) };
   }
 
   return {
@@ -99,22 +101,51 @@ async function forInstallation(app: ProbotOctokit, installationId: number): Prom
   return (await app.auth({ type: "installation", installationId, factory })) as ProbotOctokit;
 }
 
+/** A token that replaced a refused one. */
+interface Renewed {
+  readonly at: number;
+  readonly token: Promise<string>;
+  /** The same once it is there. */
+  minted: string | null;
+  /** Whether GitHub has accepted it: then it was good, and is refused for having been revoked since. */
+  isAccepted: boolean;
+}
+
 /** Tokens are kept for 59 minutes and not renewed by themselves when GitHub refuses one before. */
-function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock) {
-  let last: { at: number; token: Promise<string> } | undefined;
+function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<InstallationOctokits, "octokit"> {
+  let last: Renewed | undefined;
 
   async function mint(): Promise<string> {
     const minted: unknown = await octokit.auth({ type: "installation", refresh: true });
     return String(Object(minted).token);
   }
 
-  return async (shownAuthorization: string | null): Promise<string | null> => {
-    if (last === undefined || clock.now() - last.at >= REMINT_EVERY_MS) {
-      last = { at: clock.now(), token: mint() };
-      return await last.token;
-    }
-    const token = await last.token;
-    return shownAuthorization === `token ${token}` ? null : token;
+  function renewed(): Promise<string> {
+    const made: Renewed = { at: clock.now(), token: mint(), minted: null, isAccepted: false };
+    last = made;
+    made.token.then(
+      (token) => void (made.minted = token),
+      // One that was not to be had is no token that is refused.
+      () => {
+        if (last === made) last = undefined;
+      },
+    );
+    return made.token;
+  }
+
+  return {
+    async renewToken(shownAuthorization) {
+      const known = last;
+      if (known === undefined || clock.now() - known.at >= REMINT_EVERY_MS) return await renewed();
+      const token = await known.token;
+      if (shownAuthorization !== `token ${token}`) return token;
+      if (!known.isAccepted) return null;
+      // Of all that meet it the first has it replaced.
+      return await (last === known || last === undefined ? renewed() : last.token);
+    },
+    noteAccepted(shownAuthorization) {
+      if (last?.minted && shownAuthorization === `token ${last.minted}`) last.isAccepted = true;
+    },
   };
 }
 

@@ -83,12 +83,17 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
   return async (url, init) => {
     if (progress.isAbandoned) throw new TransportFailure("no turn came in time");
     progress.isSent = true;
-    const answer = await wire.transport.send(url, init, rules);
+    const send = async (headers: Headers): Promise<Response> => {
+      const answer = await wire.transport.send(url, { ...init, headers }, rules);
+      if (answer.ok) pair?.noteAccepted(headers.get("authorization"));
+      return answer;
+    };
+    const answer = await send(new Headers(init.headers));
     if (answer.status !== 401 || pair === null) return answer;
     const again = (token: string): Promise<Response> => {
       const headers = new Headers(init.headers);
       headers.set("authorization", `token ${token}`);
-      return wire.transport.send(url, { ...init, headers }, rules);
+      return send(headers);
     };
     return await withNewToken(wire.clock, pair, init, again);
   };
