@@ -156,15 +156,15 @@ async function mergeAll(
     };
     const merged = await deps.forge.merge(ref, order, Math.max(until - performance.now(), LEAST_WAIT_MS));
     if (!merged.ok) {
-      await withdrawIntent(deps.db, intent);
+      await withdrawIntent(deps.db, intent, context.operation);
       return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step.headSha);
     }
     if (merged.value.state === "retargeted" || merged.value.state === "merged_outside") {
-      await withdrawIntent(deps.db, intent);
+      await withdrawIntent(deps.db, intent, context.operation);
       return "look_again";
     }
     if (merged.value.state === "enqueued" && context.operation.isOverdue && hasLeftQueue(look, step)) {
-      await withdrawIntent(deps.db, intent);
+      await withdrawIntent(deps.db, intent, context.operation);
       const reason = blockedReason(step.fullName, queueRejected("unknown"));
       return refusedBy(deps, context, look, [reason], step.headSha);
     }

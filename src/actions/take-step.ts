@@ -93,7 +93,7 @@ async function createBranch(
     // Taken by a try of ours whose answer never came: the trunk has gone on since, the branch is still the card's.
     const isOurs = cut.ok && (!cut.value.isTaken || (earlier !== null && !earlier.done));
     if (!isOurs) {
-      await withdrawIntent(deps.db, intent);
+      await withdrawIntent(deps.db, intent, context.operation);
       if (!cut.ok) return cut.refusal;
       continue;
     }
@@ -117,7 +117,7 @@ async function restoreBranch(
   await declareIntent(deps, context, intent);
   const created = await deps.forge.createBranch(repository, step.branchName, step.fromSha);
   if (!created.ok) {
-    await withdrawIntent(deps.db, intent);
+    await withdrawIntent(deps.db, intent, context.operation);
     return created.refusal;
   }
   // Taken by somebody's push in the meantime: it is the card's branch all the same.
@@ -148,13 +148,13 @@ async function openPullRequest(
     isDraft: step.isDraft,
   });
   if (!opened.ok) {
-    await withdrawIntent(deps.db, intent);
+    await withdrawIntent(deps.db, intent, context.operation);
     return opened.refusal;
   }
   const { number, nodeId, isDraft, headSha, authorId } = opened.value;
   if (authorId !== undefined && authorId !== (await deps.forge.identity()).botId) {
     // Somebody opened it before us, and the webhook will say so.
-    await withdrawIntent(deps.db, intent);
+    await withdrawIntent(deps.db, intent, context.operation);
     return "overtaken";
   }
   const { repositoryId, fullName, targetBranch } = step;
@@ -173,7 +173,7 @@ async function markReady(
   const round = await declareIntent(deps, context, intent);
   const marked = await deps.forge.markReady(repository, step.nodeId);
   if (!marked.ok) {
-    await withdrawIntent(deps.db, intent);
+    await withdrawIntent(deps.db, intent, context.operation);
     return marked.refusal;
   }
   await recordReady(deps, context, step, round);

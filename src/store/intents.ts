@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import { firstRow, type Db } from "./connect.ts";
+import { firstRow, rows, type Db } from "./connect.ts";
 import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
@@ -14,6 +14,19 @@ export interface Intent {
   readonly actorId: string;
 }
 
+/** A move as its holder knows it. */
+interface HeldMove {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** SQL that is true while `:moveId` is its holder's, or nothing is done under a move. */
+const IS_HELD_MOVE = `
+  (cast(:moveId as uuid) is null
+   or exists (select 1 from operations where id = :moveId and attempt = :attempt and state = 'running'))`;
+
+const bindingsOf = (move: HeldMove | null) => ({ moveId: move?.id ?? null, attempt: move?.attempt ?? 0 });
+
 /**
  * Writes down what we are about to do, before it is done, and gives its round: trying again what was never known to be done is the
  * same round, doing again what was done is the next. Under a move that is not this holder's any more nothing is written: null.
@@ -21,19 +34,18 @@ export interface Intent {
 export async function recordIntent(
   db: Db,
   intent: Intent,
-  move: { readonly id: string; readonly attempt: number } | null = null,
+  move: HeldMove | null = null,
 ): Promise<number | null> {
   const row = await firstRow<{ round: number }>(
     db,
     `insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id)
      select :repositoryId, :kind, :subject, :cardId, :actorId
-      where cast(:moveId as uuid) is null
-         or exists (select 1 from operations where id = :moveId and attempt = :attempt and state = 'running')
+      where ${IS_HELD_MOVE}
      on conflict (repository_id, kind, subject) do update
        set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
            round = i.round + case when i.done then 1 else 0 end
      returning round`,
-    { ...intent, moveId: move?.id ?? null, attempt: move?.attempt ?? 0 },
+    { ...intent, ...bindingsOf(move) },
   );
   return row?.round ?? null;
 }
@@ -70,7 +82,7 @@ export interface CutBranch {
   readonly headSha: string;
   readonly actorId: string;
   /** The move it was cut under. */
-  readonly move: { readonly id: string; readonly attempt: number } | null;
+  readonly move: HeldMove | null;
 }
 
 /**
@@ -103,8 +115,7 @@ export async function recordCut(db: Db, { move, ...cut }: CutBranch): Promise<bo
      select exists (select 1 from ours) as "isOurs"`,
     {
       ...cut,
-      moveId: move?.id ?? null,
-      attempt: move?.attempt ?? 0,
+      ...bindingsOf(move),
       id: uuidv7(),
       data: JSON.stringify({ branchName: cut.branchName, sha: cut.headSha }),
     },
@@ -112,9 +123,18 @@ export async function recordCut(db: Db, { move, ...cut }: CutBranch): Promise<bo
   return recorded?.isOurs ?? false;
 }
 
-/** The forge refused: whatever happens there from now on is somebody else's. */
-export async function withdrawIntent(db: Db, key: IntentKey): Promise<void> {
-  await db("forge_intents").where(columns(key)).where({ done: false }).delete();
+/**
+ * The forge refused: whatever happens there from now on is somebody else's. Under a move that is not this holder's any more nothing changes: the
+ * one who has it now may be about to do the same.
+ */
+export async function withdrawIntent(db: Db, key: IntentKey, move: HeldMove | null = null): Promise<void> {
+  const { repositoryId, kind, subject } = key;
+  await rows(
+    db,
+    `delete from forge_intents
+      where repository_id = :repositoryId and kind = :kind and subject = :subject and not done and ${IS_HELD_MOVE}`,
+    { repositoryId, kind, subject, ...bindingsOf(move) },
+  );
 }
 
 export interface FoundIntent {

@@ -227,3 +227,42 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
     120_000,
   );
 });
+
+it("hears of a refusal late, while the other has the same merge under way: that one stays ours", async () => {
+  const write = FORGE_WRITES.find(({ to }) => to === "Done");
+  if (!write) throw new Error("no writing call of a card's life is a merge");
+  const { match, to } = write;
+  const board = await world.board();
+  const [card] = await cardsBefore(board, write, 1);
+  if (!card) throw new Error("no card");
+  const { number, key } = card;
+  await world.forge.settle();
+  const [here, there] = await apisOf(board);
+  const refused = keep(match, "before", 1);
+  const body = {
+    status: "failed",
+    details: { message: "Merge conflict: the pull request could not be merged." },
+  };
+  world.forge.control.faults.add({ match, fault: { kind: "answer", status: 200, body }, times: 1 });
+  const first = there.move(number, board.stages[to], 0, { key });
+  await refused.met();
+  proxy.cut();
+  await silenceOther();
+  const [merging, answering] = [keep(match, "before", 1), keep(match, "after", 1)];
+  const moving = here.move(number, board.stages[to], 0, { key });
+  await merging.met();
+  proxy.restore();
+  refused.letGo();
+  expect((await first).status).toBe(409);
+  merging.letGo();
+  // Heard by webhook before the forge answers.
+  const { actor } = await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
+  answering.letGo();
+  expect(await moving).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });
+  await expectDoneOnce(board, [card], to);
+  const moved = await board.api.eventWhen(
+    number,
+    ({ kind, data }) => kind === "status_changed" && data["to"] === board.stages[to],
+  );
+  expect(actor).toEqual(moved.actor);
+}, 120_000);
