@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { bringBackHotfix, lookAfterHotfixes } from "../../src/actions/bring-back-hotfix.ts";
+import {
+  BRING_BACK_HOTFIX,
+  bringBackHotfix,
+  lookAfterHotfixes,
+} from "../../src/actions/bring-back-hotfix.ts";
 import { eventually } from "../support/api.ts";
+import { allWorked } from "../support/deliveries.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { kindsOf, work } from "../support/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/two-targets.ts";
@@ -31,6 +36,19 @@ const opensOf = async (board: TestBoard): Promise<{ number: number; base: string
 };
 const merge = (board: TestBoard, number: number, body: object = {}) =>
   board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/${number}/merge`, body);
+
+/** Waits until everything that was told is worked, and nobody is about to look at a hotfix. */
+async function untilNobodyLooks(): Promise<void> {
+  await allWorked(world);
+  await eventually(
+    () =>
+      world.service.deps
+        .db("graphile_worker.jobs")
+        .where({ task_identifier: BRING_BACK_HOTFIX })
+        .select("key"),
+    ({ length }) => length === 0,
+  );
+}
 
 describe("a hotfix", () => {
   it("is cut from the far end, aims there, and is offered to the branches before it once it has landed", async () => {
@@ -103,6 +121,7 @@ describe("a hotfix", () => {
     const { number } = await hotfix(board);
     await board.api.move(number, board.stages.Done);
     await itemWhen(board.api, "backmerge_open");
+    await untilNobodyLooks();
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await merge(board, 2);
     await world.forge.settle();
@@ -158,12 +177,16 @@ describe("a hotfix", () => {
       "theirs.txt": "theirs\n",
     });
     const message = "Resource not accessible by integration";
-    world.forge.control.script({ method: "POST", path: "/repositories/*/pulls" }, [
-      { status: 403, body: { message } },
-    ]);
+    // For as long as it takes: more than one look may be under way.
+    const { faults } = world.forge.control;
+    const refusing = faults.add({
+      match: { method: "POST", path: "/repositories/*/pulls" },
+      fault: { kind: "answer", status: 403, body: { message } },
+    });
     await board.api.move(number, board.stages.Done);
     const refused = await itemWhen(board.api, "backmerge_open");
     expect(refused).toMatchObject({ detail: message, data: { prNumber: null } });
+    faults.remove(refusing);
     await bringBackHotfix(world.service.deps, id);
     const opened = await itemWhen(board.api, "backmerge_open");
     expect(opened).toMatchObject({
