@@ -23,6 +23,14 @@ export interface Surroundings {
   readonly seeding: Db;
 }
 
+/** Connections that may take as long as they like; asked for in the address, since a pool replaces those that were idle. */
+function unhurried(connectionString: string): string {
+  const url = new URL(connectionString);
+  url.searchParams.set("statement_timeout", "0");
+  url.searchParams.set("idle_in_transaction_session_timeout", "0");
+  return url.href;
+}
+
 /**
  * Builds the service, and starts a migrated PostgreSQL and a forge in a folder of their own. What is to be done at the end goes to `ends` as soon as there is something
  * to end.
@@ -40,9 +48,12 @@ export async function startSurroundings(ends: Ends, prefix: string): Promise<Sur
   const db = connect({ connectionString, onError: () => undefined });
   ends.push(() => db.destroy());
   // One connection, which keeps what is set.
-  const seeding = connect({ connectionString, max: 1, onError: () => undefined });
+  const seeding = connect({
+    connectionString: unhurried(connectionString),
+    max: 1,
+    onError: () => undefined,
+  });
   ends.push(() => seeding.destroy());
-  await seeding.raw("set statement_timeout = 0; set idle_in_transaction_session_timeout = 0");
   await migrate(db, connectionString);
   return { connectionString, dataDir, forge, db, seeding };
 }
