@@ -1,6 +1,7 @@
 import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
-import { isCardNumber, shownCard, type CardChanges } from "./cards.ts";
+import { isCardNumber, type CardChanges } from "./cards.ts";
 import type { Db } from "./connect.ts";
+import { shownCard } from "./shown-card.ts";
 
 /** The fields of a card that one statement can set. */
 export type PlainChanges = Pick<CardChanges, "title" | "priority" | "dueDate" | "assigneeId">;

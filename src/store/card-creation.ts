@@ -1,7 +1,8 @@
 import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
-import { shownCard, type NewCard } from "./cards.ts";
+import type { NewCard } from "./cards.ts";
 import type { Db } from "./connect.ts";
 import { rankBeyond, shareColumn, someFraction } from "./placing.ts";
+import { shownCard } from "./shown-card.ts";
 
 /** A new draft that refers to nothing but its project, its assignee and the repositories it is linked to. */
 export interface NewDraft extends Pick<
