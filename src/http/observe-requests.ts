@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
-import { v7 as uuidv7, validate as isUuid } from "uuid";
+import { validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
 import type { Gate } from "./gate.ts";
 
@@ -30,7 +31,7 @@ export function observeRequest(
   response: Response,
 ): void {
   const given = request.headers["x-request-id"];
-  const requestId = typeof given === "string" && isUuid(given) ? given : uuidv7();
+  const requestId = typeof given === "string" && isUuid(given) ? given : randomUUID();
   const started = performance.now();
   response.locals = new Observed(requestId, gate, log);
   response.setHeader("X-Request-Id", requestId);

@@ -1,7 +1,8 @@
 import { countColumn } from "./column-counts.ts";
-import { firstRow, type Db } from "./connect.ts";
+import type { Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import type { Presumption } from "./presumption.ts";
+import { rowsTogether, type Company } from "./together.ts";
 import { isUndone } from "./violations.ts";
 
 /** A request as its idempotency key knows it. */
@@ -55,17 +56,18 @@ interface Row {
   readonly body: string | null;
 }
 
-/** Runs a statement made by `atOnce`, `status` being the one it was made with. Throws `Outdated` where the credential is another by now. */
+/** Runs a statement made by `atOnce`, `status` being the one it was made with, in that company, or alone. Throws `Outdated` where the credential is another by now. */
 export async function doAtOnce(
   db: Db,
   sql: string,
   status: number,
   { presumed, key, fingerprint }: KeyedRequest,
+  company: Company | null,
   bindings: Readonly<Record<string, unknown>>,
 ): Promise<AtOnce> {
   const { id: credentialId, clientId, stamp } = presumed.credential;
   const asked = { ...bindings, credentialId, clientId, stamp, key, fingerprint };
-  const row = await unlessUndone(firstRow<Row>(db, sql, asked));
+  const [row] = (await unlessUndone(rowsTogether<Row>(db, company, { sql, bindings: asked }))) ?? [];
   if (!row) return null;
   presumed.settle(row.stamp);
   if (row.stale !== null) await countColumn(db, row.stale);

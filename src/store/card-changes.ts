@@ -39,7 +39,8 @@ const UPDATE_AT_ONCE = atOnce(
 export async function updateCardAtOnce(db: Db, request: KeyedRequest, update: CardUpdate): Promise<AtOnce> {
   const { changes, fields, ...bindings } = update;
   if (!isCardNumber(update.number)) return null;
-  return doAtOnce(db, UPDATE_AT_ONCE, 200, request, {
+  const company = { group: `update ${update.workspaceId}`, order: update.number };
+  return doAtOnce(db, UPDATE_AT_ONCE, 200, request, company, {
     ...bindings,
     fields: [...fields],
     title: changes.title ?? null,

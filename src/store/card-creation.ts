@@ -73,4 +73,11 @@ const CREATE_AT_ONCE = atOnce(
 
 /** Makes a draft at the end of its project's backlog and tells of it, with the answer. */
 export const createDraftAtOnce = (db: Db, request: KeyedRequest, draft: NewDraft): Promise<AtOnce> =>
-  doAtOnce(db, CREATE_AT_ONCE, 201, request, { ...draft, fraction: someFraction() });
+  doAtOnce(
+    db,
+    CREATE_AT_ONCE,
+    201,
+    request,
+    { group: `create ${draft.workspaceId} ${draft.projectId}` },
+    { ...draft, fraction: someFraction() },
+  );

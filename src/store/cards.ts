@@ -7,6 +7,7 @@ import type { CardLabel } from "./labels.ts";
 import type { Presumption } from "./presumption.ts";
 import type { User } from "./users.ts";
 import { cardColumns, cardFrom, CARD_COLUMNS } from "./shown-card.ts";
+import { READS, rowsTogether } from "./together.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
 import { whileItStands } from "./violations.ts";
 
@@ -55,6 +56,11 @@ export async function readCard(db: Db, workspaceId: string, number: number): Pro
   );
 }
 
+const READ_AS = `
+  select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as stale, to_json(shown)::text as card
+    ${cardFrom("cards")} ${WITH_PLACE} cross join lateral (select ${CARD_COLUMNS}) shown
+   where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
+
 /** The same in JSON, for a call, whose credential the statement settles where there is such a card. */
 export async function readCardAs(
   db: Db,
@@ -63,12 +69,12 @@ export async function readCardAs(
   number: number,
 ): Promise<string | null> {
   if (!isCardNumber(number)) return null;
-  const row = await firstRow<{ stamp: string | null; stale: string | null; card: string }>(
+  const { clientId } = presumed.credential;
+  const question = { sql: READ_AS, bindings: { workspaceId, number, clientId } };
+  const [row] = await rowsTogether<{ stamp: string | null; stale: string | null; card: string }>(
     db,
-    `select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as stale, to_json(shown)::text as card
-       ${cardFrom("cards")} ${WITH_PLACE} cross join lateral (select ${CARD_COLUMNS}) shown
-      where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
-    { workspaceId, number, clientId: presumed.credential.clientId },
+    READS,
+    question,
   );
   if (!row) return null;
   const { stamp, stale, card } = row;

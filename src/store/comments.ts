@@ -137,7 +137,11 @@ export async function commentAtOnce(
   comment: Omit<NewComment, "cardId"> & { readonly workspaceId: string; readonly number: number },
 ): Promise<AtOnce> {
   const { requestId, ...bindings } = comment;
-  return doAtOnce(db, COMMENT_AT_ONCE, 201, request, { ...bindings, naturalKey: naturalKeyOf(requestId) });
+  const company = { group: `comment ${comment.workspaceId}`, order: comment.number };
+  return doAtOnce(db, COMMENT_AT_ONCE, 201, request, company, {
+    ...bindings,
+    naturalKey: naturalKeyOf(requestId),
+  });
 }
 
 /** Changes what a comment says, and lets its mirrors follow; the same words again change nothing. */

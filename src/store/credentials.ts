@@ -1,5 +1,6 @@
 import type { Role } from "../flow/roles.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
+import { READS, rowsTogether } from "./together.ts";
 
 export type Scope = "read" | "write";
 
@@ -35,9 +36,12 @@ const stampOf = (credential: string): string =>
 /** For any statement: the stamp of the credential with the binding `:clientId`, in the statement's own snapshot. */
 export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_id = :clientId)`;
 
+const READ_STAMP = `select ${STAMP} as stamp`;
+
 /** The stamp by itself; null where the credential may not be used, or is none. */
 export async function readStamp(db: Db, clientId: string): Promise<string | null> {
-  const found = await firstRow<{ stamp: string | null }>(db, `select ${STAMP} as stamp`, { clientId });
+  const question = { sql: READ_STAMP, bindings: { clientId } };
+  const [found] = await rowsTogether<{ stamp: string | null }>(db, READS, question);
   return found?.stamp ?? null;
 }
 

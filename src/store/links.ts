@@ -39,12 +39,18 @@ export async function insertLinks(db: Db, cardId: string, repositoryIds: readonl
     .ignore();
 }
 
-/** Unlinks a card from repositories. Their branches and pull requests are left alone. */
+/** Unlinks a card from repositories. Their branches and pull requests are left alone, and which branch it had there is kept. */
 export async function removeLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {
-  await db("card_repositories")
-    .where({ card_id: cardId })
-    .whereIn("repository_id", [...repositoryIds])
-    .delete();
+  await rows(
+    db,
+    `with removed as (
+       delete from card_repositories where card_id = :cardId and repository_id = any(cast(:repositoryIds as uuid[]))
+       returning repository_id, branch_name)
+     insert into left_branches (repository_id, branch_name, card_id)
+     select repository_id, branch_name, :cardId from removed where branch_name is not null
+     on conflict (repository_id, branch_name) do update set card_id = excluded.card_id, left_at = now()`,
+    { cardId, repositoryIds: [...repositoryIds] },
+  );
 }
 
 /** A card on the board that is linked to a repository, and what keeps it there. */

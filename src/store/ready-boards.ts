@@ -117,6 +117,15 @@ interface Read extends Stamped {
   readonly answer: ReadyAnswer | null;
 }
 
+const IS_GOOD = `
+  select ${STAMP} as stamp, p.id as "projectId",
+         pg_postmaster_start_time()::text = :server
+         and not exists (select 1 from board_changes b
+                       where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
+                         and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot)) as holds
+    from projects p
+   where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`;
+
 /**
  * Whether the known board is still the one that is meant, and no transaction outside its snapshot has changed it. A statement of its own: were the board's text in
  * it, too, an unchanged one would take PostgreSQL twice as long, for making the plan ready.
@@ -127,28 +136,25 @@ async function askWhether(
   { workspaceId, projectId }: BoardQuestion,
   known: Kept,
 ): Promise<(Stamped & { readonly holds: boolean }) | null> {
-  const found = await rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(
-    db,
-    `select ${STAMP} as stamp, p.id as "projectId",
-            pg_postmaster_start_time()::text = :server
-            and not exists (select 1 from board_changes b
-                             where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
-                               and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot)) as holds
-       from projects p
-      where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`,
-    {
-      workspaceId,
-      projectId,
-      snapshot: known.snapshot,
-      server: known.server,
-      clientId,
-    },
-  );
+  const found = await rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(db, IS_GOOD, {
+    workspaceId,
+    projectId,
+    snapshot: known.snapshot,
+    server: known.server,
+    clientId,
+  });
   const [first, second] = found;
   if (!first) return null;
   const { stamp } = first;
   return { stamp, holds: !second && first.projectId === known.projectId && first.holds };
 }
+
+const READ_BOARD = `
+  select ${STAMP} as stamp, p.id as "projectId", pg_current_snapshot()::text as snapshot,
+         pg_postmaster_start_time()::text as server,
+         case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id")} end as text
+    from (select id, workspace_id, count(*) over () as candidates from projects
+           where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`;
 
 /** The board as it is now, with the snapshot it was read in, its text null unless one project is meant; null where there is none. */
 const readBoard = (
@@ -156,15 +162,7 @@ const readBoard = (
   clientId: string,
   { workspaceId, projectId }: BoardQuestion,
 ): Promise<(Stamped & Omit<Kept, "since" | "answer"> & { readonly text: string | null }) | null> =>
-  firstRow(
-    db,
-    `select ${STAMP} as stamp, p.id as "projectId", pg_current_snapshot()::text as snapshot,
-            pg_postmaster_start_time()::text as server,
-            case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id")} end as text
-       from (select id, workspace_id, count(*) over () as candidates from projects
-              where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`,
-    { workspaceId, projectId, clientId },
-  );
+  firstRow(db, READ_BOARD, { workspaceId, projectId, clientId });
 
 /** Drops what no board at hand is compared with any more, and gives how much. */
 export async function dropOldBoardChanges(db: Db): Promise<number> {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { rows, type Trx } from "../../src/store/connect.ts";
 import { revokeCredential } from "../../src/store/credentials.ts";
-import { makeApi, type Api, type ApiAnswer, type CallOptions } from "../support/api.ts";
+import { eventually, makeApi, type Api, type ApiAnswer, type CallOptions } from "../support/api.ts";
 import { databaseContent, settled } from "../support/database-content.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { keyHeldBy } from "../support/keys.ts";
@@ -82,6 +82,29 @@ describe.each(writes)("%s", (_, write) => {
       told.push([first?.status, saidBy(first?.text ?? ""), saidBy(timeline), saidBy(card)]);
     }
     expect(told[0]).toEqual(told[1]);
+  });
+
+  it("is done once for each of many calls at one moment, whatever is asked beside them", async () => {
+    const cards = await Promise.all(Array.from({ length: 8 }, () => board.api.card()));
+    const numbers = cards.map(({ number }) => number);
+    // Each card is written to twice, and the first call comes a second time, with its key.
+    const calls = [...numbers, ...numbers].map((number) => ({ number, key: `key-${randomUUID()}` }));
+    const [first = { number: 0, key: "" }] = calls;
+    const untilDone = ({ number, key }: typeof first): Promise<ApiAnswer> =>
+      eventually(
+        () => write(board.api, number, { key }),
+        ({ status, headers }) => status !== 409 || headers.get("retry-after") === null,
+      );
+    const [, ...answers] = await Promise.all([
+      write(board.api, 999_999),
+      untilDone(first),
+      ...calls.map(untilDone),
+    ]);
+    expect(answers.map(({ status }) => status < 300)).toEqual([first, ...calls].map(() => true));
+    for (const [at, call] of [first, ...calls].entries()) {
+      const again = await untilDone(call);
+      expect([again.text, again.headers.get("idempotent-replay")]).toEqual([answers[at]?.text, "true"]);
+    }
   });
 
   it("is told to wait while the same request is under way, and is done once", async () => {

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { connect, isDatabaseAway, rows, type Db } from "../../src/store/connect.ts";
+import { rowsTogether } from "../../src/store/together.ts";
+import { eventually } from "../support/api.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+describe("statements asked at one moment", () => {
+  let database: TestDatabase;
+  let db: Db;
+  /** Of one connection, so that what goes wrong there is met by whoever comes next. */
+  let narrow: Db;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const options = { connectionString: database.connectionString, onError: () => undefined };
+    db = connect(options);
+    narrow = connect({ ...options, max: 1 });
+    await rows(db, "create table noted (number integer primary key, times integer not null default 0)");
+  });
+  afterAll(async () => {
+    await narrow.destroy();
+    await db.destroy();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    await rows(db, "truncate noted");
+  });
+
+  interface Noted {
+    readonly number: number;
+    readonly before: number;
+    readonly xid: string;
+  }
+  const NOTE = `insert into noted (number) values (:number)
+                returning number, (select count(*) from noted) as before, pg_current_xact_id()::text as xid`;
+  const note = (number: number, pool = db, order?: number): Promise<Noted[]> =>
+    rowsTogether<Noted>(
+      pool,
+      { group: "notes", ...(order !== undefined && { order }) },
+      { sql: NOTE, bindings: { number } },
+    );
+  const count = (number: number, group = "counts"): Promise<unknown[]> =>
+    rowsTogether(
+      db,
+      { group, order: number },
+      {
+        sql: "update noted set times = times + 1 where number = :number returning times",
+        bindings: { number },
+      },
+    );
+  const noted = async (): Promise<number[]> =>
+    (await rows<{ number: number }>(db, "select number from noted order by number")).map(
+      ({ number }) => number,
+    );
+
+  it("share one transaction, each seeing what those before it did", async () => {
+    const found = (await Promise.all(upTo(20).map((number) => note(number)))).flat();
+    expect(found.map(({ number }) => number)).toEqual(upTo(20));
+    expect(found.map(({ before }) => before)).toEqual(upTo(20).map((number) => number - 1));
+    expect(new Set(found.map(({ xid }) => xid)).size).toBe(1);
+    expect(await noted()).toEqual(upTo(20));
+  });
+
+  it("go in the order of what they lock", async () => {
+    const found = (await Promise.all(upTo(9).map((number) => note(number, db, -number)))).flat();
+    expect(found.map(({ before }) => before)).toEqual(upTo(9).map((number) => 9 - number));
+  });
+
+  it("are each done, but for the one that fails, and the connection serves the next", async () => {
+    await note(3, narrow);
+    const outcomes = await Promise.allSettled(upTo(5).map((number) => note(number, narrow)));
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+      "fulfilled",
+    ]);
+    expect(outcomes[2]).toMatchObject({ reason: { code: "23505" } });
+    expect(await noted()).toEqual(upTo(5));
+    const next = (await Promise.all([6, 7, 8].map((number) => note(number, narrow)))).flat();
+    expect(new Set(next.map(({ xid }) => xid)).size).toBe(1);
+    expect(await noted()).toEqual(upTo(8));
+  });
+
+  it("are not done in part when the connection is lost, and are not tried again by themselves", async () => {
+    const cut = rowsTogether(
+      narrow,
+      { group: "notes" },
+      {
+        sql: "select pg_terminate_backend(pg_backend_pid()), cast(:number as integer)",
+        bindings: { number: 3 },
+      },
+    );
+    const outcomes = await Promise.allSettled([note(1, narrow), note(2, narrow), cut, note(4, narrow)]);
+    expect(
+      outcomes.map((outcome) => outcome.status === "rejected" && isDatabaseAway(outcome.reason)),
+    ).toEqual([true, true, true, true]);
+    expect(await noted()).toEqual([]);
+    // That the connection has ended is heard of a moment later.
+    await eventually(
+      () => note(5, narrow).catch(() => []),
+      ({ length }) => length === 1,
+    );
+  });
+
+  it("that wait for a row keep nobody waiting who asks after them", async () => {
+    await Promise.all(upTo(6).map((number) => note(number)));
+    const waiting: Promise<unknown>[] = [];
+    const hold = (trx: Db): Promise<unknown> => rows(trx, "select 1 from noted where number = 2 for update");
+    await whileHeld(db, hold, async () => {
+      for (let turn = 0; turn < 3; turn++) {
+        waiting.push(count(1), count(2));
+        await untilSomebodyWaits(db);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await count(6)).toEqual([{ times: 1 }]);
+    });
+    expect(await Promise.all(waiting)).toHaveLength(6);
+    expect(await count(2)).toEqual([{ times: 4 }]);
+  });
+
+  it("never wait for each other in a circle, however their callers asked", async () => {
+    await Promise.all(upTo(8).map((number) => note(number)));
+    const deadlocks = async (): Promise<unknown> => {
+      await rows(db, "select pg_stat_force_next_flush()");
+      return rows(db, "select deadlocks from pg_stat_database where datname = current_database()");
+    };
+    const before = await deadlocks();
+    for (let round = 0; round < 20; round++) {
+      await Promise.all([
+        ...upTo(8).map((number) => count(number, "one")),
+        ...upTo(8).map((number) => count(9 - number, "other")),
+      ]);
+    }
+    expect(await rows(db, "select distinct times from noted")).toEqual([{ times: 40 }]);
+    expect(await deadlocks()).toEqual(before);
+  });
+});
