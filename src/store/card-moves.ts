@@ -67,12 +67,16 @@ const MOVE_AT_ONCE = atOnce(
 export async function moveAtOnce(db: Db, request: KeyedRequest, move: CardMove): Promise<AtOnce> {
   if (!isCardNumber(move.number)) return null;
   const { index, roles, rulesWithoutGit, ...bindings } = move;
-  return doAtOnce(db, MOVE_AT_ONCE, 200, request, {
+  const place = index === 0 ? ({ goesTo: "first", rank: null } as const) : await placeAt(db, move);
+  // Of one column: who waits for it holds no other. Ranks between two others come to be the same where many go there, and then those that hold several would wait for each other.
+  const company =
+    place.rank === null ? { group: `move ${move.workspaceId} ${move.stageId}`, order: move.number } : null;
+  return doAtOnce(db, MOVE_AT_ONCE, 200, request, company, {
     ...bindings,
+    ...place,
     roles: [...roles],
     rulesWithoutGit: [...rulesWithoutGit],
     fraction: someFraction(),
-    ...(index === 0 ? { goesTo: "first", rank: null } : await placeAt(db, move)),
   });
 }
 

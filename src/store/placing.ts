@@ -9,7 +9,7 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const integerOf = (rank: string): string =>
   `left(${rank}, case when ascii(${rank}) >= ascii('a') then ascii(${rank}) - ascii('a') else ascii('Z') - ascii(${rank}) end + 2)`;
 
-/** The next whole rank, or the one before, of a whole one in SQL: the last digit that can be turned is, those behind it begin anew. */
+/** The next whole rank, or the one before, of a whole one in SQL: the last digit that can be turned is, those behind it begin anew. Null where none can be. */
 function turned(integer: string, by: 1 | -1): string {
   const [from, to] =
     by === 1 ? [DIGITS.slice(0, -1), DIGITS.slice(1)] : [DIGITS.slice(1), DIGITS.slice(0, -1)];
@@ -19,12 +19,25 @@ function turned(integer: string, by: 1 | -1): string {
              from ${parts} as parts)`;
 }
 
+/** The same of one whose digits have all come to their end: with the next first letter, and a digit more, or fewer. */
+function carried(integer: string, by: 1 | -1): string {
+  const [between, beyond, digit] = by === 1 ? ["Z", "a", "0"] : ["a", "Z", "z"];
+  const [longer, shorter] = by === 1 ? ["[a-y]", "[A-Y]"] : ["[B-Z]", "[b-z]"];
+  const letter = `chr(ascii(${integer}) + ${by})`;
+  return `case when left(${integer}, 1) = '${between}' then '${beyond}${digit}'
+               when ${integer} ~ '^${longer}' then ${letter} || repeat('${digit}', length(${integer}))
+               when ${integer} ~ '^${shorter}' then ${letter} || repeat('${digit}', length(${integer}) - 2) end`;
+}
+
 /**
- * A rank beyond the last (or before the first) of a column, in SQL; the first rank of all where `rank` is null, and null where a longer one is due. The
- * binding `:fraction` keeps apart those that are put there at the same moment, which all come behind (or before) the same card.
+ * A rank beyond the last (or before the first) of a column, in SQL; the first rank of all where `rank` is null. The binding `:fraction` keeps apart those that are put there
+ * at the same moment, which all come behind (or before) the same card.
  */
-export const rankBeyond = (rank: string, side: "last" | "first"): string =>
-  `case when ${rank} is null then 'a0' else ${turned(integerOf(rank), side === "last" ? 1 : -1)} end || :fraction`;
+export function rankBeyond(rank: string, side: "last" | "first"): string {
+  const by = side === "last" ? 1 : -1;
+  const integer = integerOf(rank);
+  return `case when ${rank} is null then 'a0' else coalesce(${turned(integer, by)}, ${carried(integer, by)}) end || :fraction`;
+}
 
 const someDigit = (least: number): string =>
   DIGITS[least + Math.floor(Math.random() * (DIGITS.length - least))] ?? "";

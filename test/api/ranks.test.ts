@@ -18,10 +18,10 @@ afterAll(async () => {
 
 const SIDES = ["last", "first"] as const;
 
-async function beyond(rank: string | null, side: (typeof SIDES)[number]): Promise<string | null> {
+async function beyond(rank: string | null, side: (typeof SIDES)[number]): Promise<string> {
   const sql = `select ${rankBeyond("given.rank", side)} as rank from (select cast(:rank as text) as rank) given`;
   const found = await rows<{ rank: string | null }>(db, sql, { rank, fraction: someFraction() });
-  return found[0]?.rank ?? null;
+  return found[0]?.rank ?? "none";
 }
 
 /** Throws where `rank` is none, or does not stand on its side of `other`. */
@@ -52,21 +52,36 @@ const ranks = fc
 
 it.each(SIDES)("a rank that PostgreSQL makes is one, and stands beyond the %s", async (side) => {
   const property = fc.asyncProperty(ranks, async (rank) => {
-    const made = await beyond(rank, side);
-    if (made !== null) place(made, rank, side);
+    place(await beyond(rank, side), rank, side);
   });
   await fc.assert(property, { numRuns: 60 });
 });
 
-it("the first of a column is one, and those after it follow each other", async () => {
-  for (const side of SIDES) {
-    let rank = await beyond(null, side);
-    for (let step = 0; step < 70; step++) {
-      const next: string | null = await beyond(rank, side);
-      if (next === null) break;
-      place(next, rank, side);
-      rank = next;
-    }
-    expect(rank).toMatch(side === "last" ? /^az..$/ : /^a0..$/);
+it.each(SIDES)("the %s of a column follow each other, from one length of rank to the next", async (side) => {
+  const integers: string[] = [];
+  let rank = await beyond(null, side);
+  for (let step = 0; step < 140; step++) {
+    const next = await beyond(rank, side);
+    place(next, rank, side);
+    integers.push(next.slice(0, -2));
+    rank = next;
+  }
+  let integer = "a0";
+  for (const made of integers) {
+    integer = side === "last" ? generateKeyBetween(integer, null) : generateKeyBetween(null, integer);
+    expect(made).toBe(integer);
+  }
+});
+
+/** A whole rank of each first letter, with all its digits at their end. */
+const ENDS = {
+  last: ["Xzzz", "Yzz", "Zz", "az", "bzz", "czzz"],
+  first: ["X000", "Y00", "Z0", "a0", "b00", "c000"],
+};
+
+it.each(SIDES)("beyond the %s with a first letter comes one with the next", async (side) => {
+  for (const end of ENDS[side]) {
+    const next = side === "last" ? generateKeyBetween(end, null) : generateKeyBetween(null, end);
+    expect((await beyond(end, side)).slice(0, -2)).toBe(next);
   }
 });
