@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { dataDirOf } from "../config.ts";
 import { lockDataDir } from "../sandbox/data-dir-lock.ts";
 import { startForge } from "../sandbox/forge/start-forge.ts";
-import { writeForgeFile } from "../sandbox/state-files.ts";
+import { newControlToken, writeForgeFile } from "../sandbox/state-files.ts";
 import { readArgs, UsageError, type Command } from "./command.ts";
 
 /** `forge`: only the embedded forge, to try a service in real mode against. */
@@ -25,6 +25,7 @@ export const forge: Command = {
       dataDir: join(dataDir.path, "forge"),
       port,
       webhookUrl: values["webhook-url"] ?? null,
+      controlToken: newControlToken(),
       ...(searchPath !== undefined && { searchPath }),
     });
     const path = await writeForgeFile(dataDir.path, running);
@@ -32,7 +33,7 @@ export const forge: Command = {
     context.print(
       values.json
         ? JSON.stringify({ apiUrl, cloneUrl, file: path })
-        : `The forge is at ${cloneUrl}, its API at ${apiUrl}.\nThe App's key and secret and the people's tokens are in ${path}.`,
+        : `The forge is at ${cloneUrl}, its API at ${apiUrl}.\nThe App's key and secret, the people's tokens and the control's are in ${path}.`,
     );
     await context.untilSignal();
     await running.stop();

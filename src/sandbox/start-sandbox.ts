@@ -5,7 +5,7 @@ import { lockDataDir, type LockedDataDir } from "./data-dir-lock.ts";
 import { startForge, type RunningForge } from "./forge/start-forge.ts";
 import { startPostgres, type RunningPostgres } from "./postgres/start-postgres.ts";
 import { prepareSandbox } from "./prepare-sandbox.ts";
-import type { SandboxFile } from "./state-files.ts";
+import { newControlToken, type SandboxFile } from "./state-files.ts";
 
 export interface RunningSandbox {
   readonly service: RunningService;
@@ -40,6 +40,7 @@ export async function startSandbox(
       dataDir: `${dataDir.path}/forge`,
       port: config.forgePort,
       webhookUrl: null,
+      controlToken: newControlToken(),
       log,
       ...(host.searchPath !== undefined && { searchPath: host.searchPath }),
     });

@@ -1,16 +1,19 @@
+import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { RunningForge } from "./forge/start-forge.ts";
 
 const forgeUsers = z.array(z.object({ login: z.string(), token: z.string() }));
+/** How the forge is made to misbehave; files of earlier versions have none. */
+const control = z.object({ url: z.string(), token: z.string() }).optional();
 
 const sandboxFile = z.object({
   baseUrl: z.string(),
   apiKey: z.string(),
   workspaceId: z.string(),
   projectId: z.string(),
-  forge: z.object({ apiUrl: z.string(), cloneUrl: z.string(), users: forgeUsers }),
+  forge: z.object({ apiUrl: z.string(), cloneUrl: z.string(), users: forgeUsers, control }),
 });
 
 /** All that a person or a script needs to use the sandbox. */
@@ -23,6 +26,7 @@ const forgeFile = z.object({
   privateKey: z.string(),
   webhookSecret: z.string(),
   users: forgeUsers,
+  control,
 });
 
 /** All that a service needs to use the embedded forge. */
@@ -51,7 +55,11 @@ export const writeForgeFile = (dataDir: string, forge: RunningForge): Promise<st
     privateKey: forge.app.privateKey,
     webhookSecret: forge.app.webhookSecret,
     users: forge.users.map(({ login, token }) => ({ login, token })),
+    control: forge.controlDoor ?? undefined,
   } satisfies ForgeFile);
+
+/** A token for the control of a forge that is about to start: good until that ends. */
+export const newControlToken = (): string => randomBytes(24).toString("base64url");
 
 async function readState<T>(path: string, shape: z.ZodType<T>): Promise<T | null> {
   try {

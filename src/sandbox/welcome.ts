@@ -10,6 +10,7 @@ Trunkline is running in its sandbox.
 
   Service   ${baseUrl}
   Forge     ${forge.cloneUrl}   (GitHub's API at ${forge.apiUrl}, as ada, grace or an agent)
+  Control   ${forge.control?.url ?? "none"}   (makes the forge misbehave: docs/sandbox.md)
   API key   ${apiKey}
   All this  ${path}
 

@@ -37,7 +37,15 @@ beforeEach(async () => {
 
 const BRANCH = "card/7-login";
 const question = (): BranchQuestion => ({ repository, branchName: BRANCH, targetBranch: null });
-const draft = { title: "Log in", body: "", headBranch: BRANCH, targetBranch: "main", isDraft: true };
+const draft = {
+  title: "Log in",
+  body: "",
+  headBranch: BRANCH,
+  targetBranch: "main",
+  isDraft: true,
+  isRepeated: false,
+  knownUpTo: 0,
+};
 const commit = (files: Record<string, string>, branch = BRANCH) =>
   world.forge.commit(repository.fullName, branch, files);
 

@@ -1,28 +1,14 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { cloneRepository } from "../support/git.ts";
+import { npmStart, type NpmStarted, type SandboxFile } from "../support/npm-start.ts";
 
-const ROOT = resolve(import.meta.dirname, "../..");
-
-interface SandboxFile {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly forge: {
-    readonly cloneUrl: string;
-    readonly users: readonly { readonly login: string; readonly token: string }[];
-  };
-}
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly exited: Promise<number | null>;
-  readonly printed: () => string;
-  readonly file: SandboxFile;
+interface Started extends NpmStarted {
   readonly api: Api;
 }
 
@@ -31,34 +17,14 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
-/** `npm start`, as the README says it, with a data directory and ports of its own. */
-async function npmStart(dataDir: string): Promise<Started> {
-  const child = spawn("npm", ["start"], {
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      TRUNKLINE_DATA_DIR: dataDir,
-      PORT: "0",
-      SANDBOX_FORGE_PORT: "0",
-      NODE_OPTIONS: "",
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let printed = "";
-  child.stdout.on("data", (text) => (printed += String(text)));
-  child.stderr.on("data", (text) => (printed += String(text)));
-  const exited = new Promise<number | null>((done) => child.on("exit", (code) => done(code)));
-  cleanUps.push(async () => {
-    child.kill("SIGTERM");
-    await exited;
-  });
-  await eventually(
-    () => Promise.resolve(printed),
-    (text) => text.includes("Ctrl-C"),
-    60_000,
+async function start(dataDir: string): Promise<Started> {
+  const started = await npmStart(dataDir, (child, exited) =>
+    cleanUps.push(async () => {
+      child.kill("SIGTERM");
+      await exited;
+    }),
   );
-  const file = JSON.parse(await readFile(join(dataDir, "sandbox.json"), "utf8")) as SandboxFile;
-  return { child, exited, printed: () => printed, file, api: makeApi(file.baseUrl, file.apiKey) };
+  return { ...started, api: makeApi(started.file.baseUrl, started.file.apiKey) };
 }
 
 async function newDataDir(): Promise<string> {
@@ -97,7 +63,7 @@ async function cloneAsAda({ forge }: SandboxFile): ReturnType<typeof cloneReposi
 describe("a newcomer with npm, git and HTTP", () => {
   it("is told first where everything is, moves a card from draft to merged, kills the service, and finds the board as it was", async () => {
     const dataDir = await newDataDir();
-    const first = await npmStart(dataDir);
+    const first = await start(dataDir);
     expect((await stat(join(dataDir, "sandbox.json"))).mode & 0o777).toBe(0o600);
     const { api, file } = first;
     const head = first.printed().slice(0, first.printed().indexOf("Ctrl-C"));
@@ -131,7 +97,7 @@ describe("a newcomer with npm, git and HTTP", () => {
       (left) => left.length === 0,
     );
 
-    const second = await npmStart(dataDir);
+    const second = await start(dataDir);
     expect(second.file.apiKey).toBe(file.apiKey);
     expect(await second.api.readCard(card.number)).toMatchObject({
       statusId: stages["Done"],

@@ -33,7 +33,7 @@ export interface ForgeOptions {
   readonly seed?: boolean;
   readonly settings?: Partial<ForgeSettings>;
   readonly hooks?: ForgeHooks;
-  /** Serves the control of misbehaviour below `/_control` to whoever bears this token. */
+  /** Serves the control of misbehaviour below `/_control` to whoever bears this token; without one there is none. */
   readonly controlToken?: string;
   /** Where git is found, as in `PATH`. */
   readonly searchPath?: string;
@@ -62,6 +62,8 @@ export interface RunningForge extends World {
   readonly requests: RequestLog;
   /** Makes it misbehave. */
   readonly control: ForgeControl;
+  /** Where and with which token others make it misbehave; null where it was started without. */
+  readonly controlDoor: ControlDoor | null;
   /** May be changed while it runs. */
   readonly settings: ForgeSettings;
   readonly context: ForgeContext;
@@ -71,6 +73,12 @@ export interface RunningForge extends World {
   stop(): Promise<void>;
 }
 
+export interface ControlDoor {
+  readonly url: string;
+  readonly token: string;
+}
+
+const CONTROL = "/_control";
 const SILENT: ForgeLog = { info: () => undefined, error: () => undefined };
 
 /** Starts a forge on a data directory, filling it at its first start. */
@@ -104,6 +112,10 @@ async function startBehind(door: Door, options: ForgeOptions): Promise<RunningFo
     },
     requests,
     control,
+    controlDoor:
+      options.controlToken === undefined
+        ? null
+        : { url: `${door.root}${CONTROL}`, token: options.controlToken },
     settings: context.settings,
     context,
     setWebhookUrl(url) {
@@ -124,7 +136,7 @@ function withControl(hooks: ForgeHooks, control: ForgeControl, token: string | u
   return {
     ...hooks,
     mount(app, forge) {
-      app.use("/_control", serveControl(control, token));
+      app.use(CONTROL, serveControl(control, token));
       hooks.mount?.(app, forge);
     },
   };

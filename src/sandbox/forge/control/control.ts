@@ -32,6 +32,8 @@ export interface ForgeControl {
   staleReads(wish: StaleReads | null): void;
   /** Makes reads lag from this moment: for a change that is no API call, such as a push. */
   keepStale(): Promise<void>;
+  /** The App's installations, and on whose account each is. */
+  installations(): { readonly id: number; readonly account: string }[];
   /** Ends every token of an installation; answers how many there were. */
   revokeTokens(installationId: number): number;
   /** Posts a webhook with any content, signed as the forge signs, past the delivery log and all rules. */
@@ -102,6 +104,12 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
     },
     staleReads: (wish) => lagging.set(wish),
     keepStale: () => lagging.keepNow(needForge()),
+    installations() {
+      const { installations, accounts } = needForge().state;
+      return installations
+        .all()
+        .map(({ id, accountId }) => ({ id, account: accounts.need(accountId).login }));
+    },
     revokeTokens(installationId) {
       const { tokens } = needForge().state;
       const revoked = tokens.all().filter((token) => token.installationId === installationId);

@@ -1,9 +1,22 @@
 import { timingSafeEqual } from "node:crypto";
-import express, { type Request, type Response, type Router } from "express";
+import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
 import type { ForgeControl } from "./control.ts";
+import {
+  BadWish,
+  deliveryWish,
+  faultWish,
+  releaseWish,
+  revokeWish,
+  scriptWish,
+  seedWish,
+  staleReadsWish,
+  webhookWish,
+  wished,
+} from "./wishes.ts";
 
 /**
- * The control over HTTP, for a forge in another process. Guarded by a token, because it can make the forge do anything.
+ * The control over HTTP, for a forge in another process. Guarded by a token, because it can make the forge do anything. `docs/sandbox.md` has an
+ * example of each.
  *
  *     POST   /_control/faults            a FaultRule; answers { id }        GET lists, DELETE ends all or /{id}
  *     POST   /_control/script            { match, answers }
@@ -13,6 +26,7 @@ import type { ForgeControl } from "./control.ts";
  *     POST   /_control/webhooks          a CustomWebhook; answers { guid, status, body }
  *     PUT    /_control/stale-reads       a StaleReads or null
  *     POST   /_control/keep-stale
+ *     GET    /_control/installations     [{ id, account }]
  *     POST   /_control/revoke-tokens     { installationId }; answers { revoked }
  *     PUT    /_control/seed              { seed }
  *     GET    /_control/calls             the CallCounts; DELETE starts counting anew
@@ -22,43 +36,64 @@ export function serveControl(control: ForgeControl, token: string): Router {
   const router = express.Router();
   router.use(guard(token));
   router.use(express.json({ limit: "30mb", strict: false }));
-  const { faults, webhooks, calls } = control;
-  router.post("/faults", (request, response) => void response.json({ id: faults.add(request.body) }));
-  router.get("/faults", (_request, response) => void response.json(faults.list()));
-  router.delete("/faults", (_request, response) => done(response, faults.clear()));
-  router.delete("/faults/:id", (request, response) =>
-    found(response, faults.remove(Number(request.params.id))),
-  );
-  router.post("/script", (request, response) =>
-    done(response, control.script(request.body.match, request.body.answers)),
-  );
-  router.post(
-    "/webhook-faults",
-    (request, response) => void response.json({ id: webhooks.add(request.body) }),
-  );
-  router.get("/webhook-faults", (_request, response) => void response.json(webhooks.list()));
-  router.delete("/webhook-faults", (_request, response) => done(response, webhooks.clear()));
-  router.delete("/webhook-faults/:id", (request, response) =>
-    found(response, webhooks.remove(Number(request.params.id))),
-  );
-  router.get("/held", (_request, response) => void response.json(webhooks.held()));
-  router.post("/release", async (request, response) => {
-    response.json({ released: await webhooks.release(request.body?.order) });
+  serveFaults(router, control);
+  serveWebhooks(router, control);
+  const { calls } = control;
+  router.post("/script", ({ body }, response) => {
+    const { match, answers } = wished(scriptWish, body);
+    done(response, control.script(match, answers));
   });
-  router.post("/webhooks", async (request, response) => {
-    response.json(await control.sendWebhook(request.body));
-  });
-  router.put("/stale-reads", (request, response) => done(response, control.staleReads(request.body)));
+  router.put("/stale-reads", ({ body }, response) =>
+    done(response, control.staleReads(wished(staleReadsWish, body))),
+  );
   router.post("/keep-stale", async (_request, response) => done(response, await control.keepStale()));
-  router.post("/revoke-tokens", (request, response) => {
-    response.json({ revoked: control.revokeTokens(request.body.installationId) });
+  router.get("/installations", (_request, response) => void response.json(control.installations()));
+  router.post("/revoke-tokens", ({ body }, response) => {
+    response.json({ revoked: control.revokeTokens(wished(revokeWish, body).installationId) });
   });
-  router.put("/seed", (request, response) => done(response, control.seed(request.body.seed)));
+  router.put("/seed", ({ body }, response) => done(response, control.seed(wished(seedWish, body).seed)));
   router.get("/calls", (_request, response) => void response.json(calls.read()));
   router.delete("/calls", (_request, response) => done(response, calls.reset()));
   router.delete("/", (_request, response) => done(response, control.reset()));
+  router.use(refuse);
   return router;
 }
+
+function serveFaults(router: Router, { faults }: ForgeControl): void {
+  router.post(
+    "/faults",
+    ({ body }, response) => void response.json({ id: faults.add(wished(faultWish, body)) }),
+  );
+  router.get("/faults", (_request, response) => void response.json(faults.list()));
+  router.delete("/faults", (_request, response) => done(response, faults.clear()));
+  router.delete("/faults/:id", ({ params }, response) => found(response, faults.remove(Number(params.id))));
+}
+
+function serveWebhooks(router: Router, { webhooks, ...control }: ForgeControl): void {
+  router.post(
+    "/webhook-faults",
+    ({ body }, response) => void response.json({ id: webhooks.add(wished(deliveryWish, body)) }),
+  );
+  router.get("/webhook-faults", (_request, response) => void response.json(webhooks.list()));
+  router.delete("/webhook-faults", (_request, response) => done(response, webhooks.clear()));
+  router.delete("/webhook-faults/:id", ({ params }, response) =>
+    found(response, webhooks.remove(Number(params.id))),
+  );
+  router.get("/held", (_request, response) => void response.json(webhooks.held()));
+  router.post("/release", async ({ body }, response) => {
+    response.json({ released: await webhooks.release(wished(releaseWish, body ?? {}).order) });
+  });
+  router.post("/webhooks", async ({ body }, response) => {
+    response.json(await control.sendWebhook(wished(webhookWish, body)));
+  });
+}
+
+/** What was sent is no JSON, or means nothing. */
+const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (error instanceof BadWish || error instanceof SyntaxError)
+    response.status(400).json({ message: error.message });
+  else next(error);
+};
 
 function guard(token: string) {
   const expected = Buffer.from(`Bearer ${token}`);

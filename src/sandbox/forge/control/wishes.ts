@@ -1,0 +1,116 @@
+/** What may be sent to the control over HTTP, and what is answered to anything else. */
+import { z } from "zod";
+
+/** What was sent means nothing: where, and what may stand there. */
+export class BadWish extends Error {
+  override readonly name = "BadWish";
+}
+
+/** A body as a schema has it; throws `BadWish`. */
+export function wished<T>(schema: z.ZodType<T>, body: unknown): T {
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  const faults = read.error.issues.map(({ path, message }) => `${["body", ...path].join(".")}: ${message}`);
+  throw new BadWish(faults.join("; "));
+}
+
+const count = z.int().min(0);
+const percent = z.number().min(0).max(100).exactOptional();
+const headers = z.record(z.string(), z.string()).exactOptional();
+const effect = z.enum(["before", "after"]).exactOptional();
+const status = z.int().min(200).max(599);
+
+const callMatch = z.strictObject({
+  method: z.string().exactOptional(),
+  path: z.string().exactOptional(),
+  operation: z.string().exactOptional(),
+  installationId: z.int().exactOptional(),
+});
+
+const garble = z.discriminatedUnion("as", [
+  z.strictObject({ kind: z.literal("garble"), as: z.enum(["html", "truncated", "empty"]) }),
+  z.strictObject({ kind: z.literal("garble"), as: z.literal("without"), fields: z.array(z.string()) }),
+]);
+
+const fault = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("none") }),
+  z.strictObject({ kind: z.literal("answer"), status, body: z.unknown().exactOptional(), headers, effect }),
+  z.strictObject({ kind: z.literal("reset"), effect }),
+  z.strictObject({ kind: z.literal("hang"), effect }),
+  z.strictObject({ kind: z.literal("delay"), ms: count, effect }),
+  z.strictObject({ kind: z.literal("gate"), effect }),
+  garble,
+  z.strictObject({ kind: z.literal("mergeability-unknown") }),
+  z.strictObject({
+    kind: z.literal("rate-limit"),
+    limit: z.enum(["primary", "secondary", "content"]),
+    status: z.literal([403, 429]).exactOptional(),
+    retryAfter: count.nullable().exactOptional(),
+    resetIn: count.exactOptional(),
+  }),
+]);
+
+/** What goes wrong with API calls. */
+export const faultWish = z.strictObject({
+  match: callMatch.exactOptional(),
+  fault,
+  skip: count.exactOptional(),
+  times: count.exactOptional(),
+});
+
+export const scriptWish = z.strictObject({
+  match: callMatch,
+  answers: z.array(
+    z.union([z.literal("pass"), z.strictObject({ status, body: z.unknown().exactOptional(), headers })]),
+  ),
+});
+
+const deliveryFault = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("drop"), percent, unlogged: z.boolean().exactOptional() }),
+  z.strictObject({ kind: z.literal("duplicate"), copies: count }),
+  z.strictObject({ kind: z.literal("delay"), ms: count }),
+  z.strictObject({
+    kind: z.literal("reorder"),
+    batch: z.int().min(1),
+    order: z.enum(["shuffled", "reversed"]).exactOptional(),
+  }),
+  z.strictObject({
+    kind: z.literal("corrupt"),
+    what: z.enum(["signature", "no-signature", "sha1-only", "body"]),
+  }),
+  z.strictObject({ kind: z.literal("hold"), percent }),
+]);
+
+/** What goes wrong with webhooks. */
+export const deliveryWish = z.strictObject({
+  match: z
+    .strictObject({ event: z.string().exactOptional(), action: z.string().exactOptional() })
+    .exactOptional(),
+  fault: deliveryFault,
+  skip: count.exactOptional(),
+  times: count.exactOptional(),
+});
+
+export const releaseWish = z.strictObject({
+  order: z.enum(["kept", "reversed", "shuffled"]).exactOptional(),
+});
+
+export const webhookWish = z.strictObject({
+  event: z.string(),
+  payload: z.unknown(),
+  guid: z.string().exactOptional(),
+  headers,
+  secret: z.string().exactOptional(),
+  url: z.string().exactOptional(),
+});
+
+export const staleReadsWish = z
+  .strictObject({
+    seconds: z.number().min(0),
+    after: callMatch.exactOptional(),
+    reads: callMatch.exactOptional(),
+  })
+  .nullable();
+
+export const revokeWish = z.strictObject({ installationId: z.int() });
+export const seedWish = z.strictObject({ seed: z.int() });

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { serveControl } from "../../src/sandbox/forge/control/serve-control.ts";
+import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const page = readFileSync(join(ROOT, "docs/sandbox.md"), "utf8");
+
+let open: TestForge;
+let shut: TestForge;
+beforeAll(async () => {
+  open = await startTestForge({ controlToken: "control-me" });
+  shut = await startTestForge();
+});
+afterAll(async () => {
+  await open.stop();
+  await shut.stop();
+});
+
+const ask = async (forge: TestForge, method: string, path: string, body?: string) => {
+  const response = await fetch(`${forge.forge.rootUrl}/_control${path}`, {
+    method,
+    headers: { authorization: "Bearer control-me", "content-type": "application/json" },
+    ...(body !== undefined && { body }),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+describe("the door to the forge's control", () => {
+  it("is there only where the forge was started with a token", async () => {
+    expect(open.forge.controlDoor).toEqual({ url: `${open.forge.rootUrl}/_control`, token: "control-me" });
+    expect((await ask(open, "GET", "/faults")).status).toBe(200);
+    expect(shut.forge.controlDoor).toBeNull();
+    expect((await fetch(`${open.forge.rootUrl}/_control/faults`)).status).toBe(401);
+    expect((await fetch(`${shut.forge.rootUrl}/_control/faults`)).status).toBe(404);
+  });
+
+  it.each([
+    ["POST", "/faults", `{ "fault": { "kind": "answr", "status": 500 } }`, /body\.fault\.kind/],
+    ["POST", "/faults", `{ "fault": { "kind": "answer" } }`, /body\.fault\.status/],
+    ["POST", "/faults", `{ "fault": { "kind": "hang" }, "time": 1 }`, /time/],
+    ["POST", "/faults", `{ "fault": `, /JSON/],
+    ["POST", "/faults", undefined, /body/],
+    ["POST", "/script", `{ "match": {}, "answers": ["later"] }`, /body\.answers\.0/],
+    ["POST", "/webhook-faults", `{ "fault": { "kind": "drop", "percent": 101 } }`, /body\.fault\.percent/],
+    ["POST", "/release", `{ "order": "sorted" }`, /body\.order/],
+    ["POST", "/webhooks", `{ "event": "push" }`, /body\.payload/],
+    ["PUT", "/stale-reads", `{}`, /body\.seconds/],
+    ["PUT", "/seed", `{ "seed": "x" }`, /body\.seed/],
+    ["POST", "/revoke-tokens", `{}`, /body\.installationId/],
+  ])("says what it does not understand: %s %s %s", async (method, path, body, why) => {
+    const answer = await ask(open, method, path, body);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { message: expect.stringMatching(why) }]);
+    expect(open.forge.control.faults.list()).toEqual([]);
+  });
+
+  it("tells of the installations that faults and tokens are named by", async () => {
+    const [installation] = open.forge.context.state.installations.all();
+    const told = JSON.parse((await ask(open, "GET", "/installations")).text) as unknown;
+    expect(told).toEqual([{ id: installation?.id, account: "acme" }]);
+  });
+});
+
+describe("docs/sandbox.md", () => {
+  it("has every address of the control, and an example that calls it", () => {
+    const { stack } = serveControl(open.forge.control, "x");
+    const routes = stack.flatMap(({ route }) =>
+      route ? route.stack.map(({ method }) => [method.toUpperCase(), route.path] as const) : [],
+    );
+    expect(routes.length).toBeGreaterThan(15);
+    const missing = routes.filter(([method, path]) => {
+      const call = path === "/" ? `control ${method} ''` : `control ${method} ${path.replace(":id", "$")}`;
+      return !page.includes(call);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it("has every kind of fault, of calls and of webhooks", () => {
+    const wishes = readFileSync(join(ROOT, "src/sandbox/forge/control/wishes.ts"), "utf8");
+    const kinds = [...wishes.matchAll(/kind: z\.literal\("([\w-]+)"\)/g)].map(([, kind = ""]) => kind);
+    expect(kinds.length).toBeGreaterThan(12);
+    expect(
+      kinds.filter(
+        (kind) => !page.includes(`"kind": "${kind}"`) && !page.includes(`\\"kind\\": \\"${kind}\\"`),
+      ),
+    ).toEqual([]);
+  });
+});
