@@ -21,8 +21,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "store/placing.js",
-        find: `await whileItStands(trx("cards").where({ id: cardId }).update({ stage_id: stageId`,
-        replace: `if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(trx("cards").where({ id: cardId }).update({ stage_id: stageId`,
+        find: "await whileItStands(rows(",
+        replace: "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(rows(",
       },
     ],
   },
@@ -37,8 +37,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
       {
         file: "store/idempotency.js",
-        find: `.update({ state: "done",`,
-        replace: `.update({ key: held.key + Math.random(), state: "done",`,
+        find: "update idempotency_keys set state = 'done', holder = null",
+        replace: "update idempotency_keys set key = key || random(), state = 'done', holder = null",
       },
     ],
   },
@@ -86,7 +86,11 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "places in a column are counted from one",
     breaks: "I7",
     edits: [
-      { file: "store/cards.js", find: "${position} as position", replace: "${position} + 1 as position" },
+      {
+        file: "store/shown-card.js",
+        find: "${position} as position",
+        replace: "${position} + 1 as position",
+      },
     ],
   },
   {

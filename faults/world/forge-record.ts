@@ -14,7 +14,7 @@ export interface ForgeCall {
   readonly route: string;
 }
 
-/** The forge told an installation to wait. */
+/** The forge told an installation to wait, and a process that was there to hear it. */
 export interface ForgeHold {
   readonly installationId: number;
   readonly from: number;
@@ -59,7 +59,7 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const installationId = installationOf(call);
       const from = Date.now();
       const until = waitIn(answer, from);
-      if (installationId === null || until <= from) return;
+      if (installationId === null || until <= from || !isThere(call.headers["x-sent-by"])) return;
       const isPrimary = answer.headers?.["x-ratelimit-remaining"] === "0";
       const own = call.route === "POST /graphql" ? "graphql" : "rest";
       holds.push({ installationId, from, until, budget: isPrimary ? own : null });
@@ -71,6 +71,15 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
 function addToken(tokens: Set<string>, { body }: Answer): void {
   const token = typeof body === "object" && body !== null && "token" in body ? body.token : undefined;
   if (typeof token === "string") tokens.add(token);
+}
+
+/** Whether the process that asked can hear the answer: one that was killed meanwhile tells nobody. */
+function isThere(pid: unknown): boolean {
+  try {
+    return pid === undefined || process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
 }
 
 /** Until when an answer asks its caller to wait; 0 where it does not. */

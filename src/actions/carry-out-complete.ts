@@ -17,7 +17,7 @@ import { recordEvents } from "../store/timeline.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import { notInstalled, plannedTag, planTags, taken, type PlannedTag } from "./plan-tags.ts";
-import { requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
+import { recordAsOurs, requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
 
 const inputOf = z.object({ versions: z.array(z.object({ repositoryId: z.string(), tagName: z.string() })) });
 /**
@@ -94,7 +94,8 @@ async function tagAll(
           return { message: taken(fullName, tagName) };
         ({ sha } = tried);
       }
-      await saveReleaseTag(deps.db, release.id, { repositoryId, tagName, sha, url: null });
+      const tag = { repositoryId, tagName, sha, url: null };
+      await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
     }
     tagged.push({ ...each, sha });
   }
@@ -113,8 +114,10 @@ async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonl
     const made = await deps.forge.createTags(
       some.map(({ ref, tagName, sha }) => ({ repository: ref, tagName, sha })),
     );
-    for (const { repositoryId, tagName, sha } of some.filter((_, at) => made[at]))
-      await saveReleaseTag(deps.db, release.id, { repositoryId, tagName, sha, url: null });
+    await recordAsOurs(deps, context, async (trx) => {
+      for (const { repositoryId, tagName, sha } of some.filter((_, at) => made[at]))
+        await saveReleaseTag(trx, release.id, { repositoryId, tagName, sha, url: null });
+    });
   }
 }
 
@@ -143,7 +146,8 @@ async function publishAll(
     await requireOurs(deps, context);
     const published = await deps.forge.publishRelease(ref, { tagName, sha, name: release.name, body });
     if (!published.ok) return `${fullName}: ${published.refusal.message}`;
-    await saveReleaseTag(deps.db, release.id, { repositoryId, tagName, sha, url: published.value.url });
+    const tag = { repositoryId, tagName, sha, url: published.value.url };
+    await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
   }
   return null;
 }

@@ -163,6 +163,7 @@ async function landAll(work: Work): Promise<PickRefused | null> {
 /** Forgets what was prepared; what cannot be removed now the sweep removes. */
 async function drop(work: Work, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
   const { deps, context } = work;
+  await requireOurs(deps, context);
   if (await deps.forge.dropPick(branchOf(work, pick).ref, orderOf(work, pick), prepared))
     await forgetPickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
@@ -175,11 +176,11 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
   for (const pick of work.picks) {
     const { ref, branchName, fullName } = branchOf(work, pick);
     if (!pick.prepared) continue;
-    await requireOurs(deps, context);
     if (pick.landed === null) {
       await drop(work, pick, pick.prepared);
       continue;
     }
+    await requireOurs(deps, context);
     const back = await deps.forge.moveBranch(ref, branchName, pick.landed, pick.expectedTip ?? "");
     if (!back.ok || back.value.state === "moved") kept.push(fullName);
   }

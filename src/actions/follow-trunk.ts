@@ -1,8 +1,9 @@
 import { landingsOf } from "../flow/landings.ts";
 import type { Pushed } from "../forge/events.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
+import { ForgeUnavailable, type BranchAnswer } from "../forge/forge.ts";
 import type { LandedCommit } from "../forge/releasing.ts";
 import type { Db } from "../store/connect.ts";
+import { isInstallationRefused } from "../store/installations.ts";
 import { addJob } from "../store/jobs.ts";
 import { findRepositoryByForgeId } from "../store/repositories.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "../store/trunks.ts";
 import { confirmTip, hearOfTip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
+import { recheckLacking } from "./recheck-blocked.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
 export const FOLLOW_TRUNKS = "follow-trunks";
@@ -26,6 +28,8 @@ const FIRST_READ_MS = 366 * 24 * 3_600_000;
 const MAX_ANSWERS = 50;
 /** How long the forge may need to know which pull request brought a commit. */
 const SETTLES_MS = 10 * 60_000;
+/** An account that did not answer is asked again after this long at the earliest. */
+const AGAIN_AFTER_S = 60;
 /** Branches asked about at once. */
 const AT_ONCE = 25;
 
@@ -59,29 +63,53 @@ export async function followTrunk(deps: Deps, repositoryId: string, branchName: 
   if (trunk) await readOn(deps, trunk, "head");
 }
 
+/** Has the trunks of one account looked at. Under a key of its own: all of them may be asked for meanwhile. */
+export const followTrunksLater = (db: Db, installationId: number, seconds: number): Promise<void> =>
+  addJob(
+    db,
+    FOLLOW_TRUNKS,
+    { installationId },
+    { key: `${FOLLOW_TRUNKS}:${installationId}`, delayMs: seconds * 1_000 },
+  );
+
 /**
  * Looks whether trunk branches stand where they were last heard to be, several in one call, and reads on where they do not. What landed
- * lately is read once more. An account or a branch that cannot be asked about does not keep the others waiting.
+ * lately is read once more, and cards refused for want of a branch that is there are looked at again. An account or a branch that cannot be asked about does not keep the others waiting, and is looked at later: one that
+ * refuses us once it is back, which `syncInstallation` sees to. With `installationId` it is that account alone.
  */
-export async function followTrunks(deps: Deps): Promise<void> {
-  const trunks = await listTrunks(deps.db);
-  for (const installationId of new Set(trunks.map(({ ref }) => ref.installationId))) {
-    const group = trunks.filter(({ ref }) => ref.installationId === installationId);
+export async function followTrunks(deps: Deps, installationId: number | null = null): Promise<void> {
+  const trunks = await listTrunks(deps.db, installationId);
+  for (const id of new Set(trunks.map(({ ref }) => ref.installationId))) {
+    const group = trunks.filter(({ ref }) => ref.installationId === id);
+    const waits: number[] = [];
     for (let start = 0; start < group.length; start += AT_ONCE) {
-      await unlessAway(deps, { installationId }, () => followSome(deps, group.slice(start, start + AT_ONCE)));
+      const some = group.slice(start, start + AT_ONCE);
+      const away = await unlessAway(deps, { installationId: id }, async () => {
+        waits.push(...(await followSome(deps, some)));
+      });
+      if (away !== null) waits.push(away);
     }
+    if (waits.length === 0 || (await isInstallationRefused(deps.db, id))) continue;
+    await followTrunksLater(deps.db, id, Math.max(...waits, AGAIN_AFTER_S));
   }
 }
 
-async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<void> {
+/** Gives, of each trunk that could not be read on, after how many seconds the forge may be asked again. */
+async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<number[]> {
   const questions = trunks.map(({ ref, branchName }) => ({
     repository: ref,
     branchName: null,
     targetBranch: branchName,
   }));
   const answers = await deps.forge.inspect(questions);
+  // Nobody may have told that it is there, or out of the archive.
+  const there = trunks.filter((_, index) => isThere(answers[index]));
+  await recheckLacking(deps.db, there);
+  const waits: number[] = [];
   for (const [index, trunk] of trunks.entries()) {
     const answer = answers[index];
+    if (answer?.refusal?.details?.["connection"] === "refused")
+      throw new ForgeUnavailable(answer.refusal.message);
     const tip = answer && !answer.refusal ? answer.target.sha : null;
     if (tip === null) continue;
     if (tip === trunk.headSha && tip === trunk.settledSha) {
@@ -89,16 +117,24 @@ async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<v
       continue;
     }
     const { repositoryId, branchName } = trunk;
-    await unlessAway(deps, { repositoryId, branchName }, () => readOn(deps, trunk, "settled"));
+    const away = await unlessAway(deps, { repositoryId, branchName }, () => readOn(deps, trunk, "settled"));
+    if (away !== null) waits.push(away);
   }
+  return waits;
 }
 
-async function unlessAway(deps: Deps, about: object, act: () => Promise<void>): Promise<void> {
+const isThere = (answer: BranchAnswer | undefined): boolean =>
+  answer !== undefined && answer.refusal === undefined && answer.target.sha !== null;
+
+/** Null where it was done, else after how many seconds the forge may be asked again. */
+async function unlessAway(deps: Deps, about: object, act: () => Promise<void>): Promise<number | null> {
   try {
     await act();
+    return null;
   } catch (error) {
     if (!(error instanceof ForgeUnavailable)) throw error;
     deps.log.warn({ err: error, ...about }, "the history of a trunk could not be read");
+    return error.retryAfter;
   }
 }
 

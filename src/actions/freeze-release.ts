@@ -17,7 +17,13 @@ import { underWay } from "./begin-release-action.ts";
 import type { Answered, Caller } from "./caller.ts";
 import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";
-import { actOnRelease, requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
+import {
+  actOnRelease,
+  recordAsOurs,
+  requireOurs,
+  type ReleaseContext,
+  type ReleaseOutcome,
+} from "./release-action.ts";
 
 /**
  * Freezes a release: its scope stands still, and `release/{slug}` is cut in every repository of its project, from the target of the flow's
@@ -79,15 +85,15 @@ async function cut(deps: Deps, context: ReleaseContext, repository: Repository):
   const head = earlier?.cutSha ?? heard ?? (await deps.forge.branchHead(ref, target));
   if (head === null) return `${fullName} has no branch ${target} to cut ${branchName} from.`;
   const branch = { releaseId: release.id, repositoryId, branchName };
-  let cutSha = await planReleaseBranch(deps.db, { ...branch, cutSha: head });
-  await requireOurs(deps, context);
+  const planned = { ...branch, cutSha: head };
+  let cutSha = await recordAsOurs(deps, context, (trx) => planReleaseBranch(trx, planned));
   const created = await cutBranch(
     deps,
     ref,
     { branchName, sha: cutSha, targetBranch: target },
     async (sha) => {
-      await planReleaseBranchAnew(deps.db, { ...branch, cutSha: sha });
-      await requireOurs(deps, context);
+      const anew = { ...branch, cutSha: sha };
+      await recordAsOurs(deps, context, (trx) => planReleaseBranchAnew(trx, anew));
       cutSha = sha;
     },
   );
@@ -96,7 +102,7 @@ async function cut(deps: Deps, context: ReleaseContext, repository: Repository):
   if (created.value.isTaken && !earlier) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
-  await setReleaseBranchHead(deps.db, release.id, repositoryId, cutSha);
+  await recordAsOurs(deps, context, (trx) => setReleaseBranchHead(trx, release.id, repositoryId, cutSha));
   return null;
 }
 

@@ -6,7 +6,7 @@ import { listReleaseTags, saveReleaseTag } from "../store/release-tags.ts";
 import type { Repository } from "../store/repositories.ts";
 import { findTip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
-import { requireOurs, type ReleaseContext } from "./release-action.ts";
+import { recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
 
 /** A commit that a repository gets a tag at. */
 export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
@@ -61,7 +61,8 @@ export async function planTags(
     await onTry(tried);
     await requireOurs(deps, context);
     if (await deps.forge.tagTip(repository, { branchName, tagName, sha: heard })) {
-      await saveReleaseTag(deps.db, context.release.id, { ...tried, url: null });
+      const tag = { ...tried, url: null };
+      await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, context.release.id, tag));
       shas.set(repositoryId, heard);
       return planned();
     }

@@ -26,7 +26,11 @@ const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
 /** What a move answers, as far as it is told. */
-const movedOf = z.object({ task: z.object({ statusId: z.string() }), promoted: z.unknown() });
+const movedOf = z.object({
+  task: z.object({ statusId: z.string() }),
+  promoted: z.unknown(),
+  alreadyMerged: z.unknown().optional(),
+});
 
 /**
  * Moves the cards of a promotion one by one until `until` (on `performance.now`), each once however often this is begun; true when none is left.
@@ -71,8 +75,8 @@ async function promoteCard(
 
 function endOfMove(body: unknown, status: number): PromotionEnd {
   if (status === 202) return { state: "queued", detail: {} };
-  const { task, promoted } = movedOf.parse(body);
-  return { state: "promoted", detail: { statusId: task.statusId, promoted } };
+  const { task, promoted, alreadyMerged } = movedOf.parse(body);
+  return { state: "promoted", detail: { statusId: task.statusId, promoted, alreadyMerged } };
 }
 
 const skipped = (reason: string): PromotionEnd => ({ state: "skipped", detail: { reason } });
@@ -96,8 +100,9 @@ async function crossOver(
   try {
     const crossed = await cross(deps, mover, crossing, AT_THE_END);
     if ("kept" in crossed) return "kept";
-    const { repository, reason, message } = crossed.refused.blocked;
-    return { state: "refused", detail: { repository, reason, message } };
+    const { blocked, ...merges } = crossed.refused;
+    const { repository, reason, message } = blocked;
+    return { state: "refused", detail: { repository, reason, message, ...merges } };
   } catch (error) {
     if (!(error instanceof Problem) || error.kind === "unavailable") throw error;
     if (error.kind === "not_found") return skipped("deleted");

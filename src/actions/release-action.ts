@@ -113,3 +113,15 @@ export async function carryOutAndSettle<Kept>(
 export async function requireOurs(deps: Deps, { release, action }: ReleaseContext): Promise<void> {
   if (!(await isActionOurs(deps.db, action))) throw underWay(release, action);
 }
+
+/** Writes down what came of a call to the forge: whoever has taken the action over meanwhile knows better by now. */
+export async function recordAsOurs<T>(
+  deps: Deps,
+  { release, action }: ReleaseContext,
+  record: (trx: Trx) => Promise<T>,
+): Promise<T> {
+  return deps.db.transaction(async (trx) => {
+    if (!(await isActionOurs(trx, action))) throw underWay(release, action);
+    return record(trx);
+  });
+}

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { Logger as WorkerLogger, run, type WorkerEvents } from "graphile-worker";
+import { Logger as WorkerLogger, run, type Runner, type WorkerEvents } from "graphile-worker";
 import type { Deps } from "../actions/deps.ts";
 import { addJob, openJobPool } from "../store/jobs.ts";
 import type { Retention } from "../store/retention.ts";
@@ -22,7 +22,7 @@ export interface WorkerOptions {
 const CONCURRENCY = 4;
 const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);
 
-/** Starts working off jobs in this process, and its pulse. Any number of processes may do so on one database. */
+/** Starts working off jobs in this process, and its pulse. Any number of processes may do so on one database. Where it throws, nothing of it goes on. */
 export async function startWorker(
   deps: Deps,
   connectionString: string,
@@ -39,21 +39,29 @@ export async function startWorker(
   const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
     log.warn({ err: error }, "a database connection broke"),
   );
-  const runner = await run({
-    pgPool: pool,
-    concurrency: CONCURRENCY,
-    pollInterval: lookEveryMs,
-    noHandleSignals: true,
-    taskList: tasksOf(deps, retention),
-    crontab: followsTimetable ? TIMETABLE : "",
-    events,
-    // Its own chatter is for debugging; what fails is told where it fails.
-    logger: new WorkerLogger(() => (level, message) => {
-      if (TOLD_AS_ERRORS.has(level)) log.error(message);
-      else log.trace(message);
-    }),
-  });
-  for (const task of followsTimetable ? AT_START : []) await addJob(deps.db, task, {}, { key: task });
+  let runner: Runner | undefined;
+  try {
+    runner = await run({
+      pgPool: pool,
+      concurrency: CONCURRENCY,
+      pollInterval: lookEveryMs,
+      noHandleSignals: true,
+      taskList: tasksOf(deps, retention),
+      crontab: followsTimetable ? TIMETABLE : "",
+      events,
+      // Its own chatter is for debugging; what fails is told where it fails.
+      logger: new WorkerLogger(() => (level, message) => {
+        if (TOLD_AS_ERRORS.has(level)) log.error(message);
+        else log.trace(message);
+      }),
+    });
+    for (const task of followsTimetable ? AT_START : []) await addJob(deps.db, task, {}, { key: task });
+  } catch (error) {
+    // A pulse alone would keep a process alive that does nothing.
+    await Promise.allSettled([runner?.stop(), pulse.stop()]);
+    await pool.end();
+    throw error;
+  }
   return {
     stop: async () => {
       await runner.stop();

@@ -42,16 +42,18 @@ export const WORK_FORGOTTEN_LANES = "work-forgotten-lanes";
 
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
+const recheckPayload = z.object({ cardId: z.uuid(), permittedAfter: z.string().optional() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
 const pullPayload = z.object({ repositoryId: z.uuid(), number: z.int() });
 const trunkPayload = z.object({ repositoryId: z.uuid(), branchName: z.string() });
+const accountPayload = z.object({ installationId: z.int().optional() });
 const refusedPayload = z.object({ installationId: z.int(), waitedMs: z.number() });
 const queuedPayload = z.object({
   cardId: z.uuid(),
   repositoryId: z.uuid(),
   prNumber: z.int(),
-  thrownOut: z.string().nullable(),
+  looks: z.int().optional(),
 });
 const pacePayload = z.object({ quietMs: z.int().optional(), organizationId: z.uuid().optional() });
 const branchPayload = z.object({
@@ -71,7 +73,10 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BRING_BACK_HOTFIX]: (payload) => bringBackHotfix(deps, cardPayload.parse(payload).cardId),
   [LOOK_AFTER_HOTFIXES]: () => lookAfterHotfixes(deps),
-  [RECHECK_BLOCKED]: (payload) => recheckBlocked(deps, cardPayload.parse(payload).cardId),
+  [RECHECK_BLOCKED]: (payload) => {
+    const { cardId, permittedAfter } = recheckPayload.parse(payload);
+    return recheckBlocked(deps, cardId, permittedAfter);
+  },
   [MIRROR_COMMENT]: (payload) => mirrorComment(deps, commentPayload.parse(payload).commentId, JOB_WAITS_MS),
   [RESUME_QUEUED_MOVE]: (payload) => {
     return resumeQueuedMove(deps, queuedPayload.parse(payload));
@@ -83,7 +88,7 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
     const { repositoryId, branchName } = trunkPayload.parse(payload);
     return followTrunk(deps, repositoryId, branchName);
   },
-  [FOLLOW_TRUNKS]: () => followTrunks(deps),
+  [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
   [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
   [WORK_FORGOTTEN_LANES]: async () => {
     await workLanesSoon(deps.db, await listWaitingLanes(deps.db));

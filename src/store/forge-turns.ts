@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Budget, TurnRequest, Turns } from "../forge/github/turns.ts";
 import { firstRow, type Db } from "./connect.ts";
 import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
@@ -39,11 +40,14 @@ const turnTaken = ({ isContent }: TurnRequest): string =>
     ? `greatest(next_write_at - ${BETWEEN_WRITES}, recovered_at - ${CONTENT_AT_ONCE} * ${CONTENT_RECOVERS})`
     : `next_write_at - ${BETWEEN_WRITES}`;
 
+/** How often it is tried to write down what GitHub has asked for while the database is away, in milliseconds. */
+const AGAIN_AFTER_MS = 250;
+
 /** The turns of all installations, kept in PostgreSQL and by its clock. One that is lost with PostgreSQL was over by the time it is there again. */
 export const createTurns = (db: Db): Turns => ({
   take: (installationId, request) => takeTurn(db, installationId, request),
   heldFor: (installationId, budget) => heldFor(db, installationId, budget),
-  hold: (installationId, budget, seconds) => hold(db, installationId, budget, seconds),
+  hold: (installationId, budget, seconds) => holdWhenBack(db, installationId, budget, seconds),
 });
 
 async function takeTurn(
@@ -83,6 +87,30 @@ async function heldFor(db: Db, installationId: number, budget: Budget): Promise<
     { installationId },
   );
   return held?.seconds ?? 0;
+}
+
+/**
+ * What GitHub has asked for is told to all processes also where the database is away: of what is left by then, as soon as it is back. Until then
+ * nobody takes a turn there.
+ */
+async function holdWhenBack(
+  db: Db,
+  installationId: number,
+  budget: Budget | null,
+  seconds: number,
+): Promise<void> {
+  const until = performance.now() + seconds * 1_000;
+  const left = (): number => (until - performance.now()) / 1_000;
+  const isTold = (): Promise<boolean> =>
+    hold(db, installationId, budget, left()).then(
+      () => true,
+      () => false,
+    );
+  const tellLater = async (): Promise<void> => {
+    do await sleep(AGAIN_AFTER_MS, undefined, { ref: false });
+    while (left() > 0 && !(await isTold()));
+  };
+  if (!(await isTold())) void tellLater();
 }
 
 /** What is held already is never let go earlier. */

@@ -63,6 +63,13 @@ export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): P
       where dead.ids is not null`,
     { graceSeconds },
   );
+  // A queue is locked and let go of together with a job of its own. One whose job was taken for a dead process's and ended twice is left locked.
+  await db.raw(
+    `update graphile_worker._private_job_queues q set locked_by = null, locked_at = null
+      where q.locked_at < now() - :graceSeconds * interval '1 second'
+        and not exists (select 1 from graphile_worker._private_jobs j where j.job_queue_id = q.id and j.locked_by is not null)`,
+    { graceSeconds },
+  );
 }
 
 /** A job as a worker took it. */

@@ -8,12 +8,15 @@ export interface PromotionOutcome {
     readonly number: number;
     readonly statusId: string;
     readonly promoted: readonly Promotion[];
+    readonly alreadyMerged?: unknown;
   }[];
   readonly refused: readonly {
     readonly number: number;
     readonly repository: string | null;
     readonly reason: string;
     readonly message: string;
+    readonly promoted?: readonly Promotion[];
+    readonly alreadyMerged?: unknown;
   }[];
   readonly skipped: readonly { readonly number: number; readonly reason: string }[];
   readonly pending: readonly number[];
@@ -48,13 +51,22 @@ export async function nextPromotion(db: Db, actionId: string): Promise<PendingPr
 }
 
 export type PromotionEnd =
-  | { readonly state: "promoted"; readonly detail: { readonly statusId: string; readonly promoted: unknown } }
+  | {
+      readonly state: "promoted";
+      readonly detail: {
+        readonly statusId: string;
+        readonly promoted: unknown;
+        readonly alreadyMerged?: unknown;
+      };
+    }
   | {
       readonly state: "refused";
       readonly detail: {
         readonly repository: string | null;
         readonly reason: string;
         readonly message: string;
+        readonly promoted: unknown;
+        readonly alreadyMerged?: unknown;
       };
     }
   | { readonly state: "skipped"; readonly detail: { readonly reason: string } }
@@ -93,7 +105,11 @@ interface OutcomeRow {
   readonly state: "pending" | "promoted" | "refused" | "skipped" | "queued";
   readonly detail: Readonly<Record<string, unknown>>;
   readonly moveState: string | null;
-  readonly moved: { readonly task: { readonly statusId: string }; readonly promoted: unknown } | null;
+  readonly moved: {
+    readonly task: { readonly statusId: string };
+    readonly promoted: unknown;
+    readonly alreadyMerged?: unknown;
+  } | null;
   readonly blocked: { readonly repository: string; readonly reason: string; readonly message: string } | null;
 }
 
@@ -133,7 +149,8 @@ function endOf({
 }: OutcomeRow): Pick<OutcomeRow, "state" | "detail"> {
   if (state !== "queued") return { state, detail };
   if (moveState === "done" && moved) {
-    return { state: "promoted", detail: { statusId: moved.task.statusId, promoted: moved.promoted } };
+    const { task, ...merges } = moved;
+    return { state: "promoted", detail: { statusId: task.statusId, ...merges } };
   }
   if (moveState === "queued" || moveState === "running") return { state: "pending", detail: {} };
   const {

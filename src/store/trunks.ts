@@ -34,7 +34,8 @@ const TRUNK = (of: string): string => `
          json_build_object('installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) as ref
     from (${trunksSql(of)}) t
     join repositories r on r.id = t.repository_id and r.connected
-    join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended`;
+    join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended
+     and o.refused is null`;
 
 /** A trunk with the tip its history is known up to, the one it is settled up to, and the one that was last heard of. */
 export interface ListedTrunk extends Trunk {
@@ -43,14 +44,16 @@ export interface ListedTrunk extends Trunk {
   readonly tipSha: string | null;
 }
 
-/** Every trunk branch the forge can be asked about. */
-export async function listTrunks(db: Db): Promise<ListedTrunk[]> {
+/** Every trunk branch the forge can be asked about, or those of one account. */
+export async function listTrunks(db: Db, installationId: number | null): Promise<ListedTrunk[]> {
   return rows(
     db,
     `select found.*, k.head_sha as "headSha", k.settled_sha as "settledSha", k.tip_sha as "tipSha"
        from (${TRUNK("true")}) found
        left join trunks k on k.repository_id = found."repositoryId" and k.branch_name = found."branchName"
+      where cast(:installationId as bigint) is null or cast(found.ref->>'installationId' as bigint) = :installationId
       order by found."repositoryId", found."branchName"`,
+    { installationId },
   );
 }
 

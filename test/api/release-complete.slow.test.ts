@@ -448,3 +448,35 @@ describe("the forge being away while a release is completed", () => {
     },
   );
 });
+
+describe("reads that lag while a release is completed", () => {
+  it.each([[["web"]], [["api", "web"]]])(
+    "and lost answers about all that was written in %s: tagged and published once, and refused by nobody",
+    async (names) => {
+      const own = await world.board({ repositories: ["web", "api"] });
+      const id = await makeRelease(own.api, "Lagging");
+      const versions = names.map((name) => version(own, name, "v1"));
+      const { control } = world.forge;
+      const fault = { kind: "answer", status: 502, effect: "after" } as const;
+      for (const operation of ["UpdateRefs", "CreateTags"])
+        control.faults.add({ match: { operation }, fault, times: 1 });
+      for (const path of ["/repositories/*/git/refs", "/repositories/*/releases"])
+        control.faults.add({ match: { method: "POST", path }, fault, times: names.length });
+      control.staleReads({ seconds: 40 });
+      const completed = () => complete(own.api, id, versions, { key: "complete-while-reads-lag" });
+      // Tags are told of at last; then their releases are as late.
+      expect((await completed()).status).toBe(503);
+      control.staleReads(null);
+      control.staleReads({ seconds: 40 });
+      expect((await completed()).status).toBe(503);
+      control.staleReads(null);
+      const done = await eventually(completed, ({ status }) => status !== 503);
+      expect(done).toMatchObject({ status: 200, body: { status: "completed" } });
+      for (const name of names) {
+        expect(await tagOf(own, name, "v1")).toBe(await headOf(own, name, "main"));
+        const { body } = await own.person("ada", "GET", `/repos/${own.owner}/${name}/releases`);
+        expect(body).toHaveLength(1);
+      }
+    },
+  );
+});

@@ -40,7 +40,13 @@ describe("promoting a release", () => {
         { number: plain, statusId: own.stages.Done, promoted: [] },
       ],
       refused: [
-        { number: draft, repository: fullName, reason: "nothing_to_merge", message: expect.any(String) },
+        {
+          number: draft,
+          repository: fullName,
+          reason: "nothing_to_merge",
+          message: expect.any(String),
+          promoted: [],
+        },
       ],
       skipped: [{ number: done, reason: "already_there" }],
       pending: [],

@@ -1,54 +1,20 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startCrashingPostgres, type CrashingPostgres } from "../../faults/world/postgres.ts";
-import { WEBHOOK_PATH } from "../../src/app.ts";
-import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
-import { connect, type Db } from "../../src/store/connect.ts";
 import { eventually, type ApiAnswer, type ApiCard } from "../support/api.ts";
+import { startCrashingWorld, type CrashingWorld } from "../support/crashing-world.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { outsideDeps } from "../support/outside-deps.ts";
-import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
-import { makeBoard, type TestBoard } from "../support/world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const CARDS = 6;
 const CRASHES = 5;
 const LONG = 300_000;
 
-let postgres: CrashingPostgres;
-let shipped: Shipped;
-let service: ShippedProcess;
-let forge: RunningForge;
-let db: Db;
-let dataDir: string;
+let world: CrashingWorld;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "trunkline-crashing-"));
-  [postgres, shipped] = await Promise.all([startCrashingPostgres(), shipService()]);
-  const databaseUrl = await postgres.createDatabase("crashing");
-  forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
-  const { apiUrl, app } = forge;
-  const github = {
-    apiUrl,
-    appId: app.id,
-    privateKey: app.privateKey,
-    webhookSecrets: [app.webhookSecret],
-    paceWrites: true,
-  };
-  service = await shipped.start({ databaseUrl, github });
-  forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
-  db = connect({ connectionString: databaseUrl, onError: () => undefined });
+  world = await startCrashingWorld(true);
 }, LONG);
-afterAll(async () => {
-  await service.kill();
-  await forge.stop();
-  await db.destroy();
-  await postgres.stop();
-  await shipped.remove();
-  await rm(dataDir, { recursive: true, force: true });
-}, LONG);
+afterAll(() => world.stop(), LONG);
 
 /** What calls were answered that did not go through. */
 const failures: string[] = [];
@@ -85,7 +51,9 @@ async function life(board: TestBoard, title: string): Promise<number> {
 it(
   `PostgreSQL crashes ${CRASHES} times under ${CARDS} cards' lives: what fails is 503 and may be asked again, and all is done once`,
   async () => {
-    const board = await makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl: service.baseUrl }, {});
+    const { postgres, db, forge } = world;
+    const service = world.service();
+    const board = await world.board();
     const over = new AbortController();
     const crash = async (): Promise<void> => {
       for (let crashes = 0; crashes < CRASHES; crashes++) {

@@ -98,6 +98,29 @@ it("a job at work in a living process is nobody else's, however long it takes", 
   );
 });
 
+it("a worker that cannot be started leaves nothing behind: no pulse to keep its process alive, no connection", async () => {
+  const database = await createTestDatabase();
+  const proxy = await startDatabaseProxy(database.connectionString);
+  const near = connect({ connectionString: database.connectionString, onError: () => undefined });
+  const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
+  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+  const lost = proxy.loseAnswerWith("biggest_breaking_id");
+  await expect(startWorker(deps, proxy.url, options)).rejects.toThrow("Connection terminated");
+  await lost;
+  expect(await near("instances").where({ id: deps.instanceId })).toEqual([]);
+  await eventually(
+    () =>
+      near("pg_stat_activity").where({
+        application_name: "trunkline jobs",
+        datname: near.raw("current_database()"),
+      }),
+    ({ length }) => length === 0,
+  );
+  await near.destroy();
+  await proxy.stop();
+  await database.drop();
+});
+
 it.each([null, "a-queue"])(
   "a job whose taking was answered to nobody is let go of and done by the living process in whose name it was taken, queue: %s",
   async (queue) => {
@@ -126,6 +149,17 @@ it.each([null, "a-queue"])(
     }
   },
 );
+
+it("a queue that is locked without a job of its own being at work is let go of", async () => {
+  const queue = `left-${randomUUID()}`;
+  const delayMs = 60_000;
+  await addJob(db(), WORK_FORGOTTEN_LANES, {}, { queue, delayMs });
+  const queues = () => db()("graphile_worker._private_job_queues").where({ queue_name: queue });
+  const lockedAt = db().raw("now() - interval '1 minute'");
+  await queues().update({ locked_by: "somebody", locked_at: lockedAt });
+  await freeDeadWorkers(db());
+  expect(await queues().select("locked_by", "locked_at")).toEqual([{ locked_by: null, locked_at: null }]);
+});
 
 it("the worker of jobs hears of a database that is away in a word after which it tries again", async () => {
   const pool = openJobPool(world.databaseUrl, 1, () => undefined);

@@ -227,6 +227,8 @@ it("a move that fails for a reason of our own each time is given up, and keeps n
     own.forge.control.faults.add({ fault: { kind: "answer", status: 503 } });
     expect((await other.api.move(otherNumber, other.stages["In progress"])).status).toBe(503);
     own.forge.control.faults.clear();
+    // Taken up as often as one that waits in a merge queue for hours, without having failed.
+    await db("operations").where({ card_id: id }).update({ attempt: 40 });
     const resume = async (): Promise<void> => {
       await pausesAreOver(db);
       await resumeOrphanedMoves(own.service.deps);
@@ -239,6 +241,7 @@ it("a move that fails for a reason of our own each time is given up, and keeps n
     };
     await eventually(state, ([only]) => only === "refused", 30_000);
     expect(own.logged()).toMatch(/"level":50.*"isHopeless":true/);
+    expect(own.logged().match(/going on with a move failed/g)).toHaveLength(9);
     const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
     expect(blocking?.card?.number).toBe(number);
     expect((await poisoned.api.readCard(number)).blocked).toMatchObject({

@@ -1,62 +1,20 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startCrashingPostgres, type CrashingPostgres } from "../../faults/world/postgres.ts";
-import { WEBHOOK_PATH } from "../../src/app.ts";
 import { repairSoon } from "../../src/jobs/repair-soon.ts";
-import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
-import { connect, type Db } from "../../src/store/connect.ts";
 import { eventually } from "../support/api.ts";
+import { startCrashingWorld, type CrashingWorld } from "../support/crashing-world.ts";
 import { itemsOf } from "../support/inbox.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
-import { outsideDeps } from "../support/outside-deps.ts";
 import { kindsOf } from "../support/repositories.ts";
-import {
-  shipService,
-  type Shipped,
-  type ShippedOptions,
-  type ShippedProcess,
-} from "../support/shipped-service.ts";
-import { makeBoard, type TestBoard } from "../support/world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const LONG = 300_000;
 
-let postgres: CrashingPostgres;
-let shipped: Shipped;
-let service: ShippedProcess;
-let options: ShippedOptions;
-let forge: RunningForge;
-let db: Db;
-let dataDir: string;
+let world: CrashingWorld;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "trunkline-failover-"));
-  [postgres, shipped] = await Promise.all([startCrashingPostgres(), shipService()]);
-  const databaseUrl = await postgres.createDatabase("failover");
-  forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
-  const { apiUrl, app } = forge;
-  const github = {
-    apiUrl,
-    appId: app.id,
-    privateKey: app.privateKey,
-    webhookSecrets: [app.webhookSecret],
-    paceWrites: false,
-  };
-  options = { databaseUrl, github };
-  service = await shipped.start(options);
-  options = { ...options, port: Number(new URL(service.baseUrl).port) };
-  forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
-  db = connect({ connectionString: databaseUrl, onError: () => undefined });
+  world = await startCrashingWorld(false);
 }, LONG);
-afterAll(async () => {
-  await service?.kill();
-  await forge?.stop();
-  await db?.destroy();
-  await postgres?.stop();
-  await shipped?.remove();
-  await rm(dataDir, { recursive: true, force: true });
-}, LONG);
+afterAll(() => world?.stop(), LONG);
 
 const writeNamed = (wanted: string) => FORGE_WRITES.find(({ doing }) => doing === wanted)!;
 const [CUTTING, OPENING, MERGING] = [
@@ -77,7 +35,8 @@ async function onForge(board: TestBoard): Promise<{ pulls: number; merges: numbe
 it(
   "a failover that loses what was answered: what is on the forge is found there and done no second time, the rest is as it was before",
   async () => {
-    const board = await makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl: service.baseUrl }, {});
+    const { postgres, db, forge } = world;
+    const board = await world.board();
     const { api, stages } = board;
     const merging = await cardBefore(board, MERGING);
     const opening = await cardBefore(board, OPENING);
@@ -103,9 +62,9 @@ it(
     await forge.settle();
     const before = await onForge(board);
     expect(before).toEqual({ pulls: 2, merges: 1 });
-    await service.kill();
+    await world.service().kill();
     await postgres.failOver();
-    service = await shipped.start(options);
+    await world.restart();
 
     // What the database alone knew is lost, keys included: who repeats one of before is served as with a new one.
     round = "after";

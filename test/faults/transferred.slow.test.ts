@@ -6,6 +6,7 @@ import { allWorked } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/open-card.ts";
+import { rechecked } from "../support/rechecked.ts";
 import { kindsOf, linksOf, ofProject } from "../support/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -107,4 +108,18 @@ describe("a repository that is handed on between the merges of a move", () => {
     // Nothing is asked or told of it here any more.
     expect((await other.api.get<unknown[]>("/v1/inbox")).body).toEqual([]);
   }, 60_000);
+});
+
+it("a card that was refused in a repository which is another account's by now is free", async () => {
+  const board = await world.board();
+  const other = await world.board({ repositories: ["docs"] });
+  const { number } = await openCard(world, board);
+  await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/1`, { state: "closed" });
+  await rechecked(world);
+  const refused = await board.api.move(number, board.stages.Done);
+  expect(refused.body.blocked).toMatchObject({ reason: "pull_request_closed" });
+  await rechecked(world);
+  await handOn(board, other.owner);
+  await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+  expect(await linksOf(board, number)).toEqual([]);
 });

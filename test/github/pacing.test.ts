@@ -3,7 +3,9 @@ import type { Turns } from "../../src/forge/github/turns.ts";
 import { connect, firstRow, type Db } from "../../src/store/connect.ts";
 import { createTurns } from "../../src/store/forge-turns.ts";
 import nock from "nock";
+import { eventually } from "../support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { startDatabaseProxy } from "../support/database-proxy.ts";
 import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
 
 const REFS = "/repositories/42/git/refs";
@@ -103,6 +105,30 @@ describe("calls to GitHub", () => {
     other.done();
   });
   const create = ({ forge }: GitHubDouble) => forge.createBranch(WEB, "x", SHA);
+
+  test("are held back in every process where the database was away when GitHub said so", async () => {
+    const proxy = await startDatabaseProxy(database.connectionString);
+    const far = connect({ connectionString: proxy.url, onError: () => undefined });
+    const cutOff = openGitHubDouble({ turns: createTurns(far) });
+    const body = { message: "You have exceeded a secondary rate limit." };
+    const cutting = (): object => {
+      proxy.cut();
+      return body;
+    };
+    cutOff.on("POST", REFS, 403, cutting, { "retry-after": "900" });
+    await expect(create(cutOff)).rejects.toMatchObject({ retryAfter: 900 });
+    expect(await othersTurns.heldFor(7, "rest")).toBe(0);
+    proxy.restore();
+    await eventually(
+      () => othersTurns.heldFor(7, "rest"),
+      (seconds) => seconds > 800,
+    );
+    await expect(create(other)).rejects.toThrow("limits our calls");
+    expect(other.requests).toEqual([]);
+    await far.destroy();
+    await proxy.stop();
+    cutOff.done();
+  });
 
   test("wait for their turn when they write, in any process", async () => {
     for (let count = 0; count < 5; count++) await turns.take(7, write);
@@ -212,6 +238,8 @@ describe("calls to GitHub", () => {
       headBranch: "x",
       targetBranch: "main",
       isDraft: true,
+      isRepeated: false,
+      knownUpTo: null,
     });
     expect(await recovered()).toBeGreaterThanOrEqual(before + 9_000);
     const after = await recovered();

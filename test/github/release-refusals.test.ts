@@ -34,9 +34,10 @@ describe("a release", () => {
     });
   });
 
-  test("said to be there that cannot be read, as drafts cannot, is refused", async () => {
+  test("said to be there that is a draft is refused", async () => {
     github.on("POST", RELEASES, 422, invalid({ code: "already_exists", field: "tag_name" }));
     github.on("GET", `${RELEASES}/tags/v1`, 404, { message: "Not Found" });
+    github.on("GET", RELEASES, 200, [{ html_url: "https://x.test", tag_name: "v1", draft: true }]);
     expect(await github.forge.publishRelease(WEB, notes)).toEqual({
       ok: false,
       refusal: { reason: "unknown", message: "tag_name already_exists" },

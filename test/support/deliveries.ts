@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import type { Db } from "../../src/store/connect.ts";
 import { eventually } from "./api.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
@@ -93,10 +94,18 @@ export async function cardWithStatuses(world: TestWorld, board: TestBoard) {
 }
 
 /** Waits until the forge has sent what it will send, and all of it was worked. */
-export async function allWorked(world: TestWorld): Promise<void> {
-  await world.forge.settle();
+export const allWorked = ({ forge, service: { deps } }: TestWorld): Promise<void> =>
+  allWorkedIn({ forge, db: deps.db });
+
+/** The same, of a service that is a process of its own. */
+export async function allWorkedIn({
+  forge,
+  db,
+}: Pick<TestWorld, "forge"> & { readonly db: Db }): Promise<void> {
+  await forge.settle();
   await eventually(
-    () => world.service.deps.db("deliveries").where({ state: "waiting" }).select("guid", "event", "error"),
+    () => db("deliveries").where({ state: "waiting" }).select("guid", "event", "error"),
     ({ length }) => length === 0,
+    30_000,
   );
 }

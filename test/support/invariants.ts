@@ -211,15 +211,20 @@ async function headFaults(
   return found;
 }
 
-/** A card has one branch in each repository: I2. */
+/** A card has one branch in each repository, and none that was cut for it but those that another has adopted: I2. */
 async function branchFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
   const found: string[] = [];
   for (const { forgeId, repository, branchName } of links) {
     const repo = forge.context.git.repository(forgeId);
-    const cut = (await db("forge_intents")
+    const cut = (await db("forge_intents as i")
       .where({ card_id: card.id, kind: "create_branch" })
       .whereNot("subject", "like", "backmerge/%")
-      .whereIn("repository_id", db("repositories").where({ forge_id: forgeId }).select("id"))) as {
+      .whereIn("repository_id", db("repositories").where({ forge_id: forgeId }).select("id"))
+      .whereNotExists(
+        db("card_repositories as another")
+          .whereRaw("another.repository_id = i.repository_id and another.branch_name = i.subject")
+          .whereNot("another.card_id", card.id),
+      )) as {
       subject: string;
     }[];
     for (const { subject } of cut) {

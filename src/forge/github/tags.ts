@@ -15,6 +15,7 @@ type ReleaseOrder = Ordered<{ readonly url: string }>;
 
 const refShape = z.looseObject({ object: z.looseObject({ sha: z.string() }) });
 const releaseShape = z.looseObject({ html_url: z.string(), tag_name: z.string() });
+const listedShape = releaseShape.extend({ draft: z.boolean().nullish() });
 const errorsShape = z.looseObject({
   errors: z.array(z.looseObject({ code: z.string().nullish(), field: z.string().nullish() })),
 });
@@ -106,15 +107,26 @@ export async function publishRelease(
     if (answer.status < 300) {
       return { ok: true, value: { url: shaped(releaseShape, answer).html_url } };
     }
-    const refusal = refusalOf(answer.status, answer.body);
-    const found = isTaken(answer.body) ? await find() : null;
-    return found ?? { ok: false, refusal };
+    const refusal = { ok: false, refusal: refusalOf(answer.status, answer.body) } as const;
+    if (!isTaken(answer.body)) return refusal;
+    const found = await find();
+    if (found !== null) return found;
+    if (await isDraft(caller, repository, tagName)) return refusal;
+    throw new UnknownOutcome("GitHub has the release, but does not show it yet");
   }, find);
 }
 
 function isTaken(body: unknown): boolean {
   const parsed = errorsShape.safeParse(body);
   return parsed.success && parsed.data.errors.some(({ code }) => code === "already_exists");
+}
+
+/** Whether the newest releases have a draft with this tag, which only a listing shows. */
+async function isDraft(caller: Caller, repository: RepositoryRef, tagName: string): Promise<boolean> {
+  const parameters = { repository_id: repository.forgeId, per_page: 100 };
+  const answer = succeeded(await caller.read(`GET ${REPOSITORY}/releases`, parameters));
+  const listed = shaped(z.array(listedShape), answer);
+  return listed.some((release) => release.draft === true && release.tag_name === tagName);
 }
 
 /** Drafts are not told of here. */

@@ -1,0 +1,150 @@
+/** Cherry-picks that do not go through, or not at the first try. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Forge } from "../../src/forge/forge.ts";
+import { type Adapter, cherryPick, startAdapter } from "../support/adapter.ts";
+import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/picks.ts";
+
+let adapter: Adapter;
+let forge: Forge;
+let shop: PickShop;
+
+beforeAll(async () => {
+  adapter = await startAdapter();
+  forge = adapter.forge;
+});
+afterAll(() => adapter.world.stop());
+beforeEach(async () => {
+  shop = await pickShop(adapter);
+});
+afterEach(() => adapter.world.forge.control.faults.clear());
+
+describe("a pick", () => {
+  test("that conflicts names the files and picks nothing, the commits before it neither", async () => {
+    const { number } = await shop.land([
+      [{ "fine.txt": "fine\n" }],
+      [{ "list.txt": text({ 1: "TWO" }), "also.txt": "also\n" }],
+    ]);
+    await shop.commit(RELEASE, { "list.txt": text({ 1: "deux" }) });
+    const wanted = await shop.order(number);
+    expect(await cherryPick(forge, shop.ref, wanted)).toEqual({
+      ok: true,
+      value: { state: "conflict", files: ["list.txt"], message: "Merge conflict" },
+    });
+    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
+    expect(shop.branches()).not.toContain(TEMP);
+  });
+
+  test("onto a branch that moved or went away writes nothing", async () => {
+    const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
+    const wanted = await shop.order(number);
+    const tip = await shop.commit(RELEASE, { "b.txt": "b\n" });
+    const moved = { ok: true, value: { state: "moved", sha: tip } };
+    expect(await cherryPick(forge, shop.ref, wanted)).toEqual(moved);
+    const gone = { ...wanted, branchName: "release/gone" };
+    expect(await cherryPick(forge, shop.ref, gone)).toEqual({
+      ok: true,
+      value: { state: "moved", sha: null },
+    });
+    expect(shop.branches()).not.toContain(TEMP);
+  });
+
+  test("that another push overtakes leaves the push alone", async () => {
+    const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
+    const wanted = await shop.order(number);
+    let overtaken = "";
+    const slow = adapter.connect({
+      async fetch(url, init) {
+        if (typeof init.body === "string" && init.body.includes("mutation UpdateRefs") && overtaken === "")
+          overtaken = await shop.commit(RELEASE, { "b.txt": "b\n" });
+        return await fetch(url, init);
+      },
+    });
+    const result = await cherryPick(slow, shop.ref, wanted);
+    expect(result).toEqual({ ok: true, value: { state: "moved", sha: overtaken } });
+    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(overtaken);
+    expect(shop.branches()).not.toContain(TEMP);
+  });
+
+  test("onto a branch that is set back meanwhile does not bring back what was taken away", async () => {
+    const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
+    await shop.commit(RELEASE, { "wrong.txt": "wrong\n" });
+    const wanted = await shop.order(number);
+    const slow = adapter.connect({
+      async fetch(url, init) {
+        if (typeof init.body === "string" && init.body.includes("mutation UpdateRefs"))
+          shop.git("update-ref", `refs/heads/${RELEASE}`, shop.base);
+        return await fetch(url, init);
+      },
+    });
+    expect(await cherryPick(slow, shop.ref, wanted)).toEqual({
+      ok: true,
+      value: { state: "moved", sha: shop.base },
+    });
+    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(shop.base);
+  });
+
+  test("the forge does not allow is refused in its words, and leaves no branch behind", async () => {
+    const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
+    await adapter.world.api(
+      "PUT",
+      `/repos/${shop.ref.fullName}/branches/${encodeURIComponent(RELEASE)}/protection`,
+      {
+        required_status_checks: null,
+        enforce_admins: true,
+        required_pull_request_reviews: null,
+        restrictions: { users: [], teams: [], apps: [] },
+      },
+    );
+    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual({
+      ok: false,
+      refusal: { reason: "protected", message: "You're not authorized to push to this branch." },
+    });
+    expect(shop.branches()).not.toContain(TEMP);
+  });
+
+  test.each([
+    ["the first commit", "/repositories/*/git/commits", undefined],
+    ["the merge", "/api/graphql", "PickMerges"],
+    ["the move of the branch", "/api/graphql", "UpdateRefs"],
+  ])("is done once though the answer to %s is lost", async (_, path, operation) => {
+    const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
+    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    adapter.world.forge.control.faults.add({
+      match: operation === undefined ? { method: "POST", path } : { operation },
+      fault,
+      times: 1,
+    });
+    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    expect(shop.git("rev-list", "--count", `${shop.base}..${RELEASE}`)).toBe("1");
+    expect(shop.branches()).not.toContain(TEMP);
+  });
+
+  test("takes up what an earlier try left on its temporary branch", async () => {
+    const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
+    await shop.commit(TEMP, { "list.txt": "something else altogether\n" });
+    expect(await forge.temporaryBranches(shop.ref)).toEqual([
+      { branchName: TEMP, sha: shop.git("rev-parse", TEMP) },
+    ]);
+    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 1: "TWO" }).trim());
+    expect(await forge.temporaryBranches(shop.ref)).toEqual([]);
+  });
+
+  test("that is prepared is on no branch until it is landed, and can be taken back from where it landed", async () => {
+    const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
+    const wanted = await shop.order(number);
+    const prepared = await forge.preparePick(shop.ref, wanted);
+    if (!prepared.ok || prepared.value.state !== "prepared") throw new Error("nothing was prepared");
+    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
+    const back = () => forge.moveBranch(shop.ref, RELEASE, tip, wanted.expectedTip);
+    const tip = prepared.value.sha;
+    expect(await back()).toEqual({ ok: true, value: { state: "there" } });
+    await forge.landPick(shop.ref, wanted, prepared.value);
+    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(tip);
+    expect(await back()).toEqual({ ok: true, value: { state: "there" } });
+    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
+    const pushed = await shop.commit(RELEASE, { "b.txt": "b\n" });
+    expect(await back()).toEqual({ ok: true, value: { state: "moved", sha: pushed } });
+    expect(shop.branches()).not.toContain(TEMP);
+  });
+});
