@@ -1,10 +1,8 @@
 import { busy, conflict, invalid, notFound, type Problem } from "../errors.ts";
-import { checksState } from "../flow/checks.ts";
 import { targetOf } from "../flow/flow.ts";
-import { ForgeUnavailable, type InspectedPullRequest } from "../forge/forge.ts";
+import { ForgeUnavailable } from "../forge/forge.ts";
 import { clockOf } from "../store/installations.ts";
 import { findCard, findCardById, lockCard, type CardHead } from "../store/cards.ts";
-import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
 import type { InboxItem } from "../store/inbox/list-inbox.ts";
 import {
@@ -13,31 +11,21 @@ import {
   holdInboxItem,
   type Suggestion,
 } from "../store/inbox/stored-items.ts";
-import { takeBranch } from "../store/branches.ts";
 import { insertLinks, listLinks } from "../store/links.ts";
-import { adoptPullRequest } from "../store/pull-requests.ts";
 import { findOpenOperation } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
-import { saveFoundReport } from "../store/reconciling.ts";
 import { findRepository, type Repository } from "../store/repositories.ts";
-import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import { recordEvents } from "../store/timeline.ts";
 import { branchKey } from "./branch-items.ts";
 import type { Answered, Caller } from "./caller.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
-import { hearAgainSoon } from "./hear-again.ts";
 import { noInboxItem } from "./put-away-inbox-item.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
+import { takeOverBranch, type SeenBranch } from "./take-over-branch.ts";
 
 /** A suggested branch as the forge shows it now. */
-interface SeenBranch {
-  readonly repository: Repository;
-  readonly name: string;
-  readonly headSha: string;
-  readonly openPullRequests: readonly InspectedPullRequest[];
-  /** When the forge was asked (ISO 8601). */
-  readonly askedAt: string;
-}
+type SuggestedBranch = SeenBranch & { readonly repository: Repository };
 
 /**
  * Makes a suggested branch a card's: the card it is named for, or the one with this number. Nothing is written on the forge, and here all at
@@ -96,7 +84,7 @@ async function seeBranch(
   card: CardHead,
   repository: Repository,
   name: string,
-): Promise<SeenBranch> {
+): Promise<SuggestedBranch> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const { ref, fullName } = repository;
   if (!project || !ref) throw conflict(`The App cannot reach ${fullName} any more. Install it again.`);
@@ -113,58 +101,25 @@ async function seeBranch(
 }
 
 /** The branch and its open pull requests are the card's from here on. The card's row is held. */
-async function takeOver(trx: Trx, caller: Caller, card: CardHead, branch: SeenBranch): Promise<void> {
-  const { repository, name, headSha, openPullRequests } = branch;
+async function takeOver(
+  trx: Trx,
+  caller: Caller,
+  card: CardHead,
+  { repository, ...branch }: SuggestedBranch,
+): Promise<void> {
   const { id: repositoryId, fullName } = repository;
   const link = (await listLinks(trx, card.id)).find((each) => each.repository.id === repositoryId);
   if (link?.branchName && link.headSha) {
     throw conflict(`Card ${card.number} has the branch ${link.branchName} in ${fullName} already.`);
   }
-  const told = { cardId: card.id, actor: { userId: caller.userId, login: null }, repositoryId };
-  const events: NewEvent[] = [];
+  const taker = { cardId: card.id, actor: { userId: caller.userId, login: null }, repositoryId };
   if (!link) {
     await insertLinks(trx, card.id, [repositoryId]);
-    events.push({ ...told, kind: "repository_linked", data: { repositoryId } });
+    await recordEvents(trx, [{ ...taker, kind: "repository_linked", data: { repositoryId } }]);
   }
-  if (!(await takeBranch(trx, card.id, repositoryId, { name, headSha }))) {
-    throw conflict(`The branch ${name} in ${fullName} is another card's already.`);
+  if (!(await takeOverBranch(trx, taker, branch))) {
+    throw conflict(`The branch ${branch.name} in ${fullName} is another card's already.`);
   }
-  for (const { number, nodeId, targetBranch, isDraft, headSha: pullHead } of openPullRequests) {
-    const isNew = await adoptPullRequest(trx, {
-      repositoryId,
-      number,
-      cardId: card.id,
-      nodeId,
-      targetBranch,
-      state: isDraft ? "draft" : "open",
-      headSha: pullHead,
-      mergeSha: null,
-    });
-    if (isNew) await hearAgainSoon(trx, repositoryId, number);
-  }
-  const prNumber = openPullRequests[0]?.number ?? null;
-  await recordEvents(trx, [
-    ...events,
-    { ...told, kind: "branch_adopted", data: { branchName: name, sha: headSha, prNumber } },
-  ]);
-  await adoptReports(trx, told, branch);
-  await forgetInboxItems(trx, "branch_suggestion", branchKey(repositoryId, name));
   if (link?.branchName)
     await forgetInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));
-}
-
-/** What checks say of a branch is kept from here on; what they said before is on its pull request. */
-async function adoptReports(
-  trx: Trx,
-  told: Pick<NewEvent, "cardId" | "actor"> & { readonly repositoryId: string },
-  { name: branchName, headSha: sha, openPullRequests, askedAt }: SeenBranch,
-): Promise<void> {
-  const { repositoryId } = told;
-  const pull = openPullRequests.find(({ headSha }) => headSha === sha);
-  for (const report of pull?.reports ?? []) {
-    await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, askedAt);
-  }
-  const to = checksState(await listOutcomes(trx, repositoryId, sha));
-  if (to === null) return;
-  await recordEvents(trx, [{ ...told, kind: "checks_changed", data: { branchName, sha, from: null, to } }]);
 }

@@ -20,6 +20,8 @@ export interface HeldMove {
   readonly attempt: number;
   readonly actorId: string;
   readonly index: number;
+  /** No caller is behind this try: what the forge's queue has thrown out is not put there again. */
+  readonly isResumed?: boolean;
   /** The forge had it queued for longer than word of its end takes: that may be lost. */
   readonly isOverdue?: boolean;
 }

@@ -134,8 +134,10 @@ async function openPullRequest(
   const { repositoryId, targetBranch, actorId } = backmerge;
   const subject = `${branchName}:${targetBranch}`;
   const intent: Intent = { repositoryId, kind: "open_pull_request", subject, cardId: card.id, actorId };
-  await recordIntent(deps.db, intent);
+  const recorded = await recordIntent(deps.db, intent);
   const opened = await deps.forge.openPullRequest(repository, {
+    isRepeated: recorded?.isRepeated ?? false,
+    knownUpTo: recorded?.knownUpTo ?? null,
     title: `Bring hotfix #${card.number} to ${targetBranch}: ${card.title}`,
     body: `The hotfix of card #${card.number} has landed and is missing from \`${targetBranch}\`.`,
     headBranch: branchName,

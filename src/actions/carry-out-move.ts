@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
-import type { MoveStep } from "../flow/move.ts";
+import type { Landed, MoveStep } from "../flow/move.ts";
 import { queueRejected } from "../flow/refusal.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { findIntent, acceptMerge, withdrawIntent } from "../store/intents.ts";
@@ -12,22 +12,26 @@ import { lookOnTheWay, lookUntilDecided, type Crossing, type Look } from "./look
 import { lookFromHere } from "./look-from-here.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 import { recordEarlierDeeds } from "./record-earlier-deeds.ts";
-import { recordMerged } from "./record-deeds.ts";
+import { isInQueue, listLeftQueue } from "./queued-merges.ts";
+import { intentKey, recordMerged } from "./record-deeds.ts";
 import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
 
-export type MoveOutcome =
-  | { readonly state: "moved"; readonly promoted: readonly Promotion[] }
-  | {
-      readonly state: "refused";
-      readonly reasons: readonly BlockedReason[];
-      readonly headSha: string | null;
-      readonly promoted: readonly Promotion[];
-    }
-  | {
-      readonly state: "queued";
-      readonly queued: readonly Promotion[];
-      readonly promoted: readonly Promotion[];
-    };
+/** What a move has merged, and what was in the targets of its merges without that. */
+interface Told {
+  readonly promoted: readonly Promotion[];
+  readonly alreadyMerged: readonly Landed[];
+}
+
+export type MoveOutcome = Told &
+  (
+    | { readonly state: "moved" }
+    | {
+        readonly state: "refused";
+        readonly reasons: readonly BlockedReason[];
+        readonly headSha: string | null;
+      }
+    | { readonly state: "queued"; readonly queued: readonly Promotion[] }
+  );
 
 type Context = StepContext & { readonly operation: HeldMove };
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
@@ -48,14 +52,40 @@ export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMov
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...crossing, actorId: move.actorId, operation: move };
   let look = (await lookFromHere(deps, crossing)) ?? (await lookUntilDecided(deps, crossing));
-  await recordEarlierDeeds(deps, context, look.repositories);
   for (let looks = 1; ; looks++) {
-    const outcome = await actOn(deps, context, look, until);
+    if (looks === 1 || move.isResumed) await recordEarlierDeeds(deps, context, look.repositories);
+    const left = move.isResumed ? await afterQueue(deps, context, look, looks === 1) : null;
+    const outcome = left ?? (await actOn(deps, context, look, until));
     if (outcome !== "look_again") return outcome;
     if (looks === MAX_LOOKS) throw new ForgeUnavailable("the forge does not show what was just done");
     if (looks > 1) await sleep(200 * 2 ** looks);
     look = await lookUntilDecided(deps, crossing);
   }
+}
+
+/**
+ * What becomes of a move that nobody asks for just now when the forge's queue has let go of one of its merges: it is not put there again, but
+ * refused where the queue said that it threw it out, or nothing was heard of it for too long. Null where the queue has let go of none.
+ */
+async function afterQueue(
+  deps: Deps,
+  context: Context,
+  look: Look,
+  isFirstLook: boolean,
+): Promise<MoveOutcome | "look_again" | null> {
+  const left = await listLeftQueue(deps, look);
+  if (left.length === 0) return null;
+  const out = context.operation.isOverdue ? left : left.filter(({ word }) => word !== null);
+  if (out.length === 0) {
+    const queued = [...left, ...look.plan.steps.filter((step) => step.action === "merge")];
+    const distinct = new Map(queued.map((pull) => [pull.repositoryId, promotionOf(pull)]));
+    return { state: "queued", queued: [...distinct.values()], ...(await tell(deps, context, look)) };
+  }
+  // Without a word of the queue's it may have landed between leaving the queue and being shown as merged.
+  if (isFirstLook && out.some(({ word }) => word === null)) return "look_again";
+  for (const pull of out) await withdrawIntent(deps.db, intentKey(pull, "merge"), context.operation);
+  const reasons = out.map(({ fullName, word }) => blockedReason(fullName, queueRejected(word ?? "unknown")));
+  return refusedBy(deps, context, look, reasons, out[0]?.headSha);
 }
 
 /** Does what a look has shown to be left; the forge has to be looked at again where something had to be made, or has moved. */
@@ -145,14 +175,20 @@ async function mergeAll(
     const { ref } = linkOf(look, step).repository;
     if (!ref) throw new Error("a merge in a repository without an installation");
     const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
-    const handle = (await findIntent(deps.db, intent))?.handle ?? undefined;
+    const known = await findIntent(deps.db, intent);
+    if (known?.queued && isInQueue(look, step)) {
+      queued.push(promotionOf(step));
+      continue;
+    }
+    // Thrown out of the queue, and a caller wants it there again: what became of the earlier try is asked no more.
+    if (known?.queued) await withdrawIntent(deps.db, intent, context.operation);
     await declareIntent(deps, context, intent);
     const order = {
       number: step.prNumber,
       headSha: step.headSha,
       method: context.project.flow.mergeMethod,
       targetBranch: targetToCheck(look, step),
-      handle,
+      handle: known?.queued ? undefined : (known?.handle ?? undefined),
     };
     const merged = await deps.forge.merge(ref, order, Math.max(until - performance.now(), LEAST_WAIT_MS));
     if (!merged.ok) {
@@ -163,29 +199,28 @@ async function mergeAll(
       await withdrawIntent(deps.db, intent, context.operation);
       return "look_again";
     }
-    if (merged.value.state === "enqueued" && context.operation.isOverdue && hasLeftQueue(look, step)) {
-      await withdrawIntent(deps.db, intent, context.operation);
-      const reason = blockedReason(step.fullName, queueRejected("unknown"));
-      return refusedBy(deps, context, look, [reason], step.headSha);
-    }
     if (merged.value.state === "merged") await recordMerged(deps, context, step, merged.value.sha);
     else {
-      await acceptMerge(deps.db, intent, merged.value.handle);
+      const { handle, state } = merged.value;
+      await acceptMerge(deps.db, intent, { handle, queued: state === "enqueued" });
       queued.push(promotionOf(step));
     }
   }
-  const promoted = await listPromotions(deps.db, context.operation.id);
-  return queued.length > 0 ? { state: "queued", queued, promoted } : { state: "moved", promoted };
+  const told = await tell(deps, context, look);
+  return queued.length > 0 ? { state: "queued", queued, ...told } : { state: "moved", ...told };
 }
 
-/** The forge goes on calling a merge enqueued when its queue has thrown it out; the pull request tells. */
-function hasLeftQueue(look: Look, { repositoryId, prNumber }: MergeStep): boolean {
-  const facts = look.repositories.find((repository) => repository.repositoryId === repositoryId)?.facts;
-  if (!facts || "reason" in facts) return false;
-  return facts.pullRequests.some(({ number, isInMergeQueue }) => number === prNumber && !isInMergeQueue);
+async function tell(deps: Deps, { operation }: Context, { plan }: Look): Promise<Told> {
+  const promoted = await listPromotions(deps.db, operation.id);
+  const isOurs = ({ fullName, targetBranch, prNumber }: Landed): boolean =>
+    promoted.some(
+      (ours) =>
+        ours.fullName === fullName && ours.targetBranch === targetBranch && ours.prNumber === prNumber,
+    );
+  return { promoted, alreadyMerged: plan.landed.filter((landed) => !isOurs(landed)) };
 }
 
-const promotionOf = ({ fullName, targetBranch, prNumber }: MergeStep): Promotion => ({
+const promotionOf = ({ fullName, targetBranch, prNumber }: Promotion): Promotion => ({
   fullName,
   targetBranch,
   prNumber,
@@ -204,6 +239,6 @@ async function refusedBy(
     state: "refused",
     reasons: await nameConflicts(deps, look, reasons),
     headSha,
-    promoted: await listPromotions(deps.db, context.operation.id),
+    ...(await tell(deps, context, look)),
   };
 }

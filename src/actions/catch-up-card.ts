@@ -1,16 +1,17 @@
 import { mergesAfter, ruleAsks, stageOf } from "../flow/flow.ts";
-import { findCardById } from "../store/cards.ts";
+import { findCardById, type CardHead } from "../store/cards.ts";
 import { addJob } from "../store/jobs.ts";
 import { setHeadSha } from "../store/branches.ts";
 import { listLinks } from "../store/links.ts";
 import { findOpenOperation, lastMoverOf } from "../store/operations.ts";
-import { findProject } from "../store/projects.ts";
+import { findProject, type Project } from "../store/projects.ts";
 import { lastActorOf } from "../store/timeline.ts";
 import type { Db } from "../store/connect.ts";
 import type { Deps } from "./deps.ts";
 import { lookAtCard, type Crossing } from "./look-at-card.ts";
 import { lookAtWhatWasHeard } from "./look-from-here.ts";
 import { takeStep } from "./take-step.ts";
+import { takeUpBranch } from "./take-up-branch.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
 
@@ -25,7 +26,7 @@ export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> 
 };
 
 /**
- * Does what the stage a card stands in asks and could not be done when the card entered it: the branch in a repository linked since, and the
+ * Has a card take up the branch of a repository it is linked to again, whatever its stage, and does what the stage asks and could not be done when the card entered it: the branch in a repository linked since, and the
  * draft pull request that had no commits to show until somebody pushed. A branch that the forge deleted after merging it is made again
  * while a later stage merges it, too. Never merges.
  */
@@ -38,7 +39,9 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   }
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const stage = project && stageOf(project.flow, card.stageId);
-  if (!project || !stage || !ruleAsks(stage.rule, "branch")) return;
+  if (!project || !stage) return;
+  await takeUpBranches(deps, card, project);
+  if (!ruleAsks(stage.rule, "branch")) return;
   const crossing = { card, project, stage };
   const links = await listLinks(deps.db, cardId);
   const [nextMerge] = mergesAfter(project.flow, stage.id);
@@ -51,6 +54,24 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   }
   if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await takeLateSteps(deps, crossing);
 }
+
+/** Of the repositories the card has no branch in: those it was unlinked from and linked to again. */
+async function takeUpBranches(deps: Deps, card: CardHead, project: Project): Promise<void> {
+  for (const { branchName, repository } of await listLinks(deps.db, card.id)) {
+    if (branchName !== null || repository.ref === null) continue;
+    const actorId = (await linkerOf(deps, card.id, repository.id)) ?? card.createdBy;
+    await takeUpBranch(deps, {
+      card,
+      project,
+      repositoryId: repository.id,
+      repository: repository.ref,
+      actorId,
+    });
+  }
+}
+
+const linkerOf = (deps: Deps, cardId: string, repositoryId: string): Promise<string | null> =>
+  lastActorOf(deps.db, cardId, "repository_linked", repositoryId);
 
 /** Of the branches last heard to be gone: those that are there are remembered, those merged elsewhere made again. */
 async function restoreBranches(deps: Deps, crossing: Crossing): Promise<void> {
@@ -77,11 +98,11 @@ async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
     const link = links.find((candidate) => candidate.repository.id === step.repositoryId);
     // Whoever made a pull request a draft again since meant it.
     if (!link || step.action === "merge" || step.action === "mark_ready") continue;
-    const linkerId =
-      step.action === "create_branch" &&
-      (await lastActorOf(deps.db, card.id, "repository_linked", step.repositoryId));
+    const linkerId = step.action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
     const context = { ...crossing, actorId: linkerId || moverId, operation: null };
     const outcome = await takeStep(deps, context, link, step);
+    // It has a branch again, which may have something to show.
+    if (outcome === "overtaken" && step.action === "create_branch") await catchUpSoon(deps.db, card.id);
     // A push may leave a branch with no commits of its own, too.
     if (outcome !== null && outcome !== "overtaken" && outcome.reason !== "nothing_to_merge") {
       const { action } = step;

@@ -42,8 +42,8 @@ export async function moveCard(
   requireRoleFor(caller, stage);
   const crossed = await cross(deps, moverFor(caller), { card, project, stage }, index);
   if ("kept" in crossed) return crossed.kept;
-  const { blocked, promoted } = crossed.refused;
-  throw new Problem("refused", blocked.message, { body: { blocked, promoted } });
+  const { blocked, ...told } = crossed.refused;
+  throw new Problem("refused", blocked.message, { body: { blocked, ...told } });
 }
 
 /**
@@ -80,7 +80,16 @@ const moverFor = (caller: Caller): Mover<Answered> => ({
 
 export type Crossed<Kept> =
   | { readonly kept: Kept }
-  | { readonly refused: { readonly blocked: Blocked; readonly promoted: MoveOutcome["promoted"] } };
+  | { readonly refused: { readonly blocked: Blocked } & Merges };
+
+/** What a move says of merges; what had been merged before only where there is any. */
+interface Merges {
+  readonly promoted: MoveOutcome["promoted"];
+  readonly alreadyMerged?: MoveOutcome["alreadyMerged"];
+}
+
+const mergesOf = ({ promoted, alreadyMerged }: MoveOutcome): Merges =>
+  alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
 
 /** Moves a card into a stage; throws `busy` while another call moves the card, `unavailable` when the forge cannot be reached. */
 export async function cross<Kept>(
@@ -117,7 +126,7 @@ async function placeOnly<Kept>(
     if (operation && current.stageId !== stage.id) await abandonMove(trx, card, operation);
     await enterStage(trx, current, stage, index, mover.userId);
     const blocked = current.stageId === stage.id ? current.blocked : null;
-    return mover.keep(trx, moveResult(card, stage.id, blocked, []), 200);
+    return mover.keep(trx, moveResult(card, stage.id, blocked, { promoted: [] }), 200);
   });
   deps.metrics.moves.inc({ outcome: "moved" });
   return kept;
@@ -148,8 +157,8 @@ const moveResult = (
   card: CardHead,
   statusId: string,
   blocked: Blocked | null,
-  promoted: MoveOutcome["promoted"],
-): Record<string, unknown> => ({ task: { number: card.number, statusId, blocked }, promoted });
+  merges: Merges,
+): Record<string, unknown> => ({ task: { number: card.number, statusId, blocked }, ...merges });
 
 async function moveThroughForge<Kept>(
   deps: Deps,
@@ -173,7 +182,7 @@ async function moveThroughForge<Kept>(
       mover.keep(trx, body, status),
     );
     return "blocked" in settled
-      ? { refused: { blocked: settled.blocked, promoted: outcome.promoted } }
+      ? { refused: { blocked: settled.blocked, ...mergesOf(outcome) } }
       : { kept: settled.kept };
   });
 }
@@ -250,13 +259,13 @@ export async function settleMove<Kept>(
     }
     if (outcome.state === "queued") {
       const body = {
-        ...moveResult(card, current.stageId, current.blocked, outcome.promoted),
+        ...moveResult(card, current.stageId, current.blocked, mergesOf(outcome)),
         queued: outcome.queued,
       };
       await settle("queued", body);
       return { kept: await keep(trx, body, 202) };
     }
-    const body = moveResult(card, stage.id, isThere ? current.blocked : null, outcome.promoted);
+    const body = moveResult(card, stage.id, isThere ? current.blocked : null, mergesOf(outcome));
     await settle("done", body);
     await enterStage(trx, current, stage, move.index, move.actorId);
     return { kept: await keep(trx, body, 200) };

@@ -1,14 +1,14 @@
 import type { Blocked, BlockedReason } from "../flow/blocked.ts";
-import { isAboutConnection } from "../flow/connection.ts";
 import { stageOf } from "../flow/flow.ts";
-import { mayBeBlocked, setBlocked } from "../store/blocked-cards.ts";
+import { areSame, stillInTheWay, type LaterLook } from "../flow/still-blocked.ts";
+import { listCardsLacking, listForbiddenCards, mayBeBlocked, setBlocked } from "../store/blocked-cards.ts";
 import { findCardById, lockCard } from "../store/cards.ts";
-import type { Db } from "../store/connect.ts";
+import type { Db, Trx } from "../store/connect.ts";
 import { addJob } from "../store/jobs.ts";
 import { findOpenOperation } from "../store/operations.ts";
-import { findProject } from "../store/projects.ts";
+import { findProject, type Project } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
-import { lookUntilDecided } from "./look-at-card.ts";
+import { lookUntilDecided, type Look } from "./look-at-card.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
@@ -28,62 +28,85 @@ export async function recheckIfBlocked(db: Db, cardId: string): Promise<void> {
   if (await mayBeBlocked(db, cardId)) await recheckSoon(db, cardId);
 }
 
-/** What a look can judge. The forge's other refusals hold until the head has changed or the card is moved again. */
-const SEEN: ReadonlySet<string> = new Set([
-  "conflicts",
-  "checks_failing",
-  "checks_pending",
-  "nothing_to_merge",
-  "branch_missing",
-  "pull_request_closed",
-]);
-/** What a look shows as a doubt. */
-const DOUBTED: ReadonlySet<string> = new Set(["review_required", "changes_requested"]);
+/** Asks for it where branches are there that cards start from or merge into, and some of them were refused for want of one. */
+export async function recheckLacking(
+  db: Db,
+  branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
+): Promise<void> {
+  for (const cardId of await listCardsLacking(db, branches)) await recheckSoon(db, cardId);
+}
 
-/** Clears what stood in a card's way once the forge shows that its cause is gone, and says so where it is another one now. */
-export async function recheckBlocked(deps: Deps, cardId: string): Promise<void> {
+/** Asks for it where an account permits more than it did, of cards that were refused for want of a permission. */
+export async function recheckForbidden(trx: Trx, organizationId: string): Promise<void> {
+  for (const { cardId, at } of await listForbiddenCards(trx, organizationId))
+    await permit(trx, cardId, at, 0);
+}
+
+/** Under a key of its own: any other news would put an ordinary look in its place. */
+const permit = (db: Db, cardId: string, permittedAfter: string, delayMs: number): Promise<void> =>
+  addJob(
+    db,
+    RECHECK_BLOCKED,
+    { cardId, permittedAfter },
+    { key: `${RECHECK_BLOCKED}:permitted:${cardId}`, delayMs },
+  );
+
+/**
+ * Clears what stood in a card's way once the forge shows that its cause is gone, and says so where it is another one now. With `permittedAfter`
+ * more is permitted now than it was at that refusal.
+ */
+export async function recheckBlocked(
+  deps: Deps,
+  cardId: string,
+  permittedAfter: string | null = null,
+): Promise<void> {
   const moving = await findOpenOperation(deps.db, cardId);
-  if (moving?.state === "running" && moving.isHeld) return recheckSoon(deps.db, cardId, PAUSE_MS);
+  if (moving?.state === "running" && moving.isHeld) {
+    return permittedAfter === null
+      ? recheckSoon(deps.db, cardId, PAUSE_MS)
+      : permit(deps.db, cardId, permittedAfter, PAUSE_MS);
+  }
   const card = await findCardById(deps.db, cardId);
   const project = card?.blocked && (await findProject(deps.db, card.workspaceId, card.projectId));
   if (!card?.blocked || !project) return;
   const { blocked } = card;
   const stage = stageOf(project.flow, blocked.statusId);
   // Nothing stands in the way of a stage that is not there any more.
-  if (!stage) return changeBlocked(deps, cardId, blocked, null);
+  if (!stage) return changeBlocked(deps, cardId, blocked, []);
   const look = await lookUntilDecided(deps, { card, project, stage });
-  const { plan, repositories } = look;
-  if (plan.isUndecided) return;
-  const [first] = plan.reasons;
-  if (first) {
-    const isTheSame = SEEN.has(blocked.reason) && reasonsIn(plan.reasons) === reasonsIn(blocked.reasons);
-    if (isTheSame) return;
-    const reasons = await nameConflicts(deps, look, plan.reasons);
-    return changeBlocked(deps, cardId, blocked, told(blocked, first, reasons));
-  }
-  const facts = repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
-  const headSha = facts && !("reason" in facts) ? facts.headSha : null;
-  const causeIsGone =
-    SEEN.has(blocked.reason) ||
-    blocked.reasons.some(isAboutConnection) ||
-    (DOUBTED.has(blocked.reason) && plan.doubts.length === 0) ||
-    headSha !== blocked.headSha;
-  if (causeIsGone) await changeBlocked(deps, cardId, blocked, null);
+  const left = stillInTheWay(blocked, laterLook(blocked, project, look, permittedAfter === blocked.at));
+  if (areSame(left, blocked.reasons)) return;
+  await changeBlocked(deps, cardId, blocked, await nameConflicts(deps, look, left));
 }
 
-const told = (
-  blocked: Blocked,
-  { reason, message, repository }: BlockedReason,
-  reasons: readonly BlockedReason[],
-): Blocked => ({ ...blocked, reason, message, repository, reasons });
+function laterLook(blocked: Blocked, { flow }: Project, look: Look, isPermitted: boolean): LaterLook {
+  const facts = look.repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
+  const shown = facts && !("reason" in facts) ? facts : undefined;
+  return {
+    plan: look.plan,
+    headSha: shown?.headSha,
+    isQueued: shown?.pullRequests.some(({ isInMergeQueue }) => isInMergeQueue) ?? false,
+    mergeMethod: flow.mergeMethod,
+    isPermitted,
+  };
+}
 
-const reasonsIn = (reasons: readonly BlockedReason[]): string =>
-  reasons.map(({ reason, repository }) => `${reason} ${repository}`).join("\n");
+const told = (blocked: Blocked, reasons: readonly BlockedReason[]): Blocked | null => {
+  const [first] = reasons;
+  if (!first) return null;
+  const { reason, message, repository } = first;
+  return { ...blocked, reason, message, repository, reasons };
+};
 
-async function changeBlocked(deps: Deps, cardId: string, from: Blocked, to: Blocked | null): Promise<void> {
+async function changeBlocked(
+  deps: Deps,
+  cardId: string,
+  from: Blocked,
+  left: readonly BlockedReason[],
+): Promise<void> {
   await deps.db.transaction(async (trx) => {
     const current = await lockCard(trx, cardId);
     // Refused again meanwhile: that refusal is newer than what was looked at.
-    if (current?.blocked?.at === from.at) await setBlocked(trx, cardId, to);
+    if (current?.blocked?.at === from.at) await setBlocked(trx, cardId, told(from, left));
   });
 }

@@ -14,6 +14,7 @@ import {
 import type { Deps } from "./deps.ts";
 import { foundEvents } from "./found-events.ts";
 import { keepUnheardCuts } from "./keep-unheard-cuts.ts";
+import { recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 import { recordEvent } from "./record-event.ts";
 import { recordFoundChecks } from "./record-found-checks.ts";
@@ -147,6 +148,7 @@ async function heal(
     deps.log.info({ cardId, branchName, type: event.type }, "found what nobody told of");
     await recordEvent(deps, event);
   }
+  if (known.isConflicting && answer.pullRequests.some(isMergeable)) await recheckSoon(deps.db, known.cardId);
   const open = answer.pullRequests.find(isOpenAt(answer.headSha));
   if (open) await recordFoundChecks(deps, known, open, askedAt);
   if (!answer.said) return;
@@ -158,3 +160,7 @@ const isOpenAt =
   (headSha: string | null) =>
   (pull: InspectedPullRequest): boolean =>
     pull.state === "open" && pull.headSha === headSha;
+
+/** The forge tells nobody that a push to the target has resolved a conflict; it may be working that out still. */
+const isMergeable = ({ state, mergeable }: InspectedPullRequest): boolean =>
+  state === "open" && mergeable !== "conflicting";

@@ -2,7 +2,7 @@ import type { CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { fulfilIntent, recordCut, type Intent } from "../store/intents.ts";
 import { setHeadSha } from "../store/branches.ts";
-import { savePullRequest } from "../store/pull-requests.ts";
+import { savePullRequest, type PullRequestRow } from "../store/pull-requests.ts";
 import { addPromotion, isOperationOurs } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import { doubtTip } from "../store/trunk-tips.ts";
@@ -70,14 +70,17 @@ export async function recordBranchRestored(
   });
 }
 
+/** `openedAt` is of one that has ended since: what is known of it already is newer, and what is not, the forge has yet to tell. */
 export async function recordOpened(
   deps: Deps,
   context: DeedContext,
   intent: IntentKey,
   pull: DeedPullRequest & { readonly isDraft: boolean },
+  openedAt?: string | null,
 ): Promise<void> {
+  const news = openedAt === undefined ? {} : { heardAt: openedAt, heardAction: "opened" };
   await deps.db.transaction(async (trx) => {
-    await save(trx, context, pull, pull.isDraft ? "draft" : "open");
+    await save(trx, context, pull, { state: pull.isDraft ? "draft" : "open", ...news });
     await fulfilIntent(trx, intent);
     const naturalKey = deedKey("pull_request_opened", pull.repositoryId, pull.prNumber);
     const data = { ...shown(pull), isDraft: pull.isDraft };
@@ -92,7 +95,7 @@ export async function recordReady(
   round: number,
 ): Promise<void> {
   await deps.db.transaction(async (trx) => {
-    await save(trx, context, pull, "open");
+    await save(trx, context, pull, { state: "open" });
     await fulfilIntent(trx, intentKey(pull, "mark_ready"));
     const naturalKey = deedKey("pull_request_ready", pull.repositoryId, pull.prNumber, round);
     await tell(
@@ -113,7 +116,7 @@ export async function recordMerged(
 ): Promise<void> {
   const { fullName, targetBranch, prNumber } = pull;
   await deps.db.transaction(async (trx) => {
-    await save(trx, context, pull, "merged", mergeSha);
+    await save(trx, context, pull, { state: "merged", mergeSha });
     await fulfilIntent(trx, intentKey(pull, "merge"));
     await addPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
     await doubtTip(trx, { repositoryId: pull.repositoryId, branchName: targetBranch }, mergeSha);
@@ -139,20 +142,11 @@ const save = async (
   trx: Trx,
   { card }: DeedContext,
   { repositoryId, prNumber, nodeId, targetBranch, headSha }: DeedPullRequest,
-  state: "draft" | "open" | "merged",
-  mergeSha: string | null = null,
+  now: Pick<PullRequestRow, "state" | "heardAt" | "heardAction"> & { readonly mergeSha?: string | null },
 ): Promise<void> => {
-  const pull = {
-    repositoryId,
-    number: prNumber,
-    cardId: card.id,
-    nodeId,
-    targetBranch,
-    state,
-    headSha,
-    mergeSha,
-  };
-  if (await savePullRequest(trx, pull)) await hearAgainSoon(trx, repositoryId, prNumber);
+  const pull = { repositoryId, number: prNumber, cardId: card.id, nodeId, targetBranch, headSha };
+  const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, ...now });
+  if (isNew) await hearAgainSoon(trx, repositoryId, prNumber);
 };
 
 /** Tells what was done, and ends a record of it. */

@@ -3,7 +3,13 @@ import type { InspectedPullRequest } from "../forge/forge.ts";
 import { clearMergedBackmerge } from "../store/backmerges.ts";
 import { findCardById } from "../store/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
-import { findIntent, type FoundIntent, type IntentKind } from "../store/intents.ts";
+import {
+  findIntent,
+  findLatestMerge,
+  noteQueueWord,
+  type FoundIntent,
+  type IntentKind,
+} from "../store/intents.ts";
 import type { Trx } from "../store/connect.ts";
 import {
   findPullRequest,
@@ -22,7 +28,7 @@ import { hearAgainSoon } from "./hear-again.ts";
 import { knownRepository } from "./known-repository.ts";
 import { pullRequestOwner } from "./pull-request-owner.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
-import { deedKey } from "./record-deeds.ts";
+import { deedKey, intentKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent } from "./record-give-up.ts";
 import { recordProposal } from "./record-proposal.ts";
 import { resumeQueuedSoon } from "./resume-move.ts";
@@ -99,11 +105,12 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
       // Had the forge still called it open when the branch went, that was told as its loss.
       await forgetInboxItems(trx, "branch_deleted", branchKey(repository.id, event.headBranch));
     }
-    if (event.action === "merged" || event.action === "dequeued") {
+    const where = { cardId: card.id, repositoryId: repository.id, prNumber: event.number };
+    if (event.action === "enqueued" || event.action === "dequeued") {
       const thrownOut = event.action === "dequeued" ? (event.reason ?? "unknown") : null;
-      const where = { cardId: card.id, repositoryId: repository.id, prNumber: event.number };
-      await resumeQueuedSoon(trx, { ...where, thrownOut });
+      await noteQueueWord(trx, intentKey(where, "merge"), { thrownOut, at: event.at });
     }
+    if (event.action === "merged" || event.action === "dequeued") await resumeQueuedSoon(trx, where);
     await recheckIfBlocked(trx, card.id);
   });
 }
@@ -210,7 +217,7 @@ async function ourIntent(
     case "ready":
       return (await isByOurBot(deps, event)) ? intended("mark_ready", String(event.number)) : null;
     case "merged":
-      return ourMerge(deps, event, await intended("merge", String(event.number)));
+      return ourMerge(deps, repository, event, await intended("merge", String(event.number)));
     default:
       return null;
   }
@@ -218,17 +225,20 @@ async function ourIntent(
 
 /**
  * Our intent for a merge, unless a person did it before we got to it, or the move it was meant for was given up before the forge had said what
- * came of it: then the merge is ours only where the forge says that we did it.
+ * came of it: then the merge is ours only where the forge says that we did it. A pull request that we have not merged, and that the forge says we have, came along with
+ * another card's: it is the merge of whoever moved that.
  */
 async function ourMerge(
   deps: Deps,
-  event: PullRequestEvent,
+  repository: Repository,
+  { mergedBy, targetBranch }: PullRequestEvent,
   intent: FoundIntent | null,
 ): Promise<FoundIntent | null> {
-  if (!intent || intent.done || intent.accepted) return intent;
-  if (event.mergedBy?.isBot === false) return null;
-  if (await findOpenOperation(deps.db, intent.cardId)) return intent;
-  return event.mergedBy?.forgeId === (await deps.forge.identity()).botId ? intent : null;
+  if (intent?.done || intent?.accepted) return intent;
+  if (mergedBy?.isBot === false) return null;
+  if (intent && (await findOpenOperation(deps.db, intent.cardId))) return intent;
+  if (mergedBy?.forgeId !== (await deps.forge.identity()).botId) return null;
+  return intent ?? findLatestMerge(deps.db, repository.id, targetBranch);
 }
 
 const isByOurBot = async (deps: Deps, event: PullRequestEvent): Promise<boolean> =>

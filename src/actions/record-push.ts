@@ -15,7 +15,7 @@ import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
-import { recheckIfBlocked } from "./recheck-blocked.ts";
+import { recheckIfBlocked, recheckLacking } from "./recheck-blocked.ts";
 import { hearOfStrayBranch } from "./suggest-branch.ts";
 
 /** How many of a push's commits its timeline item names. */
@@ -23,7 +23,7 @@ const MAX_COMMITS = 20;
 
 /**
  * Records a push to, or the deletion of, a card's branch, and has done what the new commits make possible. A push to a branch of no card may
- * be the beginning of one's.
+ * be the beginning of one's, and what cards were refused for want of.
  *
  * GitHub also sends `create` and `delete`: each comes with a push that says more (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
  */
@@ -31,6 +31,9 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
   const repository = await knownRepository(deps, event);
   if (!repository) return;
   await lookAtHotfixes(deps, repository.id, event);
+  if (event.after !== null) {
+    await recheckLacking(deps.db, [{ repositoryId: repository.id, branchName: event.branchName }]);
+  }
   const cardId = await findBranchOwner(deps.db, repository.id, event.branchName);
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!cardId || !card) return hearOfStrayBranch(deps, repository, event);

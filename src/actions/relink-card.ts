@@ -7,10 +7,11 @@ import { listProjectRepositories } from "../store/repositories.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Caller } from "./caller.ts";
+import { recheckSoon } from "./recheck-blocked.ts";
 
 /**
  * Makes these the repositories a card is linked to, all of them and no others; true where that changed anything. A card that stands in a stage
- * with Git gets its branch in a new one soon. The card's row, and its project's, are held by the caller.
+ * with Git gets its branch in a new one soon, and any card the one it had where it is linked again. The card's row, and its project's, are held by the caller.
  */
 export async function relinkCard(
   trx: Trx,
@@ -49,6 +50,8 @@ export async function relinkCard(
     })),
   ]);
   if (added.length > 0) await catchUpSoon(trx, card.id);
+  // What stood in its way in a repository that it has no more to do with is gone.
+  if (card.blocked) await recheckSoon(trx, card.id);
   return true;
 }
 

@@ -1,9 +1,10 @@
 import { busy, conflict, invalid, notFound } from "../errors.ts";
 import type { Flow, Stage } from "../flow/flow.ts";
-import { validateFlow, type FlowDraft } from "../flow/validate-flow.ts";
+import { sharedTargetFaults, validateFlow, type FlowDraft, type FlowFault } from "../flow/validate-flow.ts";
 import type { Trx } from "../store/connect.ts";
 import { countCardsIn, holdFlow, listBlockedCards, listUnfinishedMoves, saveFlow } from "../store/flows.ts";
 import { findProject, type Project } from "../store/projects.ts";
+import { listProjectRepositories } from "../store/repositories.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { followNewTrunksSoon } from "./follow-trunk.ts";
@@ -20,12 +21,13 @@ export async function replaceFlow(
   project: Project,
   draft: FlowDraft,
 ): Promise<Answered> {
-  requireValid(draft);
+  requireNone(validateFlow(draft));
   return deps.db.transaction(async (trx) => {
     await holdFlow(trx, project.id);
     const current = await findProject(trx, caller.workspaceId, project.id);
     if (!current) throw notFound("There is no project with this id on this board.");
     requireOwnStages(current.flow, draft);
+    requireNone(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
     await requireNoMoves(trx, project.id);
     const flow: Flow = {
       ...draft,
@@ -44,8 +46,7 @@ export async function replaceFlow(
   });
 }
 
-function requireValid(draft: FlowDraft): void {
-  const faults = validateFlow(draft);
+function requireNone(faults: readonly FlowFault[]): void {
   const [first] = faults;
   if (!first) return;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";

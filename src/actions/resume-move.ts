@@ -1,10 +1,10 @@
 import { Problem } from "../errors.ts";
 import { blockedReason } from "../flow/blocked.ts";
 import { stageOf } from "../flow/flow.ts";
-import { queueRejected } from "../flow/refusal.ts";
 import { findCardById } from "../store/cards.ts";
 import type { Db } from "../store/connect.ts";
 import {
+  countFailure,
   findOpenOperation,
   listPromotions,
   listOrphanedOperations,
@@ -12,7 +12,7 @@ import {
   takeOver,
   type Operation,
 } from "../store/operations.ts";
-import { findUndone, withdrawIntent } from "../store/intents.ts";
+import { findIntent, findUndone } from "../store/intents.ts";
 import { listLinks } from "../store/links.ts";
 import { addJob } from "../store/jobs.ts";
 import { findProject } from "../store/projects.ts";
@@ -21,12 +21,15 @@ import type { MoveOutcome } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing } from "./look-at-card.ts";
 import { carryOutOrSayWhen, orLetGo, settleMove } from "./move-card.ts";
+import { intentKey } from "./record-deeds.ts";
 
 export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";
 export const RESUME_QUEUED_MOVE = "resume-queued-move";
 
 /** How long to wait for a call under way before looking again, in milliseconds. */
 const RETRY_MS = 500;
+/** The pauses before it is looked again for what the queue said it threw out, in milliseconds. */
+const LOOK_AGAIN_MS = [1_000, 4_000, 16_000];
 
 /** How often a move may fail for a reason of our own before it is given up. */
 const MAX_FAILURES = 8;
@@ -38,36 +41,56 @@ const BATCH = 20;
 
 /** Goes on with the moves nobody is at work on: those of a dead process, and those the forge could not be reached for. */
 export async function resumeOrphanedMoves(deps: Deps): Promise<void> {
-  for (const operation of await listOrphanedOperations(deps.db, BATCH)) await resumeMove(deps, operation);
+  for (const operation of await listOrphanedOperations(deps.db, BATCH)) {
+    await resumeMove(deps, operation, operation.state === "queued");
+  }
 }
 
-/** What the forge's merge queue has said of a card's pull request: it landed, or it was thrown out for the reason given. */
-export interface QueueNews {
+/** A card's pull request of which the forge's merge queue has told something. */
+export interface QueuedPull {
   readonly cardId: string;
   readonly repositoryId: string;
   readonly prNumber: number;
-  readonly thrownOut: string | null;
+  /** How often it was looked at since, and still shown in the queue that had told of throwing it out. */
+  readonly looks?: number | undefined;
 }
 
-/** Goes on with the move of a card that waits in the forge's merge queue, as far as what the queue has said lets it. */
-export async function resumeQueuedMove(deps: Deps, news: QueueNews): Promise<void> {
-  const operation = await findOpenOperation(deps.db, news.cardId);
+/**
+ * Goes on with the move of a card of which the forge's merge queue has told something. What that has come to is looked up, so that it makes no
+ * difference how late it is done, or how often.
+ */
+export async function resumeQueuedMove(deps: Deps, pull: QueuedPull): Promise<void> {
+  const told = await findOpenOperation(deps.db, pull.cardId);
+  if (!told) return;
+  if (!isAtWork(told)) await resumeMove(deps, told, false);
+  const operation = await findOpenOperation(deps.db, pull.cardId);
+  if (!operation) return;
   // The queue was quicker than the call that asked for it: that one is about to say that it waits.
-  if (operation?.state === "running" && operation.isHeld) {
-    await resumeQueuedSoon(deps.db, news, RETRY_MS);
-  } else if (operation?.state === "queued") await resumeMove(deps, operation, news);
+  if (isAtWork(operation)) await resumeQueuedSoon(deps.db, pull, RETRY_MS);
+  else await lookAgain(deps, pull);
+}
+
+const isAtWork = ({ state, isHeld }: Operation): boolean => state === "running" && isHeld;
+
+/** What the queue has thrown out and is still shown in it was put there again, or the forge's reads lag behind its words. */
+async function lookAgain(deps: Deps, pull: QueuedPull): Promise<void> {
+  const { looks = 0 } = pull;
+  const pause = LOOK_AGAIN_MS[looks];
+  const intent = await findIntent(deps.db, intentKey(pull, "merge"));
+  if (pause === undefined || !intent?.thrownOut) return;
+  await resumeQueuedSoon(deps.db, { ...pull, looks: looks + 1 }, pause);
 }
 
 /** Asks for the queued move of a card to be gone on with, soon. */
-export const resumeQueuedSoon = (db: Db, news: QueueNews, delayMs = 0): Promise<void> =>
+export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise<void> =>
   addJob(
     db,
     RESUME_QUEUED_MOVE,
-    { ...news },
-    { key: `${RESUME_QUEUED_MOVE}:${news.repositoryId}:${news.prNumber}`, delayMs },
+    { ...pull },
+    { key: `${RESUME_QUEUED_MOVE}:${pull.repositoryId}:${pull.prNumber}`, delayMs },
   );
 
-async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | null = null): Promise<void> {
+async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean): Promise<void> {
   const log = deps.log.child({ operation: operation.id, cardId: operation.cardId });
   const crossing = await crossingOf(deps, operation);
   if (!crossing) {
@@ -78,7 +101,7 @@ async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | nu
   if (!taken) return;
   const { id, actorId, index } = operation;
   const { attempt, deaths } = taken;
-  const move = { id, attempt, actorId, index, isOverdue: operation.state === "queued" && news === null };
+  const move = { id, attempt, actorId, index, isResumed: true, isOverdue };
   if (deaths >= MAX_DEATHS) {
     await giveUp(
       deps,
@@ -91,9 +114,7 @@ async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | nu
   }
   try {
     const state = await orLetGo(deps, move, async () => {
-      const outcome = news?.thrownOut
-        ? await thrownOutOfQueue(deps, operation, news, news.thrownOut)
-        : await carryOutOrSayWhen(deps, crossing, move);
+      const outcome = await carryOutOrSayWhen(deps, crossing, move);
       await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
       return outcome.state;
     });
@@ -104,8 +125,10 @@ async function resumeMove(deps: Deps, operation: Operation, news: QueueNews | nu
       return;
     }
     // A move that cannot be gone on with must not keep the others waiting, nor be tried for ever.
-    const isHopeless = attempt > MAX_FAILURES;
-    log.error({ err: error, attempt, isHopeless }, "going on with a move failed");
+    // Where the database is what fails, this is not counted either.
+    const failures = await countFailure(deps.db, move).catch(() => null);
+    const isHopeless = failures !== null && failures > MAX_FAILURES;
+    log.error({ err: error, attempt, failures, isHopeless }, "going on with a move failed");
     if (isHopeless)
       await giveUp(
         deps,
@@ -125,36 +148,22 @@ async function giveUp(deps: Deps, crossing: Crossing, move: HeldMove, why: strin
     const message = `${why} It was left as it is: move the card again to try once more.`;
     const outcome: MoveOutcome = {
       state: "refused",
-      reasons: [blockedReason(link?.repository.fullName ?? "", { reason: "unknown", message })],
+      reasons: [
+        blockedReason(link?.repository.fullName ?? "", {
+          reason: "unknown",
+          message,
+          details: { attempts: move.attempt },
+        }),
+      ],
       headSha: link?.headSha ?? null,
       promoted: await listPromotions(deps.db, move.id),
+      alreadyMerged: [],
     };
     await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
   } catch (error) {
     deps.log.error({ err: error, operation: move.id }, "a card could not be told that its move was given up");
     await settleOperation(deps.db, move, "abandoned");
   }
-}
-
-/**
- * The forge's queue gives a word for why, such as `CI_FAILURE`, and nothing more. It goes on calling what it was asked for enqueued for a
- * day, so the next try must not ask about that one.
- */
-async function thrownOutOfQueue(
-  deps: Deps,
-  operation: Operation,
-  { cardId, repositoryId, prNumber }: QueueNews,
-  word: string,
-): Promise<MoveOutcome> {
-  await withdrawIntent(deps.db, { repositoryId, kind: "merge", subject: String(prNumber) });
-  const link = (await listLinks(deps.db, cardId)).find(({ repository }) => repository.id === repositoryId);
-  const repository = link?.repository.fullName ?? "";
-  return {
-    state: "refused",
-    reasons: [blockedReason(repository, queueRejected(word))],
-    headSha: link?.headSha ?? null,
-    promoted: await listPromotions(deps.db, operation.id),
-  };
 }
 
 /** The card and the stage it was to enter; null when either is gone. */

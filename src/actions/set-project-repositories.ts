@@ -14,6 +14,7 @@ import { recordEvents } from "../store/timeline.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { followNewTrunksSoon } from "./follow-trunk.ts";
+import { recheckIfBlocked } from "./recheck-blocked.ts";
 import { requireNoReleaseBranches } from "./release-branches.ts";
 import { unlinked } from "./relink-card.ts";
 
@@ -148,5 +149,6 @@ async function unlinkCards(trx: Trx, caller: Caller, removed: readonly Repositor
     if (hasMerged) continue;
     await removeLinks(trx, cardId, [repositoryId]);
     await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
+    await recheckIfBlocked(trx, cardId);
   }
 }

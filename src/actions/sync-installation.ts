@@ -1,7 +1,6 @@
 import { slugOf } from "../flow/branch-name.ts";
 import { DEFAULT_FLOW } from "../flow/flow.ts";
 import type { ForgeInstallation } from "../forge/forge.ts";
-import { listForbiddenCards, setBlocked } from "../store/blocked-cards.ts";
 import type { Trx } from "../store/connect.ts";
 import {
   clockOf,
@@ -17,8 +16,10 @@ import { takeOwedComparison } from "../store/reconciling.ts";
 import { recordEvents } from "../store/timeline.ts";
 import { insertWorkspace, listWorkspacesOfOrganization } from "../store/workspaces.ts";
 import type { Deps } from "./deps.ts";
+import { followTrunksLater } from "./follow-trunk.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { freshFlow } from "./fresh-flow.ts";
+import { recheckForbidden, recheckIfBlocked } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 import { unlinked } from "./relink-card.ts";
 
@@ -48,7 +49,9 @@ export async function follow(deps: Deps, installation: ForgeInstallation, askedA
     const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));
     const { added, isAnyBack } = await saveGrantedRepositories(trx, saved.id, projectId, withIds, askedAt);
     if (projectId) await linkTheOnlyOne(trx, projectId, added);
-    if (saved.isBetter || isAnyBack) await forgetWhatWasForbidden(trx, saved.id);
+    if (!saved.isBetter && !isAnyBack) return;
+    await recheckForbidden(trx, saved.id);
+    await followTrunksLater(trx, installation.installationId, 0);
   });
 }
 
@@ -94,10 +97,6 @@ async function unlinkAll(deps: Deps, trx: Trx, repositoryIds: readonly string[])
     if (hasMerged) continue;
     await removeLinks(trx, cardId, [repositoryId]);
     await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
+    await recheckIfBlocked(trx, cardId);
   }
-}
-
-/** Cards that could not move for want of a permission are free to be tried again. */
-async function forgetWhatWasForbidden(trx: Trx, organizationId: string): Promise<void> {
-  for (const cardId of await listForbiddenCards(trx, organizationId)) await setBlocked(trx, cardId, null);
 }

@@ -1,8 +1,16 @@
 import { branchNameFor } from "../flow/branch-name.ts";
+import { pullRequestClosed } from "../flow/in-the-way.ts";
 import type { MoveStep } from "../flow/move.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
-import { findIntent, findUnheardCut, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
+import {
+  findIntent,
+  findUnheardCut,
+  recordIntent,
+  withdrawIntent,
+  type Intent,
+  type RecordedIntent,
+} from "../store/intents.ts";
 import { isBranchTaken } from "../store/branches.ts";
 import type { Link } from "../store/links.ts";
 import { beingMoved } from "./begin-move.ts";
@@ -16,6 +24,7 @@ import {
   recordReady,
   type DeedContext,
 } from "./record-deeds.ts";
+import { takeUpBranch } from "./take-up-branch.ts";
 
 /** For whom a step is taken, and under which operation; without one it is Trunkline catching up with what a stage asks. */
 export interface StepContext extends Crossing, DeedContext {
@@ -27,7 +36,7 @@ type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Actio
 /** How many names are tried when others have them, before it is given up. */
 const MAX_NAMES = 20;
 
-/** Null when done, else the forge's refusal, or that somebody else was at the pull request meanwhile: it has to be looked at again. */
+/** Null when done, else the forge's refusal, or that the pull request or the branch is not what was looked at: it has to be looked at again. */
 export type StepOutcome = Refusal | "overtaken" | null;
 
 /**
@@ -54,11 +63,15 @@ export async function takeStep(
   }
 }
 
-/** Written down under the move while it is ours, before every writing call to the forge. Gives its round; throws busy when the move is not. */
-export async function declareIntent(deps: Deps, context: StepContext, intent: Intent): Promise<number> {
-  const round = await recordIntent(deps.db, intent, context.operation);
-  if (round === null) throw beingMoved(context.card);
-  return round;
+/** Written down under the move while it is ours, before every writing call to the forge. Throws busy when the move is not. */
+export async function declareIntent(
+  deps: Deps,
+  context: StepContext,
+  intent: Intent,
+): Promise<RecordedIntent> {
+  const recorded = await recordIntent(deps.db, intent, context.operation);
+  if (recorded === null) throw beingMoved(context.card);
+  return recorded;
 }
 
 export const intentOf = (
@@ -73,8 +86,12 @@ async function createBranch(
   context: StepContext,
   repository: RepositoryRef,
   step: Step<"create_branch">,
-): Promise<Refusal | null> {
-  const { card, project } = context;
+): Promise<StepOutcome> {
+  const { card, project, actorId } = context;
+  const { repositoryId } = step;
+  const earlierOne = await takeUpBranch(deps, { card, project, repositoryId, repository, actorId });
+  if (earlierOne.state === "taken") return "overtaken";
+  if (earlierOne.state === "refused") return earlierOne.refusal;
   const unheard = await findUnheardCut(deps.db, card.id, step.repositoryId);
   const names = Array.from({ length: MAX_NAMES }, (_, at) =>
     branchNameFor(project.flow.branchPattern, card.number, card.title, at + 1),
@@ -86,7 +103,8 @@ async function createBranch(
       isBranchTaken(deps.db, step.repositoryId, branchName),
       findIntent(deps.db, intent),
     ]);
-    if (isTaken) continue;
+    const isAnothers = earlier !== null && !earlier.done && earlier.cardId !== card.id;
+    if (isTaken || isAnothers || branchName === earlierOne.spentName) continue;
     await declareIntent(deps, context, intent);
     const { fromSha: sha, targetBranch } = step;
     const cut = await cutBranch(deps, repository, { branchName, sha, targetBranch });
@@ -103,6 +121,7 @@ async function createBranch(
   return {
     reason: "branch_missing",
     message: `Every name for the card's branch is taken, from ${names[0]} to ${names.at(-1)}.`,
+    details: { taken: names },
   };
 }
 
@@ -139,8 +158,10 @@ async function openPullRequest(
     "open_pull_request",
     `${step.branchName}:${step.targetBranch}`,
   );
-  await declareIntent(deps, context, intent);
+  const { isRepeated, knownUpTo } = await declareIntent(deps, context, intent);
   const opened = await deps.forge.openPullRequest(repository, {
+    isRepeated,
+    knownUpTo,
     title: card.title,
     body: `${card.description}\n\n---\nCard #${card.number}`.trimStart(),
     headBranch: step.branchName,
@@ -151,7 +172,7 @@ async function openPullRequest(
     await withdrawIntent(deps.db, intent, context.operation);
     return opened.refusal;
   }
-  const { number, nodeId, isDraft, headSha, authorId } = opened.value;
+  const { number, nodeId, isDraft, headSha, authorId, ended } = opened.value;
   if (authorId !== undefined && authorId !== (await deps.forge.identity()).botId) {
     // Somebody opened it before us, and the webhook will say so.
     await withdrawIntent(deps.db, intent, context.operation);
@@ -159,8 +180,9 @@ async function openPullRequest(
   }
   const { repositoryId, fullName, targetBranch } = step;
   const pull = { repositoryId, fullName, prNumber: number, nodeId, targetBranch, headSha, isDraft };
-  await recordOpened(deps, context, intent, pull);
-  return null;
+  await recordOpened(deps, context, intent, pull, ended?.openedAt);
+  if (ended === undefined) return null;
+  return ended.state === "closed" ? pullRequestClosed(number) : "overtaken";
 }
 
 async function markReady(
@@ -170,7 +192,7 @@ async function markReady(
   step: Step<"mark_ready">,
 ): Promise<StepOutcome> {
   const intent = intentOf(context, step.repositoryId, "mark_ready", String(step.prNumber));
-  const round = await declareIntent(deps, context, intent);
+  const { round } = await declareIntent(deps, context, intent);
   const marked = await deps.forge.markReady(repository, step.nodeId);
   if (!marked.ok) {
     await withdrawIntent(deps.db, intent, context.operation);

@@ -1,7 +1,17 @@
 import { blockedReason, type BlockedReason } from "./blocked.ts";
 import { branchNameFor } from "./branch-name.ts";
 import type { BranchFacts, PullRequestFacts } from "./facts.ts";
-import { ruleAsks, type Flow, type Stage } from "./flow.ts";
+import { ruleAsks, type Flow, type Rule, type Stage } from "./flow.ts";
+import {
+  branchGone,
+  checksInTheWay,
+  conflicting,
+  noCommits,
+  noTarget,
+  pullRequestClosed,
+  reviewsInTheWay,
+  type Where,
+} from "./in-the-way.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** One thing to do on the forge, in one repository. */
@@ -12,13 +22,6 @@ export type MoveStep =
   | (Where & { readonly action: "open_pull_request"; readonly isDraft: boolean })
   | (Where & OfPullRequest & { readonly action: "mark_ready" })
   | (Where & OfPullRequest & { readonly action: "merge" });
-
-interface Where {
-  readonly repositoryId: string;
-  readonly fullName: string;
-  readonly branchName: string;
-  readonly targetBranch: string;
-}
 
 interface OfPullRequest {
   readonly prNumber: number;
@@ -57,6 +60,16 @@ export interface MovePlan {
   readonly isLanding: boolean;
   /** Whether something has to be made before what comes after it can be judged: plan again once it is. */
   readonly needsAnotherLook: boolean;
+  /** Of a merge stage: what is in its target already. */
+  readonly landed: readonly Landed[];
+}
+
+/** A card's work in one repository that is in a merge stage's target. */
+export interface Landed {
+  readonly fullName: string;
+  readonly targetBranch: string;
+  /** The pull request that brought it there; null where it came with another branch. */
+  readonly prNumber: number | null;
 }
 
 interface RepositoryPlan {
@@ -66,6 +79,7 @@ interface RepositoryPlan {
   readonly isUndecided?: boolean;
   readonly isLanding?: boolean;
   readonly needsAnotherLook?: boolean;
+  readonly landed?: Landed;
 }
 
 /** Decides what a card's entering a stage does in each of its repositories, or why it may not. Pure. */
@@ -89,10 +103,15 @@ export function planMove(question: MoveQuestion): MovePlan {
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
     needsAnotherLook: plans.some(({ plan }) => plan.needsAnotherLook ?? false),
+    landed: plans.flatMap(({ plan }) => plan.landed ?? []),
   };
 }
 
 const NOTHING: RepositoryPlan = { steps: [] };
+
+/** Nothing is left to do there; where the stage merges, because that is done. */
+const landedBy = (rule: Rule, { fullName, targetBranch }: Where, prNumber: number | null): RepositoryPlan =>
+  rule.type === "merge" ? { steps: [], landed: { fullName, targetBranch, prNumber } } : NOTHING;
 
 const refused = (...reasons: readonly Refusal[]): RepositoryPlan => ({ steps: [], reasons });
 
@@ -111,11 +130,11 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   };
   const pull = pullRequestThatCounts(facts);
   // What has landed has landed, whatever became of the branch since.
-  if (pull?.state === "merged") return NOTHING;
+  if (pull?.state === "merged") return landedBy(rule, where, pull.number);
   if (facts.headSha === null) return planLostBranch(where, facts);
   if (rule.type === "branch") return NOTHING;
-  if (pull?.state === "closed") return refused(pullRequestClosed(pull));
-  if (!pull && rule.type === "merge" && hasLandedOtherwise(facts)) return NOTHING;
+  if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
+  if (!pull && rule.type === "merge" && hasLandedOtherwise(facts)) return landedBy(rule, where, null);
   if (!pull) return planFirstPullRequest(question, where, facts, repository.isBare ?? false);
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
@@ -227,71 +246,4 @@ function planMerge(
     doubts,
     isUndecided,
   };
-}
-
-const noTarget = (facts: BranchFacts): Refusal => ({
-  reason: "branch_missing",
-  message: `There is no branch ${facts.target.name} to start from. Create it, or change the flow's target.`,
-});
-
-const branchGone = (where: Where): Refusal => ({
-  reason: "branch_missing",
-  message: `The card's branch ${where.branchName} is gone. Push it again, and move the card again.`,
-});
-
-const noCommits = (where: Where): Refusal => ({
-  reason: "nothing_to_merge",
-  message: `No commits between ${where.targetBranch} and ${where.branchName}`,
-});
-
-const pullRequestClosed = (pull: PullRequestFacts): Refusal => ({
-  reason: "pull_request_closed",
-  message: `Pull request #${pull.number} was closed without merging. Reopen it, and move the card again.`,
-  details: { prNumber: pull.number },
-});
-
-const conflicting = (where: Where, pull: PullRequestFacts): Refusal => ({
-  reason: "conflicts",
-  message: `Merge conflict: ${where.branchName} cannot be merged into ${where.targetBranch}. Merge ${where.targetBranch} into it, resolve the conflicts and push.`,
-  details: { prNumber: pull.number },
-});
-
-function checksInTheWay(where: Where, pull: PullRequestFacts): Refusal[] {
-  const { state, failing, pending } = pull.checks;
-  if (state === "failing") {
-    return [
-      {
-        reason: "checks_failing",
-        message: `Checks are failing on ${where.branchName}: ${failing.join(", ")}.`,
-        details: { failing, pending },
-      },
-    ];
-  }
-  if (state === "pending") {
-    return [
-      {
-        reason: "checks_pending",
-        message: `Checks have not finished on ${where.branchName}: ${pending.join(", ")}.`,
-        details: { failing, pending },
-      },
-    ];
-  }
-  return [];
-}
-
-function reviewsInTheWay(pull: PullRequestFacts): Refusal[] {
-  if (pull.reviewDecision === "changes_requested") {
-    return [
-      {
-        reason: "changes_requested",
-        message: `Changes have been requested on pull request #${pull.number}.`,
-      },
-    ];
-  }
-  if (pull.reviewDecision === "review_required") {
-    return [
-      { reason: "review_required", message: `Pull request #${pull.number} needs an approving review.` },
-    ];
-  }
-  return [];
 }

@@ -98,6 +98,41 @@ function intoFault(stages: readonly StageDraft[], at: number): string | null {
   return first === at ? null : `merges into ${targetName(rule)}, as stage ${first + 1} does already.`;
 }
 
+/** A repository of the flow's project, as far as it says where the default branch is. */
+export interface Trunk {
+  readonly fullName: string;
+  readonly defaultBranch: string;
+}
+
+/**
+ * Merge stages that come to one branch in spite of different targets, because one names what another has as the default branch of a repository.
+ * A branch that `current`, the flow until now, has twice already is let be: somebody gave the repository that default branch since.
+ */
+export function sharedTargetFaults(
+  { stages }: FlowDraft,
+  trunks: readonly Trunk[],
+  current: FlowDraft,
+): FlowFault[] {
+  const had = new Set(sharedTargets(current.stages, trunks).map(({ trunk }) => trunk.defaultBranch));
+  return sharedTargets(stages, trunks)
+    .filter(({ trunk }) => !had.has(trunk.defaultBranch))
+    .map(({ first, second, trunk: { fullName, defaultBranch } }) => ({
+      path: `stages.${second}.rule.into`,
+      message: `Stage ${second + 1} (${stages[second]?.name}) merges into the branch that stage ${first + 1} (${stages[first]?.name}) merges into already: ${defaultBranch} is the default branch of ${fullName}. Name another branch, or let only one of them merge.`,
+    }));
+}
+
+/** For each branch that two stages come to: the stages in their order, and one repository where it is so. */
+function sharedTargets(stages: readonly StageDraft[], trunks: readonly Trunk[]) {
+  const ofDefault = stages.findIndex(({ rule }) => rule.type === "merge" && rule.into === null);
+  if (ofDefault === -1) return [];
+  return stages.flatMap(({ rule }, named) => {
+    const trunk = trunks.find(({ defaultBranch }) => rule.type === "merge" && rule.into === defaultBranch);
+    if (!trunk) return [];
+    return [{ first: Math.min(named, ofDefault), second: Math.max(named, ofDefault), trunk }];
+  });
+}
+
 const isSameTarget = (a: Rule, b: Rule): boolean =>
   a.type === "merge" && b.type === "merge" && a.into === b.into;
 

@@ -233,6 +233,10 @@ export interface PullRequestDraft {
   readonly headBranch: string;
   readonly targetBranch: string;
   readonly isDraft: boolean;
+  /** Whether an earlier try may have opened it. */
+  readonly isRepeated: boolean;
+  /** A number that every earlier pull request of ours is at or below: what we opened above it is this one. Null where that is not known. */
+  readonly knownUpTo: number | null;
 }
 
 export interface OpenedPullRequest {
@@ -242,6 +246,8 @@ export interface OpenedPullRequest {
   readonly headSha: string;
   /** Its author's id on the forge, where that is told: one that was open already may be somebody else's. */
   readonly authorId?: number;
+  /** Set where an earlier try opened it, at this time (ISO 8601), and somebody has ended it since. */
+  readonly ended?: { readonly state: "closed" | "merged"; readonly openedAt: string | null };
 }
 
 export interface CommentOrder {
@@ -337,8 +343,8 @@ export interface Forge extends Releasing {
     sha: string,
   ): Promise<Ordered<{ readonly created: boolean } | { readonly taken: string }>>;
   /**
-   * Opens a pull request. One already open for the same head and target is a success. Where the repository has no drafts it is
-   * opened ready, and the answer's `isDraft` says so.
+   * Opens a pull request. One already open for the same head and target is a success, and so is one that an earlier try opened and somebody
+   * has closed or merged since: it is not opened twice. Where the repository has no drafts it is opened ready, and the answer's `isDraft` says so.
    */
   openPullRequest(repository: RepositoryRef, draft: PullRequestDraft): Promise<Ordered<OpenedPullRequest>>;
   /** Marks a draft ready for review; one already ready is a success. Tells where it aims now, unless the answer was lost. */

@@ -1,12 +1,18 @@
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { unlessTaken } from "./violations.ts";
 
+/** A branch and its tip; null where it is gone. */
+export interface NamedBranch {
+  readonly name: string;
+  readonly headSha: string | null;
+}
+
 /** Records the branch a card owns in a repository, and its tip. */
 export async function setBranch(
   db: Db,
   cardId: string,
   repositoryId: string,
-  branch: { readonly name: string; readonly headSha: string },
+  branch: NamedBranch,
 ): Promise<void> {
   await db("card_repositories")
     .where({ card_id: cardId, repository_id: repositoryId })
@@ -21,7 +27,7 @@ export async function takeBranch(
   trx: Trx,
   cardId: string,
   repositoryId: string,
-  branch: { readonly name: string; readonly headSha: string },
+  branch: NamedBranch,
 ): Promise<boolean> {
   await trx("card_repositories")
     .where({ repository_id: repositoryId, branch_name: branch.name })
@@ -75,6 +81,20 @@ export async function isBranchTaken(db: Db, repositoryId: string, branchName: st
     { repositoryId, branchName },
   );
   return row !== null;
+}
+
+/** The branch a card had in a repository when it was last unlinked from there, and that no other card has had since; null where there is none. */
+export async function findLeftBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
+  const left = await firstRow<{ branchName: string }>(
+    db,
+    `select l.branch_name as "branchName" from left_branches l
+      where l.card_id = :cardId and l.repository_id = :repositoryId
+        and not exists (select 1 from card_repositories cr
+                         where cr.repository_id = l.repository_id and cr.branch_name = l.branch_name)
+      order by l.left_at desc limit 1`,
+    { cardId, repositoryId },
+  );
+  return left?.branchName ?? null;
 }
 
 export interface OwnedBranch {

@@ -27,27 +27,40 @@ const IS_HELD_MOVE = `
 
 const bindingsOf = (move: HeldMove | null) => ({ moveId: move?.id ?? null, attempt: move?.attempt ?? 0 });
 
+/** An intent as it was written down. */
+export interface RecordedIntent {
+  readonly round: number;
+  /** Whether it was meant before and never known to be done. */
+  readonly isRepeated: boolean;
+  /** Of an opening: the greatest number of a pull request known in the repository when this round was first meant. */
+  readonly knownUpTo: number | null;
+}
+
 /**
- * Writes down what we are about to do, before it is done, and gives its round: trying again what was never known to be done is the
+ * Writes down what we are about to do, before it is done: trying again what was never known to be done is the
  * same round, doing again what was done is the next. Under a move that is not this holder's any more nothing is written: null.
  */
 export async function recordIntent(
   db: Db,
   intent: Intent,
   move: HeldMove | null = null,
-): Promise<number | null> {
-  const row = await firstRow<{ round: number }>(
+): Promise<RecordedIntent | null> {
+  return firstRow<RecordedIntent>(
     db,
-    `insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id)
-     select :repositoryId, :kind, :subject, :cardId, :actorId
+    `insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id, known_up_to)
+     select :repositoryId, :kind, :subject, :cardId, :actorId,
+            case when :kind = 'open_pull_request'
+                 then (select coalesce(max(number), 0) from pull_requests where repository_id = :repositoryId) end
       where ${IS_HELD_MOVE}
      on conflict (repository_id, kind, subject) do update
        set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
-           round = i.round + case when i.done then 1 else 0 end
-     returning round`,
+           round = i.round + case when i.done then 1 else 0 end,
+           known_up_to = case when i.done then excluded.known_up_to else i.known_up_to end
+     returning round, known_up_to as "knownUpTo",
+               coalesce((select not e.done from forge_intents e where e.repository_id = i.repository_id
+                            and e.kind = i.kind and e.subject = i.subject), false) as "isRepeated"`,
     { ...intent, ...bindingsOf(move) },
   );
-  return row?.round ?? null;
 }
 
 /** SQL that is true of an intent `i` to cut a card's branch, of which nobody knows what came. */
@@ -63,10 +76,33 @@ const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, str
 
 /**
  * The forge has taken a merge upon itself, and whatever comes of that is ours. By the handle, where it gave one, a later try asks about the
- * same merge.
+ * same merge; `queued` says that it waits in the forge's merge queue.
  */
-export async function acceptMerge(db: Db, key: IntentKey, handle: string | null): Promise<void> {
-  await db("forge_intents").where(columns(key)).update({ accepted: true, handle });
+export async function acceptMerge(
+  db: Db,
+  key: IntentKey,
+  { handle, queued }: { readonly handle: string | null; readonly queued: boolean },
+): Promise<void> {
+  await db("forge_intents").where(columns(key)).update({ accepted: true, handle, queued });
+}
+
+/** What the forge's merge queue has told of a merge: its word for having thrown it out, or null for having it (again). */
+export interface QueueWord {
+  readonly thrownOut: string | null;
+  /** The forge's time (ISO 8601), where it gave one. */
+  readonly at: string | null;
+}
+
+/** Keeps the newest that the queue has told of a merge that we mean to make; what is older changes nothing. */
+export async function noteQueueWord(db: Db, key: IntentKey, { thrownOut, at }: QueueWord): Promise<void> {
+  await rows(
+    db,
+    `update forge_intents
+        set queued = true, thrown_out = :thrownOut, queue_told_at = coalesce(cast(:at as timestamptz), queue_told_at)
+      where repository_id = :repositoryId and kind = :kind and subject = :subject and not done
+        and (queue_told_at is null or cast(:at as timestamptz) is null or queue_told_at <= :at)`,
+    { ...key, thrownOut, at },
+  );
 }
 
 /** It is done: by us, for good. */
@@ -142,8 +178,31 @@ export interface FoundIntent {
   readonly actorId: string;
   readonly handle: string | null;
   readonly accepted: boolean;
+  /** Of a merge: the forge has it in its merge queue, or had. */
+  readonly queued: boolean;
+  /** The word of the forge's queue for having thrown it out; null while none was heard. */
+  readonly thrownOut: string | null;
   readonly done: boolean;
   readonly round: number;
+}
+
+const FOUND = `
+  select i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.thrown_out as "thrownOut", i.done, i.round
+    from forge_intents i`;
+
+/** What we last meant to merge into a branch, or null. */
+export async function findLatestMerge(
+  db: Db,
+  repositoryId: string,
+  targetBranch: string,
+): Promise<FoundIntent | null> {
+  return firstRow<FoundIntent>(
+    db,
+    `${FOUND} join pull_requests p on p.repository_id = i.repository_id and cast(p.number as text) = i.subject
+      where i.repository_id = :repositoryId and i.kind = 'merge' and p.target_branch = :targetBranch
+      order by i.created_at desc limit 1`,
+    { repositoryId, targetBranch },
+  );
 }
 
 /** The repository of what was last about to be done for a card and never known to be done, or null. */
@@ -161,8 +220,7 @@ export async function findUndone(db: Db, cardId: string): Promise<string | null>
 export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | null> {
   return firstRow<FoundIntent>(
     db,
-    `select card_id as "cardId", actor_id as "actorId", handle, accepted, done, round from forge_intents
-      where repository_id = :repositoryId and kind = :kind and subject = :subject`,
+    `${FOUND} where i.repository_id = :repositoryId and i.kind = :kind and i.subject = :subject`,
     { ...key },
   );
 }

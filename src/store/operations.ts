@@ -80,6 +80,12 @@ export interface NewOperation {
   readonly holder: string;
 }
 
+/** SQL for what earlier tries of the very same request have merged: it is told as this one's. */
+const MERGED_BEFORE = `
+  (select coalesce(jsonb_agg(distinct each.promotion), '[]')
+     from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
+    where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId)`;
+
 /** Past the end is the end, and the column holds no larger number. */
 const LAST_INDEX = 2_147_483_647;
 
@@ -94,6 +100,7 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
     request_id: operation.requestId,
     holder: operation.holder,
     state: "running",
+    promoted: db.raw(MERGED_BEFORE, { ...operation }),
   });
   await whileItStands(inserted);
 }
@@ -105,7 +112,7 @@ export interface TakenOver {
 }
 
 /**
- * Inserts an operation of a card that is there and that nothing moves, and whose request was not carried out before; false where that is not so, or cannot be
+ * Inserts an operation of a card that is there and that nothing moves, and whose request was not tried before; false where that is not so, or cannot be
  * told without holding the card. What is done for it is written down, and waits for the disk, before the forge is asked for anything.
  */
 export async function beginOperation(db: Db, operation: NewOperation): Promise<boolean> {
@@ -117,7 +124,7 @@ export async function beginOperation(db: Db, operation: NewOperation): Promise<b
       where ${LEFT_TO_LATER_COMMITS} and not exists (
               select 1 from operations o
                where o.card_id = :cardId and (o.state in ('running', 'queued')
-                 or (o.state = 'done' and o.stage_id = :stageId and o.request_id = :requestId)))
+                 or (o.stage_id = :stageId and o.request_id = :requestId)))
      on conflict (card_id) where state in ('running', 'queued') do nothing
      returning id`,
     { ...operation, index: Math.min(operation.index, LAST_INDEX) },
@@ -147,6 +154,19 @@ export async function takeOver(
       returning o.attempt, o.deaths`,
     { ...by, ...operation },
   );
+}
+
+/** Counts that going on with a move has failed for a reason of our own. Gives how often by now; null where it is another's. */
+export async function countFailure(
+  db: Db,
+  operation: { readonly id: string; readonly attempt: number },
+): Promise<number | null> {
+  const counted = await firstRow<{ failures: number }>(
+    db,
+    "update operations set failures = failures + 1 where id = :id and attempt = :attempt returning failures",
+    { id: operation.id, attempt: operation.attempt },
+  );
+  return counted?.failures ?? null;
 }
 
 /**

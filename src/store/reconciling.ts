@@ -10,6 +10,8 @@ export interface KnownBranch {
   readonly ref: RepositoryRef;
   readonly branchName: string;
   readonly headSha: string | null;
+  /** Whether its card was refused for conflicts there. */
+  readonly isConflicting: boolean;
   readonly pullRequests: readonly {
     readonly number: number;
     readonly state: "draft" | "open" | "merged" | "closed";
@@ -89,6 +91,8 @@ export async function listBranchesToCompare(
       db,
       `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as ref,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
+            coalesce(c.blocked->'reasons' @> jsonb_build_array(jsonb_build_object('reason', 'conflicts', 'repository', r.full_name)),
+                     false) as "isConflicting",
             coalesce((select json_agg(json_build_object('number', p.number, 'state', p.state,
                                         'targetBranch', p.target_branch, 'headSha', p.head_sha))
                         from pull_requests p

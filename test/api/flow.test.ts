@@ -11,6 +11,9 @@ import {
   type Flow,
   type Stage,
 } from "../support/flows.ts";
+import { eventually } from "../support/api.ts";
+import { twoTargets } from "../support/two-targets.ts";
+import { workedCard } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,6 +21,12 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.stop());
+
+/** A stage that is not there yet and merges into a branch. */
+const mergeStage = (name: string, into: string): Stage => ({
+  ...newStage(name),
+  rule: { type: "merge", into },
+});
 
 const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
@@ -213,6 +222,23 @@ describe("a flow that cannot be", () => {
       /Stage 5 \(Done\) merges into "a b"/,
     ],
     [
+      "with the default branch as a target twice, once by its name",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(4, 0, mergeStage("Staging", "main")) }),
+      "stages.5.rule.into",
+      /Stage 6 \(Done\) merges into the branch that stage 5 \(Staging\) merges into already: main is the default branch of org-\w+\/web/,
+    ],
+    [
+      "with the default branch as a target twice, the name coming last",
+      (flow) => ({
+        ...flow,
+        stages: flow.stages
+          .toSpliced(4, 0, { ...mergeStage("Staging", "main"), rule: { type: "merge", into: null } })
+          .with(5, { ...(flow.stages[4] as Stage), rule: { type: "merge", into: "main" } }),
+      }),
+      "stages.5.rule.into",
+      /Name another branch, or let only one of them merge/,
+    ],
+    [
       "with a stage of another flow",
       (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("Theirs"), id: UNKNOWN }) }),
       "stages.1.id",
@@ -285,6 +311,22 @@ describe("a flow that cannot be", () => {
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: `body.${path}` }] } });
     expect(refused.body.message).toMatch(why);
     expect(await readFlow(board)).toEqual(flow);
+  });
+
+  it("two stages of which come to one branch since a default branch changed is not refused, and the second finds its work there", async () => {
+    const { board: own, staging } = await twoTargets(world);
+    const { number } = await workedCard(own);
+    await own.person("ada", "PATCH", `/repos/${own.owner}/web`, { default_branch: "develop" });
+    await eventually(
+      () => own.api.get<{ defaultBranch: string }[]>("/v1/repositories"),
+      ({ body }) => body[0]?.defaultBranch === "develop",
+    );
+    const flow = await readFlow(own);
+    expect((await putFlow(own, flow)).status).toBe(200);
+    const merged = { fullName: `${own.owner}/web`, targetBranch: "develop" };
+    expect((await own.api.move(number, staging)).body).toMatchObject({ promoted: [merged] });
+    const done = await own.api.move(number, own.stages.Done);
+    expect(done).toMatchObject({ status: 200, body: { promoted: [], alreadyMerged: [merged] } });
   });
 
   it("has more than 30 stages", async () => {

@@ -190,6 +190,22 @@ const actions: readonly Action[] = [
     },
   },
   {
+    action: "take up the branch of a repository linked again",
+    atMost: each(1),
+    prepare: async (board) => {
+      const { number, branch } = await cardIn(board, "In progress");
+      await board.api.patch(`/v1/cards/${number}`, { repositoryIds: [] });
+      await pushAll(board, "main");
+      return async () => {
+        const repositoryIds = Object.values(board.repositories);
+        await board.api.patch(`/v1/cards/${number}`, { repositoryIds });
+        await board.api.cardWhen(number, ({ repositories }) =>
+          repositories.every(({ branchName }) => branchName === branch),
+        );
+      };
+    },
+  },
+  {
     action: "check before merging, and refuse",
     atMost: forAll(1),
     prepare: async (board) => {

@@ -4,7 +4,15 @@ import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.t
 
 const PULLS = "/repositories/42/pulls";
 const BRANCH = "card/7-login";
-const draft = { title: "Login", body: "", headBranch: BRANCH, targetBranch: "main", isDraft: true };
+const draft = {
+  title: "Login",
+  body: "",
+  headBranch: BRANCH,
+  targetBranch: "main",
+  isDraft: true,
+  isRepeated: false,
+  knownUpTo: 4,
+};
 const opened = { number: 5, nodeId: "PR_5", isDraft: true, headSha: SHA };
 
 function pull(over: Record<string, unknown> = {}) {
@@ -49,7 +57,7 @@ describe("opening a pull request", () => {
       pull({ number: 4 }),
     ]);
     expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
-    expect(github.requests[1]?.query).toMatchObject({ head: `acme:${BRANCH}`, state: "open", base: "main" });
+    expect(github.requests[1]?.query).toMatchObject({ head: `acme:${BRANCH}`, state: "all", base: "main" });
   });
 
   test("finds it under the owner's new name", async () => {
@@ -99,8 +107,8 @@ describe("opening a pull request", () => {
 
   test("is found after no answer came in time", async () => {
     github.done();
-    github = openGitHubDouble({ requestTimeoutMs: 60 });
-    github.late("POST", PULLS, 200, 201, pull());
+    github = openGitHubDouble({ requestTimeoutMs: 500 });
+    github.late("POST", PULLS, 1_500, 201, pull());
     github.on("GET", PULLS, 200, [pull()]);
     expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
   });
@@ -113,6 +121,68 @@ describe("opening a pull request", () => {
     github.on("POST", PULLS, 201, body);
     github.on("GET", PULLS, 200, [pull()]);
     expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
+  });
+});
+
+const BOT = 900;
+const closed = (over: Record<string, unknown> = {}) =>
+  pull({
+    state: "closed",
+    created_at: "2026-11-20T12:00:00Z",
+    merged_at: null,
+    user: { id: BOT },
+    ...over,
+  });
+const ended = (state: string) => ({
+  ok: true,
+  value: { ...opened, authorId: BOT, ended: { state, openedAt: "2026-11-20T12:00:00Z" } },
+});
+
+/** Who we are is asked once. */
+function identified() {
+  github.on("GET", "/app", 200, { slug: "trunkline" });
+  github.on("GET", "/app/installations", 200, [{ id: 7, account: { id: 1, login: "acme" } }]);
+  github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: BOT, login: "trunkline[bot]" });
+}
+
+describe("a pull request that somebody ends before its opening is heard of", () => {
+  test.each([
+    ["closed", null],
+    ["merged", "2026-11-20T12:00:03Z"],
+  ])("is found %s, and not opened again", async (state, merged_at) => {
+    identified();
+    github.on("POST", PULLS, 502, {});
+    github.on("GET", PULLS, 200, [closed({ merged_at })]);
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual(ended(state));
+    expect(github.sent("POST", "/pulls")).toHaveLength(1);
+  });
+
+  test("is looked for before it is opened by a later try", async () => {
+    identified();
+    github.on("GET", PULLS, 200, [closed()]);
+    const repeated = { ...draft, isRepeated: true };
+    expect(await github.forge.openPullRequest(WEB, repeated)).toEqual(ended("closed"));
+    // Nothing was ordered whose answer would have had to be waited for.
+    expect(github.clock.slept).toEqual([]);
+  });
+
+  test("is told from earlier ones, others' and such as go elsewhere", async () => {
+    identified();
+    github.on("GET", PULLS, 200, [
+      closed({ number: 8, user: { id: 1 } }),
+      closed({ number: 7, base: { ref: "next" } }),
+      closed({ number: 4 }),
+    ]);
+    github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "main" });
+    github.on("POST", PULLS, 201, pull());
+    const repeated = { ...draft, isRepeated: true };
+    expect(await github.forge.openPullRequest(WEB, repeated)).toEqual({ ok: true, value: opened });
+  });
+
+  test("gives way to one that is open", async () => {
+    github.on("GET", PULLS, 200, [closed({ number: 6 }), pull()]);
+    const repeated = { ...draft, isRepeated: true };
+    expect(await github.forge.openPullRequest(WEB, repeated)).toEqual({ ok: true, value: opened });
   });
 });
 

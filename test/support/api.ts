@@ -95,6 +95,7 @@ export interface MoveAnswer {
     readonly targetBranch: string;
     readonly prNumber: number;
   }[];
+  readonly alreadyMerged?: readonly unknown[];
   readonly queued?: readonly unknown[];
 }
 

@@ -243,6 +243,12 @@ describe("a pull request", () => {
     });
   });
 
+  test.each(["MERGE", "ALREADY_MERGED"])(
+    "left the queue because it was merged (%s): its closing tells that",
+    (reason) =>
+      expect(translated("pull_request", pullRequest("dequeued", {}, { reason }))).toEqual(IRRELEVANT),
+  );
+
   test("may come from a fork that is gone, by an account that is gone", () => {
     const head = { ref: "card/7-login", sha: SHA, repo: null };
     const delivered = pullRequest("opened", { head, user: null, draft: null }, { sender: null });

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { RECONCILE } from "../../src/actions/reconcile-later.ts";
 import { repairSoon } from "../../src/jobs/repair-soon.ts";
-import { LOOK_AT_REFUSED } from "../../src/actions/heed-refusal.ts";
+import { FOLLOW_TRUNKS, followTrunks } from "../../src/actions/follow-trunk.ts";
+import { heedRefusal, LOOK_AT_REFUSED } from "../../src/actions/heed-refusal.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";
@@ -10,6 +11,8 @@ import { expectAllConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/open-card.ts";
 import { bringForward } from "../support/put-off.ts";
 import { lose, push, released, told } from "../support/repairing.ts";
+import { readTrunk } from "../support/trunk.ts";
+import { pushTo } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -123,3 +126,51 @@ it("whose question the forge does not answer", async () => {
   await bringForward(world);
   await expectFound(board, card);
 });
+
+/** A commit on the trunk that nobody told of; gives it. */
+async function unheardLanding(board: TestBoard): Promise<string> {
+  await followTrunks(world.service.deps);
+  lose(world);
+  return pushTo(board, "main", "landed.txt");
+}
+
+/** Once the jobs that were put off are brought forward. */
+async function expectLanded(board: TestBoard, sha: string): Promise<void> {
+  expect((await readTrunk(board.api)).landings.map((landing) => landing.sha)).not.toContain(sha);
+  world.forge.control.faults.clear();
+  await bringForward(world);
+  await eventually(
+    () => readTrunk(board.api),
+    ({ landings }) => landings.some((landing) => landing.sha === sha),
+  );
+}
+
+it.each(["before", "by the look itself"])(
+  "trunks whose account refuses us are looked at once it is back, the refusal met %s",
+  async (when) => {
+    const board = await world.board();
+    const sha = await unheardLanding(board);
+    refuse(board, 403);
+    const { installation } = onForge(world, board);
+    if (when === "before") await heedRefusal(world.service.deps, installation.id, "No");
+    await followTrunks(world.service.deps);
+    await putOff(LOOK_AT_REFUSED, 1);
+    expect(await waiting(FOLLOW_TRUNKS)).toEqual([]);
+    expect(await brokenIn(board)).toHaveLength(1);
+    await expectLanded(board, sha);
+  },
+);
+
+it.each(["Inspect", "LandedHistory"])(
+  "trunks of which the forge does not say are looked at a minute later (%s)",
+  async (operation) => {
+    const board = await world.board();
+    const sha = await unheardLanding(board);
+    const { installation } = onForge(world, board);
+    const match = { installationId: installation.id, operation };
+    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+    await followTrunks(world.service.deps);
+    await putOff(FOLLOW_TRUNKS, 1);
+    await expectLanded(board, sha);
+  },
+);

@@ -105,7 +105,9 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     createBranch: (repository, branchName, sha) =>
       permitted(() => createBranch(as(repository), carryOut, repository, branchName, sha)),
     openPullRequest: (repository, draft) =>
-      permitted(() => openPullRequest(as(repository), carryOut, onLacking, repository, draft)),
+      permitted(() =>
+        openPullRequest({ caller: as(repository), carryOut, onLacking, identity }, repository, draft),
+      ),
     markReady: (repository, nodeId) => permitted(() => markReady(as(repository), carryOut, nodeId)),
     merge: (repository, order, waitMs) => {
       const caller = client.as(repository.installationId, Math.max(LOOK_WITHIN_MS, waitMs + MERGE_MARGIN_MS));

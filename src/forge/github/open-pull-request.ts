@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OpenedPullRequest, Ordered, PullRequestDraft, RepositoryRef } from "../forge.ts";
+import type { ForgeIdentity, OpenedPullRequest, Ordered, PullRequestDraft, RepositoryRef } from "../forge.ts";
 import { type Answer, type Caller, shaped } from "./client.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { UnknownOutcome } from "./failures.ts";
@@ -20,19 +20,34 @@ const openedShape = z.looseObject({
   }),
   base: z.looseObject({ ref: z.string() }),
   user: z.looseObject({ id: z.number() }).nullish(),
+  state: z.string().nullish(),
+  created_at: z.string().nullish(),
+  merged_at: z.string().nullish(),
 });
+type Listed = z.infer<typeof openedShape>;
 
 type Opened = Ordered<OpenedPullRequest>;
 
-/** Opens a pull request, or finds the one that is open already for the same head and target. */
+interface OpeningDeps {
+  readonly caller: Caller;
+  readonly carryOut: CarryOut;
+  readonly onLacking: OnLacking;
+  readonly identity: () => Promise<ForgeIdentity>;
+}
+
+/**
+ * Opens a pull request, or finds the one that is open already for the same head and target, or that an earlier try opened: GitHub refuses to open
+ * a second one only while the first is open.
+ */
 export async function openPullRequest(
-  caller: Caller,
-  carryOut: CarryOut,
-  onLacking: OnLacking,
+  deps: OpeningDeps,
   repository: RepositoryRef,
   draft: PullRequestDraft,
 ): Promise<Opened> {
-  const find = () => findOpen(caller, repository, draft);
+  const { caller, carryOut, onLacking } = deps;
+  const find = () => findOpened(deps, repository, draft);
+  const earlier = draft.isRepeated ? await find() : null;
+  if (earlier !== null) return earlier;
   const order = async (isDraft: boolean): Promise<Opened> => {
     const answer = await create(caller, repository, draft, isDraft);
     if (answer.status < 300) return { ok: true, value: toOpened(shaped(openedShape, answer)) };
@@ -68,51 +83,64 @@ async function create(
   });
 }
 
-async function findOpen(
-  caller: Caller,
+async function findOpened(
+  deps: OpeningDeps,
   repository: RepositoryRef,
   draft: PullRequestDraft,
 ): Promise<Opened | null> {
-  const listed = await listOpen(caller, repository, draft, ownerIn(repository.fullName));
+  const listed = await findUnder(ownerIn(repository.fullName), deps, repository, draft);
   if (listed !== null) return listed;
   // GitHub lists by the owner's present name only.
-  const now = await repositoryById(caller, repository.forgeId);
+  const now = await repositoryById(deps.caller, repository.forgeId);
   if (now === null || ownerIn(now.fullName) === ownerIn(repository.fullName)) return null;
-  return await listOpen(caller, repository, draft, ownerIn(now.fullName));
+  return await findUnder(ownerIn(now.fullName), deps, repository, draft);
 }
 
-/** Filters are not trusted: one that GitHub does not understand lists everything. */
-async function listOpen(
-  caller: Caller,
+/** The newest that is open, else the newest that only an earlier try can have opened. Filters are not trusted: one that GitHub does not understand lists everything. */
+async function findUnder(
+  owner: string,
+  { caller, identity }: OpeningDeps,
   repository: RepositoryRef,
   draft: PullRequestDraft,
-  owner: string,
 ): Promise<Opened | null> {
   const answer = await caller.read(`GET ${REPOSITORY}/pulls`, {
     repository_id: repository.forgeId,
     head: `${owner}:${draft.headBranch}`,
     base: draft.targetBranch,
-    state: "open",
+    state: "all",
     per_page: 100,
   });
   if (answer.status === 404 || answer.status === 403) return null;
-  const matching = shaped(z.array(openedShape), succeeded(answer)).filter(
-    ({ head, base }) =>
-      head.ref === draft.headBranch &&
-      head.repo?.id === repository.forgeId &&
-      base.ref === draft.targetBranch,
-  );
-  const newest = matching.toSorted((a, b) => b.number - a.number)[0];
-  return newest === undefined ? null : { ok: true, value: toOpened(newest) };
+  const matching = shaped(z.array(openedShape), succeeded(answer))
+    .filter(
+      ({ head, base }) =>
+        head.ref === draft.headBranch &&
+        head.repo?.id === repository.forgeId &&
+        base.ref === draft.targetBranch,
+    )
+    .toSorted((a, b) => b.number - a.number);
+  const open = matching.find((pull) => !isEnded(pull));
+  if (open) return { ok: true, value: toOpened(open) };
+  const { knownUpTo } = draft;
+  const later = knownUpTo === null ? [] : matching.filter(({ number }) => number > knownUpTo);
+  if (later.length === 0) return null;
+  const { botId } = await identity();
+  const ours = later.find(({ user }) => user?.id === botId);
+  return ours ? { ok: true, value: toOpened(ours) } : null;
 }
 
-function toOpened(pull: z.infer<typeof openedShape>): OpenedPullRequest {
+const isEnded = ({ state }: Listed): boolean => state === "closed";
+
+function toOpened(pull: Listed): OpenedPullRequest {
+  const { merged_at: mergedAt, created_at: openedAt = null } = pull;
+  const state = mergedAt ? "merged" : "closed";
   return {
     number: pull.number,
     nodeId: pull.node_id,
     isDraft: pull.draft ?? false,
     headSha: pull.head.sha,
     ...(pull.user && { authorId: pull.user.id }),
+    ...(isEnded(pull) && { ended: { state, openedAt } }),
   };
 }
 

@@ -64,12 +64,22 @@ function reasonOf(words: string): RefusalReason | undefined {
   return REASONS.find(([wording]) => wording.test(plain))?.[1];
 }
 
+/** What a sentence says of the way of merging that was asked for. */
+const METHODS: readonly (readonly [RegExp, string])[] = [
+  [/merge commits are not allowed|must not contain merge commits|linear history/i, "merge"],
+  [/squash merges are not allowed/i, "squash"],
+  [/rebase merges are not allowed/i, "rebase"],
+];
+
 function detailsOf(message: string): Record<string, unknown> | null {
   const checks = [...message.matchAll(/status check ["“]([^"”\n]+)["”]/gi)].map((match) => match[1]);
   const reviews = /at least (\d+) approving review/i.exec(message)?.[1];
-  if (checks.length === 0 && reviews === undefined) return null;
-  return {
+  const method = METHODS.find(([wording]) => wording.test(message))?.[1];
+  const details = {
     ...(checks.length > 0 ? { checks } : {}),
     ...(reviews === undefined ? {} : { requiredReviews: Number(reviews) }),
+    ...(method === undefined ? {} : { mergeMethod: method }),
+    ...(/\b(was|is) archived\b/i.test(message) ? { connection: "archived" } : {}),
   };
+  return Object.keys(details).length === 0 ? null : details;
 }

@@ -134,9 +134,13 @@ const PULL_REQUEST_ACTIONS: Readonly<Record<string, PullRequestEvent["action"]>>
   dequeued: "dequeued",
 };
 
+/** GitHub's words for what left a queue because it was merged: its closing tells that. */
+const LANDED: ReadonlySet<string> = new Set(["MERGE", "ALREADY_MERGED"]);
+
 function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] | null {
   const action = delivered.action ?? "";
   if (action === "closed") return delivered.pull_request.merged === true ? "merged" : "closed";
+  if (action === "dequeued" && LANDED.has(delivered.reason ?? "")) return null;
   if (action === "edited") return delivered.changes?.base ? "retargeted" : null;
   return Object.hasOwn(PULL_REQUEST_ACTIONS, action) ? (PULL_REQUEST_ACTIONS[action] ?? null) : null;
 }

@@ -12,7 +12,7 @@ import { projectOf } from "../project-of.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { JsonText } from "../send-json.ts";
 import { day, id, text } from "../validate.ts";
-import { actor, blocked, card, priority, problem, promotion, timestamp } from "./shapes.ts";
+import { actor, blocked, card, landed, priority, problem, promotion, timestamp } from "./shapes.ts";
 
 const title = text({ min: 1, max: 500, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({
@@ -95,7 +95,7 @@ const patchRoute = writeRoute({
     description: description.optional(),
     repositoryIds: repositoryIds.optional().meta({
       description:
-        "Repositories of the card's project, the whole set. Linking one to a card that stands in a stage with Git cuts its branch there",
+        "Repositories of the card's project, the whole set. Linking one to a card that stands in a stage with Git cuts its branch there; linked again, the card takes up the branch it had there",
     }),
     ...related,
   }),
@@ -125,12 +125,18 @@ const deleteRoute = writeRoute({
   handle: (deps, { caller, subject }) => deleteCard(deps, caller, subject),
 });
 
+const alreadyMerged = z.array(landed).optional().meta({
+  description:
+    "What was in the target of the stage's merges before, merged by an earlier call or by somebody; left out where nothing was. With `promoted` it is all that is there",
+});
+
 const moveResult = z
   .object({
     task: z.object({ number: z.int(), statusId: z.uuid(), blocked: blocked.nullable() }),
     promoted: z
       .array(promotion)
-      .meta({ description: "What this move merged; empty when nothing was to merge" }),
+      .meta({ description: "What this call merged; empty when nothing was to merge" }),
+    alreadyMerged,
     queued: z
       .array(promotion)
       .optional()
@@ -139,7 +145,7 @@ const moveResult = z
   .meta({ id: "MoveResult" });
 
 const refusal = problem
-  .extend({ blocked: blocked.optional(), promoted: z.array(promotion).optional() })
+  .extend({ blocked: blocked.optional(), promoted: z.array(promotion).optional(), alreadyMerged })
   .meta({ id: "MoveRefusal" });
 
 const moveRoute = writeRoute({

@@ -14,10 +14,10 @@ const ruleType = z.enum(RULE_TYPES).meta({
 const kind = z
   .enum(["backlog", "stage", "done"])
   .meta({ description: "backlog is the first stage, where drafts stand, done the last" });
-const into = z
-  .string()
-  .nullable()
-  .meta({ description: "Of a merge: the branch merged into, null for the repository's default branch" });
+const into = z.string().nullable().meta({
+  description:
+    "Of a merge: the branch merged into, null for the repository's default branch. Two stages never merge into one branch",
+});
 const branchPattern = text({ max: MAX_BRANCH_PATTERN }).meta({
   description: "How a card's branch is named: {number} is the card's number, {slug} its title",
   example: "card/{number}-{slug}",

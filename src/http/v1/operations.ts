@@ -5,12 +5,19 @@ import { findAction } from "../../store/release-actions.ts";
 import { readPromotion } from "../../store/release-promotions.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
-import { promotion } from "./shapes.ts";
+import { landed, promotion } from "./shapes.ts";
 
 export const promotionOutcome = z
   .object({
     promoted: z
-      .array(z.object({ number: z.int(), statusId: z.uuid(), promoted: z.array(promotion) }))
+      .array(
+        z.object({
+          number: z.int(),
+          statusId: z.uuid(),
+          promoted: z.array(promotion),
+          alreadyMerged: z.array(landed).optional(),
+        }),
+      )
       .meta({ description: "Cards that were moved, and what their moves merged" }),
     refused: z
       .array(
@@ -22,6 +29,11 @@ export const promotionOutcome = z
             .meta({ description: "The repository that refused", example: "acme/web" }),
           reason: z.enum(REFUSAL_REASONS),
           message: z.string().meta({ description: "The forge's wording, where it gave one" }),
+          promoted: z
+            .array(promotion)
+            .optional()
+            .meta({ description: "What was merged before another repository refused" }),
+          alreadyMerged: z.array(landed).optional(),
         }),
       )
       .meta({ description: "Cards that stay where they were, with `blocked` set" }),

@@ -98,6 +98,12 @@ export const promotion = z
   .object({ fullName: z.string(), targetBranch: z.string(), prNumber: z.int() })
   .meta({ id: "Promotion" });
 
+export const landed = promotion
+  .extend({
+    prNumber: z.int().nullable().meta({ description: "null where the work came with another branch" }),
+  })
+  .meta({ id: "Landed", description: "Work of a card's that was in the target of a merge already" });
+
 export const problem = z
   .object({
     message: z.string(),

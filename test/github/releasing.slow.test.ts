@@ -1,6 +1,6 @@
 /** Tags, releases, branch ends and histories, against a forge over real git. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Forge, RepositoryRef } from "../../src/forge/forge.ts";
+import { type Forge, ForgeUnavailable, type RepositoryRef } from "../../src/forge/forge.ts";
 import { type Adapter, startAdapter, type TestRepository } from "../support/adapter.ts";
 
 let adapter: Adapter;
@@ -17,7 +17,7 @@ beforeEach(async () => {
   shop = await adapter.newRepository({ "README.md": "# Shop\n" });
   repository = shop.ref;
 });
-afterEach(() => adapter.world.forge.control.faults.clear());
+afterEach(() => adapter.world.forge.control.reset());
 
 const BRANCH = "release/spring";
 const loseAnswer = (match: { method?: string; path?: string; operation?: string }) =>
@@ -273,6 +273,20 @@ describe("a release", () => {
   test("is known when its answer is lost", async () => {
     await forge.createTag(repository, "v1.0", shop.base);
     loseAnswer({ method: "POST", path: "/repositories/*/releases" });
+    expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
+    expect((await api("GET", "/releases")).body).toHaveLength(1);
+  });
+
+  test.each([
+    ["when its answer is lost", () => loseAnswer({ method: "POST", path: "/repositories/*/releases" })],
+    ["when somebody has just published it", () => forge.publishRelease(repository, notes())],
+  ])("is not taken for another's where reads lag, %s", async (_, before) => {
+    const { control } = adapter.world.forge;
+    control.staleReads({ seconds: 40 });
+    await forge.createTag(repository, "v1.0", shop.base);
+    await before();
+    await expect(forge.publishRelease(repository, notes())).rejects.toThrow(ForgeUnavailable);
+    control.staleReads(null);
     expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
     expect((await api("GET", "/releases")).body).toHaveLength(1);
   });
