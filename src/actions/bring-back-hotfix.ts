@@ -31,8 +31,10 @@ const MAX_NAMES = 20;
 const BATCH = 50;
 
 /** Asks for what a card still owes to other branches to be looked at, soon. */
-export const bringBackSoon = (db: Db, cardId: string): Promise<void> =>
-  addJob(db, BRING_BACK_HOTFIX, { cardId }, { key: `${BRING_BACK_HOTFIX}:${cardId}`, delayMs: 200 });
+export function bringBackSoon(db: Db, cardId: string): Promise<void> {
+  const key = `${BRING_BACK_HOTFIX}:${cardId}`;
+  return addJob(db, BRING_BACK_HOTFIX, { cardId }, { key, queue: key, delayMs: 200 });
+}
 
 /** Looks again at what no push has told of, in case its word was lost. */
 export async function lookAfterHotfixes(deps: Deps): Promise<void> {
@@ -114,7 +116,12 @@ async function cutBranch(
     const earlier = await findIntent(deps.db, intent);
     await recordIntent(deps.db, intent);
     const created = await deps.forge.createBranch(repository, name, sha);
-    if (created.ok && (!("taken" in created.value) || earlier !== null)) {
+    // Ours at another commit: somebody has pushed to it since. That we only meant to cut it proves nothing: it may have been theirs before.
+    const isOurs =
+      created.ok &&
+      (!("taken" in created.value) ||
+        (earlier?.done === true && (await deps.forge.contains(repository, name, sha)) === true));
+    if (isOurs) {
       await fulfilIntent(deps.db, intent);
       return { name };
     }

@@ -4,6 +4,7 @@ import {
   bringBackHotfix,
   lookAfterHotfixes,
 } from "../../src/actions/bring-back-hotfix.ts";
+import { recordIntent } from "../../src/store/intents.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
@@ -197,6 +198,40 @@ describe("a hotfix", () => {
     const there = await clone.git("rev-parse", `origin/backmerge/${number}-develop`);
     await clone.remove();
     expect(there).toBe(foreign);
+  });
+
+  it("leaves a foreign branch alone that a look which died had asked for", async () => {
+    const { board } = await twoTargets(world);
+    const { number, id } = await hotfix(board);
+    const { db } = world.service.deps;
+    const branchName = `backmerge/${number}-develop`;
+    const foreign = await world.forge.commit(`${board.owner}/web`, branchName, { "theirs.txt": "theirs\n" });
+    const card = await db("cards").where({ id }).first("created_by as actorId");
+    const link = await db("card_repositories").where({ card_id: id }).first("repository_id as repositoryId");
+    await recordIntent(db, { ...link, ...card, kind: "create_branch", subject: branchName, cardId: id });
+    await board.api.move(number, board.stages.Done);
+    const event = await board.api.eventWhen(number, ({ kind }) => kind === "backmerge_opened");
+    expect(event.data).toMatchObject({ prNumber: 2, branchName: `${branchName}-2` });
+    expect(await opensOf(board)).toMatchObject([{ number: 2, base: "develop", head: `${branchName}-2` }]);
+    const clone = await board.clone();
+    expect(await clone.git("rev-parse", `origin/${branchName}`)).toBe(foreign);
+    await clone.remove();
+  });
+
+  it("goes on with a branch of its own that somebody has pushed to", async () => {
+    const { board } = await twoTargets(world);
+    const { number, id } = await hotfix(board);
+    const branchName = `backmerge/${number}-develop`;
+    const refusing = world.forge.control.faults.add({
+      match: { method: "POST", path: "/repositories/*/pulls" },
+      fault: { kind: "answer", status: 403, body: { message: "Resource not accessible by integration" } },
+    });
+    await board.api.move(number, board.stages.Done);
+    await itemWhen(board.api, "backmerge_open");
+    await world.forge.commit(`${board.owner}/web`, branchName, { "resolved.txt": "resolved\n" });
+    world.forge.control.faults.remove(refusing);
+    await bringBackHotfix(world.service.deps, id);
+    expect(await opensOf(board)).toMatchObject([{ number: 2, base: "develop", head: branchName }]);
   });
 
   it("in a flow with one target is a card like any other", async () => {
