@@ -6,6 +6,7 @@ import { changeRepository } from "../../src/sandbox/forge/acts/change-repository
 import { acceptPermissions, setGranted } from "../../src/sandbox/forge/acts/change-installation.ts";
 import { enqueuePullRequest } from "../../src/sandbox/forge/acts/merge-queue.ts";
 import { eventually } from "../support/api.ts";
+import { keepCalls } from "../support/kept-calls.ts";
 import { callsOf } from "../support/count-calls.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { onForge, repositoryOf } from "../support/installations.ts";
@@ -196,20 +197,12 @@ it("a card that the merge queue threw out is free once somebody has put it in ag
 it("a card whose branch was pushed to under its merge is free when the push is heard of", async () => {
   const board = await world.board();
   const { number, branchName } = await openCard(world, board);
-  const { faults, webhooks } = world.forge.control;
-  const gate = faults.add({
-    match: { operation: "Inspect" },
-    fault: { kind: "gate", effect: "after" },
-    times: 1,
-  });
+  const look = keepCalls(world, { operation: "Inspect" });
   const moving = board.api.move(number, board.stages.Done);
-  await eventually(
-    () => Promise.resolve(faults.list()),
-    ([rule]) => rule?.hits === 1,
-  );
-  webhooks.add({ fault: { kind: "hold" } });
+  await look.met();
+  world.forge.control.webhooks.add({ fault: { kind: "hold" } });
   await push(board, branchName, "unseen.txt");
-  faults.remove(gate);
+  look.letGo();
   expect(await moving).toMatchObject({ status: 409, body: { blocked: { reason: "head_moved" } } });
   expect(await branchHas(board, "main", "unseen.txt")).toBe(false);
   await released(world);

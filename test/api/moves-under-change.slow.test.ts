@@ -7,6 +7,7 @@ import { insertOperation } from "../../src/store/operations.ts";
 import { placeCard } from "../../src/store/placing.ts";
 import { recordEvents } from "../../src/store/timeline.ts";
 import { eventually } from "../support/api.ts";
+import { keepCalls } from "../support/kept-calls.ts";
 import { settled } from "../support/database-content.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { readInbox } from "../support/inbox.ts";
@@ -249,21 +250,14 @@ describe("what happens between the look and the merge", () => {
       const { number } = await openCard(world, board);
       await turn(board, "closed");
       await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
-      const { faults, webhooks } = world.forge.control;
-      const gate = faults.add({
-        match: { operation: "Inspect" },
-        fault: { kind: "gate", effect: "after" },
-        times: 1,
-      });
+      const { webhooks } = world.forge.control;
+      const look = keepCalls(world, { operation: "Inspect" });
       const moving = board.api.move(number, board.stages.Done);
-      await eventually(
-        () => Promise.resolve(faults.list()),
-        ([rule]) => rule?.hits === 1,
-      );
+      await look.met();
       if (heard === "after") webhooks.add({ fault: { kind: "hold" } });
       expect(await turn(board, "open")).toMatchObject({ status: 200 });
       await settled(world);
-      faults.remove(gate);
+      look.letGo();
       expect(await moving).toMatchObject({
         status: 409,
         body: { blocked: { reason: "pull_request_closed" } },

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { keepCalls } from "../support/kept-calls.ts";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
@@ -251,17 +252,13 @@ describe("a release of several repositories", () => {
     const own = await world.board({ repositories: NAMES });
     const id = await makeRelease(own.api, "Several");
     const shas = await Promise.all(NAMES.map((name) => headOf(own, name, "main")));
-    const { faults } = world.forge.control;
-    const gate = faults.add({ match: { operation: "CreateTags" }, fault: { kind: "gate" }, times: 1 });
+    const tagging = keepCalls(world, { operation: "CreateTags" }, "before");
     const completing = complete(
       own.api,
       id,
       NAMES.map((name) => version(own, name, "v1")),
     );
-    await eventually(
-      () => Promise.resolve(faults.list()),
-      ([rule]) => rule?.hits === 1,
-    );
+    await tagging.met();
     return {
       own,
       id,
@@ -269,7 +266,7 @@ describe("a release of several repositories", () => {
       tagged: (name: string, sha: string) =>
         own.person("ada", "POST", `/repos/${own.owner}/${name}/git/refs`, { ref: "refs/tags/v1", sha }),
       letGo: async () => {
-        faults.remove(gate);
+        tagging.letGo();
         return completing;
       },
     };

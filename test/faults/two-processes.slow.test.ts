@@ -8,7 +8,8 @@ import { startDatabaseProxy, type DatabaseProxy } from "../support/database-prox
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/one-move-away.ts";
 import { kindsOf } from "../support/repositories.ts";
-import { apisOf, keepCalls, silenced } from "../support/two-processes.ts";
+import { keepCalls } from "../support/kept-calls.ts";
+import { apisOf, silenced } from "../support/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -8,7 +8,8 @@ import { expectConsistent } from "../support/invariants.ts";
 import { mergedCard } from "../support/merged-card.ts";
 import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../support/releases.ts";
 import { startSecondService } from "../support/second-service.ts";
-import { apisOf, keepCalls, silenced } from "../support/two-processes.ts";
+import { keepCalls } from "../support/kept-calls.ts";
+import { apisOf, silenced } from "../support/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -106,7 +107,7 @@ it.each(Object.keys(STORIES))(
     await world.forge.settle();
     const [here, there] = await apisOf(world, other, board);
     const key = `fenced-${randomUUID()}`;
-    const call = keepCalls(world, at, "after", 1);
+    const call = keepCalls(world, at);
     const first = act(there, board, id, key);
     await call.met();
     const finished = async () => {

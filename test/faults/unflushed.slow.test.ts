@@ -7,7 +7,7 @@ import { eventually, type ApiCard } from "../support/api.ts";
 import { startCrashingWorld, type CrashingWorld } from "../support/crashing-world.ts";
 import { allWorkedIn } from "../support/deliveries.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { keepCalls } from "../support/two-processes.ts";
+import { keepCalls } from "../support/kept-calls.ts";
 import { writeFile } from "../support/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 
@@ -86,7 +86,7 @@ async function crashAfter(
   { next, notBefore, isThere }: Lazy,
   { card, key, move }: Awaited<ReturnType<typeof aboutToMove>>,
 ): Promise<boolean> {
-  const call = notBefore && keepCalls(world, notBefore, "after", 1);
+  const call = notBefore && keepCalls(world, notBefore);
   const kept = call && move();
   await call?.met();
   // Nor does a sign of life come in between.

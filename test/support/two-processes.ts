@@ -1,7 +1,6 @@
 import { issueCredential } from "../../src/actions/issue-credential.ts";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import type { RunningService } from "../../src/service.ts";
-import { eventually, makeApi, type Api } from "./api.ts";
+import { makeApi, type Api } from "./api.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** One credential at a world's own process and at another. */
@@ -25,24 +24,3 @@ export const silenced = ({ service: { deps } }: TestWorld, other: RunningService
     .db("instances")
     .where({ id: other.deps.instanceId })
     .update({ seen_at: deps.db.raw("now() - interval '1 minute'") });
-
-/** The forge keeps so many calls until they are let go. */
-export function keepCalls(
-  { forge }: Pick<TestWorld, "forge">,
-  match: CallMatch,
-  effect: "before" | "after",
-  times: number,
-) {
-  const { faults } = forge.control;
-  const id = faults.add({ match, fault: { kind: "gate", effect }, times });
-  return {
-    /** Resolves when it has them all. */
-    met: () =>
-      eventually(
-        () => Promise.resolve(faults.list()),
-        (rules) => rules.find((rule) => rule.id === id)?.hits === times,
-        30_000,
-      ),
-    letGo: () => faults.remove(id),
-  };
-}
