@@ -36,8 +36,9 @@ export type RepositoryEntry = Pick<
 };
 
 export const repositoryEntry = (repository: ConnectedRepository): RepositoryEntry => {
-  const { id, fullName, defaultBranch, linkByDefault, connected, projectId } = repository;
+  const { id, fullName, defaultBranch, linkByDefault, projectId, installationId } = repository;
   const { broken, lastWebhookAt, lastReconciledAt, missingPermissions } = repository;
+  const connected = repository.connected && installationId !== null;
   const health = { broken, lastWebhookAt, lastReconciledAt, missingPermissions };
   return { id, fullName, defaultBranch, linkByDefault, connected, projectId, health };
 };

@@ -93,11 +93,17 @@ it("an App that is taken off an account is asked nothing there, until it is inst
   uninstall(context, installation, by);
   const [item] = await brokenWhen(board, 1);
   expect(item?.detail).toContain("Install it again");
+  const connectedNow = async () =>
+    (await board.api.get<{ connected: boolean }[]>("/v1/repositories")).body.map(
+      ({ connected }) => connected,
+    );
+  expect(await connectedNow()).toEqual([false]);
   expect((await board.api.move(number, board.stages["Done"])).body.message).toContain("Install it again");
   install(context, account, "all", by);
   await brokenWhen(board, 0);
   await board.api.cardWhen(number, ({ blocked }) => blocked === null);
   expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
+  expect(await connectedNow()).toEqual([true]);
   expect(await healthOf(board)).toMatchObject({ broken: null, lastWebhookAt: expect.any(String) });
 });
 
