@@ -79,6 +79,18 @@ describe("adopting a suggested branch", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
+  it("leaves told what was merged from a branch that is gone", async () => {
+    const board = await world.board();
+    const { branchName } = await workedCard(board, "In review");
+    await board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/1/merge`, {});
+    await board.api.eventWhen(1, ({ kind }) => kind === "pull_request_merged");
+    await deleteBranch(board, branchName);
+    await pushTo(board, "card/1-anew", "anew.txt");
+    expect((await adopt(board, await itemWhen(board.api, "branch_suggestion"))).status).toBe(204);
+    await board.api.cardWhen(1, ({ repositories: [link] }) => link?.branchName === "card/1-anew");
+    expect(await kinds(board, 1)).toContain("pull_request_merged");
+  });
+
   it("takes the branch's open pull request along, as the forge shows it now", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);

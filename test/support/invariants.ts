@@ -240,6 +240,20 @@ async function branchFaults({ forge, db }: Compared, { card, links }: Observed):
 const pullsFrom = (forge: RunningForge, forgeId: number, branchName: string | null): PullRequestRow[] =>
   forge.context.state.pullRequests.in(forgeId).filter(({ headRef }) => headRef === branchName);
 
+type LinkSeen = Observed["links"][number];
+
+/** The forge's pull requests from a card's branch, and those known of it that came from a branch it had before. */
+function pullsOf(
+  forge: RunningForge,
+  { forgeId, branchName }: LinkSeen,
+  pulls: Observed["pulls"],
+): PullRequestRow[] {
+  const known = pulls.filter((pull) => pull.forgeId === forgeId).map(({ number }) => number);
+  return forge.context.state.pullRequests
+    .in(forgeId)
+    .filter(({ number, headRef }) => headRef === branchName || known.includes(number));
+}
+
 const stateOf = (pull: PullRequestRow): string => {
   if (pull.mergedAt !== null) return "merged";
   if (pull.state === "closed") return "closed";
@@ -248,14 +262,10 @@ const stateOf = (pull: PullRequestRow): string => {
 
 /** The pull requests known, of branches a card had before too, are those of the forge, each as it is there, and one is open into each target: I12. */
 function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
-  return links.flatMap(({ forgeId, repository, branchName }) => {
+  return links.flatMap((link) => {
+    const { forgeId, repository } = link;
     const known = pulls.filter((pull) => pull.forgeId === forgeId);
-    const earlier = forge.context.state.pullRequests
-      .in(forgeId)
-      .filter(
-        ({ number, headRef }) => headRef !== branchName && known.some((pull) => pull.number === number),
-      );
-    const there = [...pullsFrom(forge, forgeId, branchName), ...earlier];
+    const there = pullsOf(forge, link, pulls);
     const said = (states: readonly string[]): string => states.toSorted().join(", ") || "none";
     const theirs = said(there.map((pull) => `#${pull.number} ${stateOf(pull)} into ${pull.baseRef}`));
     const ours = said(known.map((pull) => `#${pull.number} ${pull.state} into ${pull.targetBranch}`));
@@ -271,15 +281,16 @@ function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
 async function mergeFaults(
   { forge }: Compared,
   flow: Flow,
-  { card, timeline, links }: Observed,
+  { card, timeline, links, pulls }: Observed,
 ): Promise<string[]> {
   const found: string[] = [];
   const entered = lastOf(timeline, "status_changed")?.at ?? "";
   const stage = stageOf(flow, card.statusId);
-  for (const { forgeId, repository, branchName } of links) {
+  for (const link of links) {
+    const { forgeId, repository, branchName } = link;
     const row = forge.context.state.repositories.need(forgeId);
     const repo = forge.context.git.repository(forgeId);
-    const there = pullsFrom(forge, forgeId, branchName);
+    const there = pullsOf(forge, link, pulls);
     /** A branch that somebody deleted tells nothing any more. */
     const isIn = async (sha: string | null, branch: string): Promise<boolean> => {
       const tip = await readRef(repo, `refs/heads/${branch}`);
