@@ -46,18 +46,19 @@ beforeEach(async () => {
 interface Place {
   readonly number: number;
   readonly above: number;
+  readonly aboveAtEnd: number;
   readonly counted: number;
 }
 
-/** The cards of the board whose place is not what counting gives, both asked in one snapshot. */
+/** The cards of the board whose place is not what counting gives, by either way of asking, in one snapshot. */
 const misplaced = (): Promise<Place[]> =>
   rows<Place>(
     board.db,
-    `select c.number, place.above, c.counted
+    `select c.number, place.above, place_at_end.above as "aboveAtEnd", c.counted
        from (select number, stage_id, rank, row_number() over (partition by stage_id order by rank) - 1 as counted
                from cards where project_id = :projectId and deleted_at is null) c,
-            place_in_column(c.stage_id, c.rank) place
-      where place.above <> c.counted`,
+            place_in_column(c.stage_id, c.rank) place, place_at_end(c.stage_id, c.rank)
+      where place.above <> c.counted or place_at_end.above <> c.counted`,
     { projectId: board.projectId },
   );
 
@@ -164,6 +165,54 @@ it("a column that has changed much since it was counted is counted again by who 
   }
 });
 
+it("new cards at the end of a long column are told their places, and the end moves on with them", async () => {
+  const backlog = board.stages.Backlog;
+  await board.db.raw("update cards set stage_id = ? where project_id = ? and number <= ?", [
+    backlog,
+    board.projectId,
+    CARDS,
+  ]);
+  const [first] = await rows<{ number: number }>(
+    board.db,
+    "select number from cards where stage_id = :backlog order by rank limit 1",
+    { backlog },
+  );
+  const endOf = async () =>
+    (
+      await rows<{ length: number; last: string }>(
+        board.db,
+        "select length, last from column_ends where stage_id = :backlog",
+        { backlog },
+      )
+    )[0];
+  const expectPlaces = async (count: number): Promise<void> => {
+    for (const api of Array.from({ length: count / apis.length }, () => apis).flat()) {
+      const { number, position } = await api.card();
+      const [counted] = await rows<{ above: number }>(
+        board.db,
+        `select count(*) as above from cards c, cards made
+          where made.project_id = :projectId and made.number = :number
+            and c.stage_id = made.stage_id and c.deleted_at is null and c.rank < made.rank`,
+        { projectId: board.projectId, number },
+      );
+      expect(position).toBe(counted?.above);
+    }
+  };
+  await expectPlaces(2);
+  const found = await endOf();
+  await expectPlaces(80);
+  const moved = await endOf();
+  expect([found?.length, (moved?.length ?? 0) > (found?.length ?? 0) + 30]).toEqual([CARDS + 1, true]);
+  // The last leave, and one is put before all others.
+  const { number: last } = await board.api.card();
+  await board.api.move(last, board.stages.Done, 0);
+  await board.api.move(last - 1, backlog, 0);
+  await board.api.delete(`/v1/cards/${last - 2}`);
+  await board.api.delete(`/v1/cards/${first?.number}`);
+  await expectPlaces(4);
+  expect(await misplaced()).toEqual([]);
+});
+
 it("places are right in every snapshot while two processes move, make and delete cards", async () => {
   const stages = [board.stages["To do"], board.stages["To do"], board.stages.Done];
   const below = (count: number): number => Math.floor(Math.random() * count);
@@ -175,6 +224,7 @@ it("places are right in every snapshot while two processes move, make and delete
       const what = below(10);
       if (what === 0) await api.delete(`/v1/cards/${number}`);
       else if (what === 1) await api.card({ statusId: board.stages["To do"] });
+      else if (what === 2) await api.card();
       else await api.move(number, stages[below(stages.length)] ?? "", what < 5 ? below(4) : below(CARDS));
       if (turn % 8 === 0) await countColumn(board.db, board.stages["To do"]);
     }
