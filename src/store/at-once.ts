@@ -1,4 +1,4 @@
-import { countColumn } from "./column-counts.ts";
+import { countColumn, moveEndOn } from "./column-counts.ts";
 import type { Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import type { Presumption } from "./presumption.ts";
@@ -40,15 +40,25 @@ export const atOnce = (work: string, status: number): string => `
   kept as (
     insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
     select :credentialId, :key, :fingerprint, 'done', ${status}, answer.body from answer)
-  select exists (select 1 from free) as "isFree", (select body from answer) as done, (select stale from answer) as stale,
+  select exists (select 1 from free) as "isFree", (select body from answer) as done, (select stale from answer) as stale, null as behind,
          asker.stamp, known.is_answer as "isAnswer", known.fingerprint, known.status, known.body
     from asker left join known on true`;
+
+/**
+ * A write by a function of migration 0070, which asks whether the credential is still what it was, looks the key up, does the work and keeps the answer, or none of it. `name` is the
+ * function's, `given` what it takes after the request.
+ */
+export const calling = (name: string, given: readonly string[]): string => `
+  select w.stamp, w.is_free as "isFree", w.is_answer as "isAnswer", w.fingerprint, w.status, w.body, w.done, w.stale, w.behind
+    from ${name}(row(:clientId, :stamp, :credentialId, :key, :fingerprint)::keyed_request, ${given.map((each) => `:${each}`).join(", ")}) w`;
 
 interface Row {
   readonly stamp: string | null;
   readonly isFree: boolean;
   readonly done: string | null;
+  /** A column that is to be counted again, and one whose end is to be moved on. */
   readonly stale: string | null;
+  readonly behind: string | null;
   /** Null where the key is not known. */
   readonly isAnswer: boolean | null;
   readonly fingerprint: Buffer;
@@ -71,6 +81,7 @@ export async function doAtOnce(
   if (!row) return null;
   presumed.settle(row.stamp);
   if (row.stale !== null) await countColumn(db, row.stale);
+  if (row.behind !== null) await moveEndOn(db, row.behind);
   if (row.done !== null) return { state: "done", status, body: row.done };
   // Held by a request that is not over yet, or takes more than one statement; or old enough to be used anew.
   if (row.isAnswer === false) return null;

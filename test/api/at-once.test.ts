@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { RunningService } from "../../src/service.ts";
 import { rows, type Trx } from "../../src/store/connect.ts";
 import { revokeCredential } from "../../src/store/credentials.ts";
 import { eventually, makeApi, type Api, type ApiAnswer, type CallOptions } from "../support/api.ts";
@@ -11,12 +12,17 @@ import { statementsOf } from "../support/statements.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
+let second: RunningService;
 let board: TestBoard;
 beforeAll(async () => {
   world = await startWorld();
+  second = await startSecondService(world);
   board = await world.board();
 });
-afterAll(() => world.stop());
+afterAll(async () => {
+  await second.stop();
+  await world.stop();
+});
 
 type Write = (api: Api, number: number, options?: CallOptions) => Promise<ApiAnswer>;
 
@@ -61,6 +67,15 @@ const inTheWayOf = (number: number) => async (trx: Trx) => {
   await trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
   await trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 };
+
+/** Whoever writes with this key holds this meanwhile. */
+const lockOf = (key: string) => (trx: Trx) =>
+  rows(
+    trx,
+    `select pg_advisory_xact_lock(hashtextextended(concat_ws(':', 'key', cast(id as text), cast(:key as text)), 0))
+       from credentials where client_id = :clientId`,
+    { key, clientId: board.api.apiKey.split("_")[1] },
+  );
 
 describe.each(writes)("%s", (_, write) => {
   it("is answered and told of alike, whether it is done in one statement or step by step", async () => {
@@ -121,6 +136,33 @@ describe.each(writes)("%s", (_, write) => {
     const [first] = await Promise.all(answers);
     const again = await write(board.api, number, { key });
     expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first?.text, "true"]);
+  });
+
+  it("is done once where the same request comes twice at one moment, from two processes, and told to both", async () => {
+    const { number } = await board.api.card();
+    const key = `key-${randomUUID()}`;
+    const apis = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
+    const answers = await Promise.all(
+      [...apis, ...apis].map((api) =>
+        eventually(
+          () => write(api, number, { key }),
+          ({ status }) => status !== 409,
+        ),
+      ),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers.get("idempotent-replay") === null)).toHaveLength(1);
+  });
+
+  it("is told again also while somebody else asks with its key", async () => {
+    const { number } = await board.api.card();
+    const key = `key-${randomUUID()}`;
+    const first = await write(board.api, number, { key });
+    await whileHeld(board.db, lockOf(key), async () => {
+      const again = await write(board.api, number, { key });
+      expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first.text, "true"]);
+      expect((await write(board.api, number, { key: `${key}-not-done` })).status).toBeLessThan(300);
+    });
   });
 
   it("does nothing for a credential that was revoked since the process remembered it", async () => {
