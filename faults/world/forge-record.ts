@@ -14,7 +14,10 @@ export interface ForgeCall {
   readonly route: string;
 }
 
-/** The forge told an installation to wait, and a process that was there to hear it. */
+/** So long after an answer its asker has to be there, in milliseconds: one that was killed sooner may have told nobody of it. */
+const TO_TELL_MS = 1_000;
+
+/** The forge told an installation to wait, and a process that was there to hear it and tell the others. */
 export interface ForgeHold {
   readonly installationId: number;
   readonly from: number;
@@ -59,10 +62,14 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const installationId = installationOf(call);
       const from = Date.now();
       const until = waitIn(answer, from);
-      if (installationId === null || until <= from || !isThere(call.headers["x-sent-by"])) return;
+      if (installationId === null || until <= from) return;
       const isPrimary = answer.headers?.["x-ratelimit-remaining"] === "0";
       const own = call.route === "POST /graphql" ? "graphql" : "rest";
-      holds.push({ installationId, from, until, budget: isPrimary ? own : null });
+      const hold = { installationId, from, until, budget: isPrimary ? own : null } as const;
+      const asker = call.headers["x-sent-by"];
+      setTimeout(() => {
+        if (isThere(asker)) holds.push(hold);
+      }, TO_TELL_MS).unref();
     },
   });
   return { calls, holds, tokens };
@@ -73,7 +80,7 @@ function addToken(tokens: Set<string>, { body }: Answer): void {
   if (typeof token === "string") tokens.add(token);
 }
 
-/** Whether the process that asked can hear the answer: one that was killed meanwhile tells nobody. */
+/** Whether a process is there; those that do not say who they are, are taken to be. */
 function isThere(pid: unknown): boolean {
   try {
     return pid === undefined || process.kill(Number(pid), 0);
