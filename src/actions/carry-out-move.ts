@@ -51,7 +51,8 @@ const MAX_LOOKS = 5;
 export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...crossing, actorId: move.actorId, operation: move };
-  let look = (await lookFromHere(deps, crossing)) ?? (await lookUntilDecided(deps, crossing));
+  const links = await listLinks(deps.db, crossing.card.id);
+  let look = (await lookFromHere(deps, crossing, links)) ?? (await lookUntilDecided(deps, crossing, links));
   for (let looks = 1; ; looks++) {
     if (looks === 1 || move.isResumed) await recordEarlierDeeds(deps, context, look.repositories);
     const left = move.isResumed ? await afterQueue(deps, context, look, looks === 1) : null;

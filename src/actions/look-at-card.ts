@@ -32,10 +32,14 @@ export async function touchesGit(deps: Deps, { card, stage }: Crossing): Promise
   return (await listLinks(deps.db, card.id)).length > 0;
 }
 
-/** Asks the forge about all of a card's repositories in one call and plans the stage's entering from the answers. */
-export async function lookAtCard(deps: Deps, crossing: Crossing): Promise<Look> {
+/** Asks the forge about all of a card's repositories in one call and plans the stage's entering from the answers. `known` are its links, where they were just read. */
+export async function lookAtCard(
+  deps: Deps,
+  crossing: Crossing,
+  known: readonly Link[] | null = null,
+): Promise<Look> {
   const { card, project, stage } = crossing;
-  const links = await listLinks(deps.db, card.id);
+  const links = known ?? (await listLinks(deps.db, card.id));
   const start = targetOf(project.flow, card.hotfix);
   const target = stage.rule.type === "merge" ? stage.rule.into : start;
   const answers = await inspectLinks(deps, links, target);
@@ -86,9 +90,13 @@ const isBare = (answer: BranchAnswer | undefined): boolean =>
  * Looks until the forge has made up its mind, at growing intervals, or patience ends; then its merge answer decides. A merge that is landing
  * shows in the branch before it shows in the pull request.
  */
-export async function lookUntilDecided(deps: Deps, crossing: Crossing): Promise<Look> {
+export async function lookUntilDecided(
+  deps: Deps,
+  crossing: Crossing,
+  known: readonly Link[] | null = null,
+): Promise<Look> {
   const begun = performance.now();
-  let look = await lookAtCard(deps, crossing);
+  let look = await lookAtCard(deps, crossing, known);
   for (let pause = 250; ; pause *= 2) {
     const { reasons, isUndecided, isLanding } = look.plan;
     const patience = isLanding ? LANDING_MS : isUndecided && reasons.length === 0 ? PATIENCE_MS : 0;

@@ -11,9 +11,12 @@ import type { Crossing, Look } from "./look-at-card.ts";
  * A card that has no branch anywhere yet only needs to know where to cut them, and pushes tell where the trunks are. Null where the forge has
  * to be asked. An older tip does no harm: the branch begins a little earlier.
  */
-export async function lookFromHere(deps: Deps, crossing: Crossing): Promise<Look | null> {
+export async function lookFromHere(
+  deps: Deps,
+  crossing: Crossing,
+  links: readonly Link[],
+): Promise<Look | null> {
   if (ruleAsks(crossing.stage.rule, "pull_request")) return null;
-  const links = await listLinks(deps.db, crossing.card.id);
   if (links.some(({ branchName }) => branchName !== null)) return null;
   const repositories = await Promise.all(links.map((link) => toBeCut(deps, crossing, link)));
   const known = repositories.filter((state) => state !== null);

@@ -89,10 +89,12 @@ async function createBranch(
 ): Promise<StepOutcome> {
   const { card, project, actorId } = context;
   const { repositoryId } = step;
-  const earlierOne = await takeUpBranch(deps, { card, project, repositoryId, repository, actorId });
+  const [earlierOne, unheard] = await Promise.all([
+    takeUpBranch(deps, { card, project, repositoryId, repository, actorId }),
+    findUnheardCut(deps.db, card.id, repositoryId),
+  ]);
   if (earlierOne.state === "taken") return "overtaken";
   if (earlierOne.state === "refused") return earlierOne.refusal;
-  const unheard = await findUnheardCut(deps.db, card.id, step.repositoryId);
   const names = Array.from({ length: MAX_NAMES }, (_, at) =>
     branchNameFor(project.flow.branchPattern, card.number, card.title, at + 1),
   );
