@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { boardCalls } from "../support/routes.ts";
+import { boardCalls, sampleCalls } from "../support/routes.ts";
 import { sendRaw } from "../support/raw-http.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -146,6 +146,47 @@ describe("an address", () => {
     expect(await ask(`GET ${path}${"x".repeat(8193 - path.length)}`)).toMatchObject(
       shape(414, "URI Too Long"),
     );
+  });
+});
+
+/** What is another for each answer taken out. */
+const withoutIds = ({ head, ...rest }: Awaited<ReturnType<typeof ask>>) => ({
+  ...rest,
+  head: head.replaceAll(/^(X-Request-Id|Date): .*$/gm, "$1"),
+});
+
+describe("a path", () => {
+  const call = async (method: string, path: string, authorization = `Bearer ${board.api.apiKey}`) => {
+    const more = method === "GET" ? [] : [newKey(), "Content-Type: application/json", "Content-Length: 2"];
+    const who = ["Host: trunkline.example", "Connection: close", `Authorization: ${authorization}`];
+    const body = method === "GET" ? "" : "{}";
+    return withoutIds(
+      await sendRaw(board.api.baseUrl, [`${method} ${path} HTTP/1.1`, ...who, ...more], body),
+    );
+  };
+
+  it.each(sampleCalls.map(({ name, method, path }) => [name, method, path] as const))(
+    "is answered alike, headers and all, whether it is written plainly or as express takes it besides: %s",
+    async (_, method, path) => {
+      expect(await call(method, `${path}/`)).toEqual(await call(method, path));
+      expect(await call(method, path.replace("/v1", "/V1"), "none")).toEqual(
+        await call(method, path, "none"),
+      );
+    },
+  );
+
+  it("is counted by its route and logged as it came, however it is written", async () => {
+    const { requests } = world.service.deps.metrics;
+    const counted = async (): Promise<number> =>
+      (await requests.get()).values
+        .filter(({ labels }) => labels.route === "/v1/cards/{number}/checks")
+        .reduce((sum, { value }) => sum + value, 0);
+    const before = await counted();
+    await call("GET", "/v1/cards/4713/checks?plainly");
+    await call("GET", "/v1/cards/471%33/checks/");
+    expect((await counted()) - before).toBe(2);
+    expect(world.logged()).toContain('"path":"/v1/cards/4713/checks"');
+    expect(world.logged()).toContain('"path":"/v1/cards/471%33/checks/"');
   });
 });
 
