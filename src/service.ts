@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import { v7 as uuidv7 } from "uuid";
 import type { Deps } from "./actions/deps.ts";
 import { heedRefusal } from "./actions/heed-refusal.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
@@ -11,6 +10,7 @@ import type { MetricsAccess } from "./http/serve-metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { observeForge } from "./metrics/observe-forge.ts";
+import { newId } from "./new-id.ts";
 import { connect } from "./store/connect.ts";
 import { createTurns } from "./store/forge-turns.ts";
 import { declareOthersDead } from "./store/instances.ts";
@@ -83,7 +83,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       log,
     });
     const boards = createReadyBoards();
-    const deps: Deps = { db, forge, log, metrics, boards, instanceId: uuidv7(), newId: uuidv7 };
+    const deps: Deps = { db, forge, log, metrics, boards, instanceId: newId(), newId };
     if (options.isAlone) {
       await declareOthersDead(db, deps.instanceId);
       await freeDead(deps, 0);

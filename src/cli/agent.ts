@@ -1,6 +1,6 @@
-import { v7 as uuidv7 } from "uuid";
 import { registerAgent } from "../actions/forge-member.ts";
 import { notFound } from "../errors.ts";
+import { newId } from "../new-id.ts";
 import { listAgents, removeAgent } from "../store/agents.ts";
 import { commandOf, noWords, printRows, readArgs, required, requiredId, type Verb } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
@@ -22,7 +22,7 @@ const add: Verb = async (args, context) => {
     login: required(values.login, "--login", LOGIN),
   };
   const forge = await openForge(context);
-  const user = await withDatabase(context, (db) => registerAgent({ db, forge, newId: uuidv7 }, order));
+  const user = await withDatabase(context, (db) => registerAgent({ db, forge, newId }, order));
   if (values.json) context.print(JSON.stringify({ workspaceId: order.workspaceId, ...user }, null, 2));
   else context.print(`${user.login} is an agent on this board now, and on no other.`);
 };

@@ -1,8 +1,8 @@
-import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../actions/issue-credential.ts";
 import { MAX_KEEP_MS, rotateCredential } from "../actions/rotate-credential.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
+import { newId } from "../new-id.ts";
 import { listCredentials, revokeCredential, type Scope } from "../store/credentials.ts";
 import {
   commandOf,
@@ -51,7 +51,7 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
     scopes: scopesOf(values.scopes),
     expiresAt: expiryOf(values.expires ?? DEFAULT_EXPIRY),
   };
-  const issued = await withDatabase(context, (db) => issueCredential({ db, newId: uuidv7 }, order));
+  const issued = await withDatabase(context, (db) => issueCredential({ db, newId }, order));
   if (values.json) {
     context.print(JSON.stringify(issued, null, 2));
     return;

@@ -1,7 +1,7 @@
-import { v7 as uuidv7 } from "uuid";
 import { addMember } from "../actions/forge-member.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
+import { newId } from "../new-id.ts";
 import { findWorkspace } from "../store/workspaces.ts";
 import { listMemberEntries, removeMember } from "../store/members.ts";
 import {
@@ -34,7 +34,7 @@ const add: Verb = async (args, context) => {
     role: roleOf(values.role),
   };
   const forge = await openForge(context);
-  const user = await withDatabase(context, (db) => addMember({ db, forge, newId: uuidv7 }, order));
+  const user = await withDatabase(context, (db) => addMember({ db, forge, newId }, order));
   const { workspaceId, role } = order;
   if (values.json) context.print(JSON.stringify({ workspaceId, ...user, role }, null, 2));
   else context.print(`${user.login} is a ${role} now.`);

@@ -1,7 +1,8 @@
-import { v7 as uuidv7, validate as isUuid } from "uuid";
+import { validate as isUuid } from "uuid";
 import { createMonitor } from "../actions/create-monitor.ts";
 import { dataDirOf, readConfig } from "../config.ts";
 import { notFound } from "../errors.ts";
+import { newId } from "../new-id.ts";
 import { readSandboxFile } from "../sandbox/state-files.ts";
 import { listMonitors, removeMonitor, setMonitorSecret } from "../store/monitors.ts";
 import {
@@ -34,7 +35,7 @@ const create: Verb = async (args, context) => {
     name: required(values.name, "--name", "what its items are told by"),
   };
   const baseUrl = await publicUrlOf(context);
-  const { id, secret } = await withDatabase(context, (db) => createMonitor({ db, newId: uuidv7 }, order));
+  const { id, secret } = await withDatabase(context, (db) => createMonitor({ db, newId }, order));
   const url = `${baseUrl}/monitors/${id}`;
   if (values.json) context.print(JSON.stringify({ id, url, secret }, null, 2));
   else {

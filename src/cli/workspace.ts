@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from "uuid";
 import { createWorkspace } from "../actions/create-workspace.ts";
+import { newId } from "../new-id.ts";
 import { listWorkspaces } from "../store/workspaces.ts";
 import { commandOf, noWords, printRows, readArgs, required, type Verb } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
@@ -16,7 +16,7 @@ const create: Verb = async (args, context) => {
     organization: required(values.organization, "--organization", "the account the App is installed on"),
     name: required(values.name, "--name", "what the board is called"),
   };
-  const created = await withDatabase(context, (db) => createWorkspace({ db, newId: uuidv7 }, order));
+  const created = await withDatabase(context, (db) => createWorkspace({ db, newId }, order));
   if (values.json) context.print(JSON.stringify(created, null, 2));
   else {
     context.print(`${created.name} is workspace ${created.id}, its first project ${created.projectId}.`);

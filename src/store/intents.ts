@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from "uuid";
+import { newId } from "../new-id.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
@@ -152,7 +152,7 @@ export async function recordCut(db: Db, { move, ...cut }: CutBranch): Promise<bo
     {
       ...cut,
       ...bindingsOf(move),
-      id: uuidv7(),
+      id: newId(),
       data: JSON.stringify({ branchName: cut.branchName, sha: cut.headSha }),
     },
   );

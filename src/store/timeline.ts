@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from "uuid";
+import { newId } from "../new-id.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 import { kindOn, type UserKind } from "./users.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
@@ -61,7 +61,7 @@ export async function recordEvents(db: Db, events: readonly NewEvent[]): Promise
   let recorded = 0;
   for (const event of events) {
     const added = await rows(db, INSERT_EVENT, {
-      id: uuidv7(),
+      id: newId(),
       cardId: event.cardId,
       kind: event.kind,
       actorId: event.actor.userId,

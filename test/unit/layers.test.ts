@@ -7,6 +7,7 @@ const SRC = resolve(import.meta.dirname, "../../src");
 /** Who may import whom: a room may use its own and the rooms before it, and nothing after it. */
 const ORDER = [
   "errors.ts",
+  "new-id.ts",
   "metrics",
   "flow",
   "forge",

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from "uuid";
+import { newId } from "../../new-id.ts";
 import { firstRow, type Db, type Trx } from "../connect.ts";
 import type { StoredInboxKind } from "./kinds.ts";
 
@@ -20,7 +20,7 @@ export interface NewInboxItem {
 export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
   await db("inbox_items")
     .insert({
-      id: uuidv7(),
+      id: newId(),
       workspace_id: item.workspaceId,
       project_id: item.projectId,
       card_id: item.cardId,
