@@ -1,5 +1,6 @@
 import knex, { type Knex } from "knex";
 import { type Client, type CustomTypesConfig, types as parsers } from "pg";
+import { ask } from "./ask.ts";
 
 /** A connection or an open transaction: every function of the store takes one first. */
 export type Db = Knex;
@@ -142,7 +143,7 @@ export async function withConnection<T>(db: Db, work: (connection: Client) => Pr
  */
 export async function rows<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
   const question = prepared({ sql, bindings });
-  return withConnection(db, async (connection) => (await connection.query(question)).rows as Row[]);
+  return (await withConnection(db, (connection) => ask(connection, question, types))) as Row[];
 }
 
 /** The first row, or null. */

@@ -1,24 +1,25 @@
 import type { Duplex } from "node:stream";
 import { type Connection, Query, type QueryResult, type Submittable } from "pg";
+import { asking } from "./ask.ts";
 import { prepared, types, withConnection, type Db, type Question } from "./connect.ts";
 
-/** What a pipeline's statements say of themselves to pg, and how pg's queries hear what comes of them, which its types leave out. */
-type Handled = Query & {
-  readonly handleRowDescription: (message: unknown) => void;
-  readonly handleDataRow: (message: unknown) => void;
-  readonly handleCommandComplete: (message: unknown, connection: Connection) => void;
-  readonly handleReadyForQuery: (connection: Connection) => void;
-};
+/** How pg's queries hear what comes of them, which its types leave out. */
+interface Handled extends Submittable {
+  handleRowDescription(message: unknown): void;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Connection): void;
+  handleReadyForQuery(connection: Connection): void;
+}
 
 /** The names and texts of the statements that pipelines have parsed, by connection. What is asked alone is parsed under other names. */
 const parsed = new WeakMap<Connection, Record<string, string>>();
 
-type End = (error: Error | null, results: readonly QueryResult[]) => void;
+type End = (error: Error | null, results: readonly unknown[][]) => void;
 
-/** pg's queries, sent one behind the other with one `Sync` for all of them. */
+/** Queries, sent one behind the other with one `Sync` for all of them. */
 class Pipeline implements Submittable {
   readonly #queries: readonly Handled[];
-  readonly #results: QueryResult[] = [];
+  readonly #results: unknown[][] = [];
   readonly #sent: Record<string, string> = {};
   readonly #end: End;
   #unbound: Error | undefined;
@@ -28,12 +29,17 @@ class Pipeline implements Submittable {
     this.#end = end;
     this.#queries = questions.map((question) => {
       const { name, text, values } = prepared(question);
-      const take = (error: Error | null | undefined, result: unknown): void => {
+      const asked = { name: `pipelined_${name}`, text, values };
+      const take = (error: Error | null | undefined, rows: unknown[]): void => {
         if (error) this.#unbound ??= error;
-        else this.#results.push(result as QueryResult);
+        else this.#results.push(rows);
       };
+      const ofPg = (error: Error | null | undefined, result: unknown): void =>
+        take(error, error ? [] : (result as QueryResult).rows);
       // Its types know no callback beside a configuration, which is how pg's client calls it.
-      return new Query({ name: `pipelined_${name}`, text, values, types }, undefined, take) as Handled;
+      return (
+        asking(asked, types, take) ?? (new Query({ ...asked, types }, undefined, ofPg) as unknown as Handled)
+      );
     });
   }
 
@@ -93,8 +99,7 @@ export const askInOne = (db: Db, questions: readonly Question[]): Promise<readon
     db,
     (client) =>
       new Promise((resolve, reject) => {
-        const end: End = (error, results) =>
-          error ? reject(error) : resolve(results.map(({ rows }) => rows));
+        const end: End = (error, results) => (error ? reject(error) : resolve(results));
         client.query(new Pipeline(questions, end));
       }),
   );

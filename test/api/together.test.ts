@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { connect, isDatabaseAway, rows, type Db } from "../../src/store/connect.ts";
+import { askInOne } from "../../src/store/pipeline.ts";
 import { rowsTogether } from "../../src/store/together.ts";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -83,6 +84,17 @@ describe("statements asked at one moment", () => {
     const next = (await Promise.all([6, 7, 8].map((number) => note(number, narrow)))).flat();
     expect(new Set(next.map(({ xid }) => xid)).size).toBe(1);
     expect(await noted()).toEqual(upTo(8));
+  });
+
+  it("are told of anew where what they were parsed in was undone, and their tables have changed since", async () => {
+    await rows(db, "create table widened as select 1 as a");
+    const all = { sql: "select * from widened", bindings: {} };
+    const failing = { sql: "select 1 / :nothing::integer", bindings: { nothing: 0 } };
+    await expect(askInOne(narrow, [all, failing])).rejects.toMatchObject({ code: "22012" });
+    await rows(db, "alter table widened add b integer default 5");
+    const widened = [{ a: 1, b: 5 }];
+    expect(await askInOne(narrow, [all, all])).toEqual([widened, widened]);
+    expect(await askInOne(narrow, [all])).toEqual([widened]);
   });
 
   it("are not done in part when the connection is lost, and are not tried again by themselves", async () => {
