@@ -132,6 +132,6 @@ begin
                 null as "parentNumber", null as "featureId", due as "dueDate", hotfix,
                 iso_time(made) as "createdAt", iso_time(made) as "updatedAt") shown
    where b.id = author;
-  perform keep_answer(asked, 201, outcome.done);
+  outcome.done := keep_answer(asked, 201, outcome.done);
   return outcome;
 end $$;

@@ -32,8 +32,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "store/at-once.js",
-        find: `select :credentialId, :key, :fingerprint, 'done'`,
-        replace: `select :credentialId, cast(:key as text) || gen_random_uuid(), :fingerprint, 'done'`,
+        find: "row(:clientId, :stamp, :credentialId, :key, :fingerprint)",
+        replace:
+          "row(:clientId, :stamp, :credentialId, cast(:key as text) || gen_random_uuid(), :fingerprint)",
       },
       {
         file: "store/idempotency.js",

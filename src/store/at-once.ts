@@ -1,6 +1,5 @@
 import { countColumn, moveEndOn } from "./column-counts.ts";
 import type { Db } from "./connect.ts";
-import { STAMP } from "./credentials.ts";
 import type { Presumption } from "./presumption.ts";
 import { rowsTogether, type Company } from "./together.ts";
 import { isUndone } from "./violations.ts";
@@ -20,35 +19,12 @@ export type AtOnce =
   | null;
 
 /**
- * A write in one statement: it asks whether the credential is still what it was, looks the key up, does the work and keeps the answer, or none of it. `work` are common table expressions. They read
- * `free`, which has a row when the work is to be done, and end with `answer (body, stale)`, without a row where it takes more than one statement; `stale` is a column that
- * is to be counted again, or null.
+ * A write in one statement, by a function of the database: it asks whether the credential is still what it was, looks the key up, does the work and keeps the answer, or none of it. `name` is the
+ * function's, and `given` are the bindings that it takes after the request, in their order.
  *
- * Two requests with one key at the same moment: the second does not get the lock. Should the first have ended between the second's snapshot and its lock, the key is
- * there already, and the whole statement is undone.
+ * Two requests with one key at the same moment: the second does not get the lock, or looks the key up when the first has ended.
  */
-export const atOnce = (work: string, status: number): string => `
-  with asker as materialized (select ${STAMP} as stamp),
-  known as materialized (
-    select k.fingerprint, k.status, k.body, k.state = 'done' and k.created_at >= now() - interval '24 hours' as is_answer
-      from idempotency_keys k where k.credential_id = :credentialId and k.key = :key),
-  free as materialized (
-    select 1 from asker
-     where asker.stamp = :stamp and not exists (select 1 from known)
-       and pg_try_advisory_xact_lock(hashtextextended(concat_ws(':', 'key', cast(:credentialId as text), cast(:key as text)), 0))),
-  ${work},
-  kept as (
-    insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
-    select :credentialId, :key, :fingerprint, 'done', ${status}, answer.body from answer)
-  select exists (select 1 from free) as "isFree", (select body from answer) as done, (select stale from answer) as stale, null as behind,
-         asker.stamp, known.is_answer as "isAnswer", known.fingerprint, known.status, known.body
-    from asker left join known on true`;
-
-/**
- * A write by a function of migration 0070, which asks whether the credential is still what it was, looks the key up, does the work and keeps the answer, or none of it. `name` is the
- * function's, `given` what it takes after the request.
- */
-export const calling = (name: string, given: readonly string[]): string => `
+export const atOnce = (name: string, given: readonly string[]): string => `
   select w.stamp, w.is_free as "isFree", w.is_answer as "isAnswer", w.fingerprint, w.status, w.body, w.done, w.stale, w.behind
     from ${name}(row(:clientId, :stamp, :credentialId, :key, :fingerprint)::keyed_request, ${given.map((each) => `:${each}`).join(", ")}) w`;
 

@@ -1,4 +1,4 @@
-import { calling, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
+import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
 import type { NewCard } from "./cards.ts";
 import type { Db } from "./connect.ts";
 import { someFraction } from "./placing.ts";
@@ -23,7 +23,7 @@ export interface NewDraft extends Pick<
   readonly eventId: string;
 }
 
-const CREATE_AT_ONCE = calling("create_draft", [
+const CREATE_AT_ONCE = atOnce("create_draft", [
   "id",
   "workspaceId",
   "projectId",

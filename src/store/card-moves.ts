@@ -1,7 +1,7 @@
 import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
 import { isCardNumber } from "./cards.ts";
 import { rows, type Db } from "./connect.ts";
-import { rankBeyond, rankBetween, shareColumn, someFraction } from "./placing.ts";
+import { rankBetween, someFraction } from "./placing.ts";
 
 export interface CardMove {
   readonly workspaceId: string;
@@ -19,49 +19,19 @@ export interface CardMove {
   readonly rulesWithoutGit: readonly string[];
 }
 
-/** The rank of the card at that end of the column, other than the one that is moved there. */
-const atEnd = (end: "first" | "last"): string => `
-  left join lateral (
-       select c.rank from cards c where c.stage_id = entering.into_id and c.deleted_at is null and c.id <> entering.id
-        order by c.rank ${end === "first" ? "" : "desc"} limit 1) ${end} on cast(:goesTo as text) = '${end}'`;
-
-/**
- * Of a card that is there and that no move is at work on, into a stage of its project's flow that the caller may use and that asks for no Git of it. A request whose
- * move was finished without it is not one of these: it is answered with what came of that. That
- * nobody is at work on it is asked when its row is held, as by whoever begins such a move.
- */
-const MOVE_AT_ONCE = atOnce(
-  `card as (
-     select c.id, c.project_id, c.stage_id from free
-       join cards c on c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null
-        for no key update of c),
-   entering as materialized (
-     select card.id, card.stage_id as from_id, s.id as into_id from card
-       join stages s on s.id = :stageId and s.project_id = card.project_id
-      where s.min_role = any(cast(:roles as text[])) and not is_being_moved(card.id)
-        and not has_finished(card.id, :requestId)
-        and (s.id = card.stage_id or s.rule_type = any(cast(:rulesWithoutGit as text[]))
-             or not exists (select 1 from card_repositories cr where cr.card_id = card.id))),
-   place as materialized (
-     select entering.*, ${shareColumn("entering.into_id")},
-            case cast(:goesTo as text) when 'first' then ${rankBeyond("first.rank", "first")}
-                                       when 'last' then ${rankBeyond("last.rank", "last")} else cast(:rank as text) end as rank
-       from entering ${atEnd("first")} ${atEnd("last")}),
-   placed as (
-     update cards c
-        set stage_id = place.into_id, rank = place.rank, updated_at = now(),
-            blocked = case when place.from_id = place.into_id then c.blocked end
-       from place where c.id = place.id
-     returning c.id, c.number, c.stage_id, c.blocked, place.from_id),
-   told as (
-     insert into timeline_items (id, card_id, type, kind, actor_id, data)
-     select :eventId, placed.id, 'event', 'status_changed', :actorId, jsonb_build_object('from', placed.from_id, 'to', placed.stage_id)
-       from placed where placed.from_id <> placed.stage_id),
-   answer as (
-     select json_build_object('task', json_build_object('number', number, 'statusId', stage_id, 'blocked', blocked),
-                              'promoted', json_build_array())::text as body, null as stale from placed)`,
-  200,
-);
+const MOVE_AT_ONCE = atOnce("move_card", [
+  "workspaceId",
+  "number",
+  "stageId",
+  "goesTo",
+  "rank",
+  "fraction",
+  "roles",
+  "rulesWithoutGit",
+  "requestId",
+  "eventId",
+  "actorId",
+]);
 
 /** Places a card and tells of it, with the answer. A place between two others is looked up first; should somebody take it meanwhile nothing is done. */
 export async function moveAtOnce(db: Db, request: KeyedRequest, move: CardMove): Promise<AtOnce> {

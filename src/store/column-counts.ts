@@ -14,9 +14,6 @@ export const WITH_PLACE = `
                  from (select 1 from cards o where o.stage_id = c.stage_id and o.deleted_at is null and o.rank < c.rank limit ${FEW}) few) near
          left join lateral (select f.* from place_in_long_column(c.stage_id, c.rank) f where near.above = ${FEW} offset 0) far on true) place`;
 
-/** The same for a card that the statement itself writes: as it is once that is written. */
-export const WITH_PLACE_NOW = "cross join lateral place_now(c.stage_id, c.rank) place";
-
 /** A column's end in the snapshot of this statement, where it has changed much since the one that is known, or its last card has left. */
 const MOVE_END_ON = `
   with known as materialized (

@@ -1,5 +1,5 @@
 import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
-import { firstRow, isoTime, type Db } from "./connect.ts";
+import { firstRow, type Db } from "./connect.ts";
 import type { Actor, TimelineActor } from "./timeline.ts";
 
 /** A comment as the API shows it to its author. */
@@ -112,23 +112,14 @@ const INSERT = `
          (select count(*) from mirrored) as mirrors
     from added t join users u on u.id = t.actor_id`;
 
-/** On a card that is there and has no pull request to mirror the comment to, and not when an earlier try of the request has written it. */
-const COMMENT_AT_ONCE = atOnce(
-  `card as (
-     select c.id from cards c, free
-      where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null
-        and not exists (select 1 from pull_requests p where p.card_id = c.id and p.state in ('draft', 'open'))
-        and not exists (select 1 from timeline_items t where t.card_id = c.id and t.natural_key = :naturalKey)),
-   added as (
-     insert into timeline_items (id, card_id, type, actor_id, body)
-     select :id, card.id, 'comment', :authorId, :body from card
-     returning *),
-   answer as (
-     select json_build_object('id', t.id, 'body', t.body, 'author', ${AUTHOR}, 'mirroredTo', 0, 'editable', true,
-                              'at', ${isoTime("t.at")}, 'editedAt', null)::text as body, null as stale
-       from added t join users u on u.id = t.actor_id)`,
-  201,
-);
+const COMMENT_AT_ONCE = atOnce("comment_on_card", [
+  "workspaceId",
+  "number",
+  "id",
+  "authorId",
+  "body",
+  "naturalKey",
+]);
 
 /** Writes a comment that nothing else follows from, with its answer. */
 export async function commentAtOnce(

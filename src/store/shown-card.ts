@@ -1,5 +1,4 @@
 import { CHECKS_STATE } from "./check-reports.ts";
-import { WITH_PLACE_NOW } from "./column-counts.ts";
 import { isoTime } from "./connect.ts";
 import { cardLabelsJson } from "./labels.ts";
 import { userJson } from "./users.ts";
@@ -22,30 +21,14 @@ const REPOSITORIES = `
 const PARENT_NUMBER =
   "(select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null)";
 
-/** What a card refers to, in SQL. */
-interface References {
-  readonly repositories: string;
-  readonly labels: string;
-  readonly parentNumber: string;
-}
-
-const REFERENCES: References = {
-  repositories: REPOSITORIES,
-  labels: cardLabelsJson("c"),
-  parentNumber: PARENT_NUMBER,
-};
-
 /** The columns of a card `c` as the API shows it, its creator being `b` and its assignee `a`. */
-export const cardColumns = (
-  position: string,
-  { repositories, labels, parentNumber } = REFERENCES,
-): string => `
+export const cardColumns = (position: string): string => `
   c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
          ${position} as position,
          c.priority, case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee,
-         ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${labels} as labels,
-         ${repositories} as repositories,
-         ${parentNumber} as "parentNumber",
+         ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
+         ${REPOSITORIES} as repositories,
+         ${PARENT_NUMBER} as "parentNumber",
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
 
@@ -57,12 +40,3 @@ export const cardFrom = (cards: string): string => `
     from ${cards} c
     join users b on b.id = c.created_by
     left join users a on a.id = c.assignee_id`;
-
-/**
- * The row of `cards` in the common table expression of this name, as the API shows it: one text, `body`, and `stale`, its column if that is to be counted
- * again. Its place is counted when the row is there.
- */
-export const shownCard = (changed: string, references = REFERENCES): string =>
-  `select to_json(shown)::text as body, case when place.is_stale then c.stage_id end as stale
-     ${cardFrom(changed)} ${WITH_PLACE_NOW}
-    cross join lateral (select ${cardColumns("place.above", references)}) shown`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { generateKeyBetween } from "fractional-indexing";
 import { connect, rows, type Db } from "../../src/store/connect.ts";
-import { rankBeyond, someFraction } from "../../src/store/placing.ts";
+import { someFraction } from "../../src/store/placing.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
@@ -19,8 +19,9 @@ afterAll(async () => {
 const SIDES = ["last", "first"] as const;
 
 async function beyond(rank: string | null, side: (typeof SIDES)[number]): Promise<string> {
-  const sql = `select ${rankBeyond("given.rank", side)} as rank from (select cast(:rank as text) as rank) given`;
-  const found = await rows<{ rank: string | null }>(db, sql, { rank, fraction: someFraction() });
+  const sql = "select rank_beyond(cast(:rank as text), :isLast, :fraction) as rank";
+  const bindings = { rank, isLast: side === "last", fraction: someFraction() };
+  const found = await rows<{ rank: string | null }>(db, sql, bindings);
   return found[0]?.rank ?? "none";
 }
 

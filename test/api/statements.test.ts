@@ -134,8 +134,6 @@ it("a move that cuts a branch is begun, and its branch recorded, by a statement 
   );
   const ofMoves = written.filter((table) => !/^(deliveries|trunks|forge_turns|instances)$/.test(table));
   expect(ofMoves).toEqual([
-    // The one that would have done it all without Git.
-    "cards",
     "idempotency_keys",
     "operations",
     "forge_intents",
