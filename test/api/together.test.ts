@@ -123,10 +123,9 @@ describe("statements asked at one moment", () => {
     const waiting: Promise<unknown>[] = [];
     const hold = (trx: Db): Promise<unknown> => rows(trx, "select 1 from noted where number = 2 for update");
     await whileHeld(db, hold, async () => {
-      for (let turn = 0; turn < 3; turn++) {
+      for (let turn = 1; turn <= 3; turn++) {
         waiting.push(count(1), count(2));
-        await untilSomebodyWaits(db);
-        await new Promise((resolve) => setImmediate(resolve));
+        await untilSomebodyWaits(db, turn);
       }
       expect(await count(6)).toEqual([{ times: 1 }]);
     });

@@ -13,10 +13,10 @@ export async function whileHeld(
   });
 }
 
-/** Resolves once somebody waits for what another transaction of this database holds. */
-export async function untilSomebodyWaits(db: Db): Promise<void> {
+/** Resolves once somebody waits for what another transaction of this database holds, or so many do. */
+export async function untilSomebodyWaits(db: Db, least = 1): Promise<void> {
   await eventually(
     () => db("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()"),
-    ({ length }) => length > 0,
+    ({ length }) => length >= least,
   );
 }

@@ -4,7 +4,7 @@ import { Client } from "pg";
 const APPLICATION = "trunkline";
 /** A process's pulse beats whenever it wants and then looks for what nobody holds, and what a new connection says first is said once. */
 const NOBODYS =
-  /^(insert into instances|select version\(\)|select distinct j\.queue_name|select j\.id::text as id, j\.attempts|select graphile_worker\.force_unlock_workers|select .* from (operations o|release_actions a) where .*not exists \(select 1 from instances)/;
+  /^(insert into instances|select version\(\)|select distinct j\.queue_name|select j\.id::text as id, j\.attempts|(select|update) graphile_worker\.(force_unlock_workers|_private_job_queues)|select .* from (operations o|release_actions a) where .*not exists \(select 1 from instances)/;
 
 interface Connection {
   readonly connectionParameters: { readonly application_name?: string };
