@@ -74,11 +74,12 @@ describe("the rooms of the house", () => {
     expect(clocks).toEqual([]);
   });
 
-  it("read the process only in main and the command line", () => {
+  it("read the process only in main and the command line, and where the log is written to", () => {
     const readers = files
       .filter(
         ({ file, text }) =>
-          /\bprocess\.(env|argv|cwd|exit|stdout|stderr|on|pid)\b/.test(text) && file !== "main.ts",
+          /\bprocess\.(env|argv|cwd|exit|stdout|stderr|on|pid)\b/.test(text) &&
+          !["main.ts", "log.ts"].includes(file),
       )
       .map(({ file }) => file)
       .filter((file) => !file.startsWith("cli/"));
