@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credential-key.ts";
 import type { CallLimits } from "../../src/http/gate.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
-import { whileHeld } from "../support/held.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -36,12 +36,11 @@ describe("a credential", () => {
       db,
       (trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate(),
       async () => {
-        for (const title of ["one", "two"]) created.push(busy.post("/v1/cards", { title }));
-        await eventually(
-          () =>
-            db("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()"),
-          ({ length }) => length === AT_ONCE,
-        );
+        for (let nth = 1; nth <= AT_ONCE; nth++) {
+          created.push(busy.post("/v1/cards", { title: `Number ${nth}` }));
+          // Two of one moment would wait together.
+          await untilSomebodyWaits(db, nth);
+        }
         expectTooMany(
           await busy.post("/v1/cards", { title: "three" }, { key }),
           /^This credential has 2 calls under way/,
