@@ -1,10 +1,11 @@
-import type { RequestListener } from "node:http";
 import express, { type Request, type Response } from "express";
 import type { Deps } from "./actions/deps.ts";
 import { honourIfNoneMatch } from "./http/conditional.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
+import { messagesOf } from "./http/express-messages.ts";
 import { Gate, type CallLimits } from "./http/gate.ts";
 import { observeRequest } from "./http/observe-requests.ts";
+import type { Served } from "./http/listen.ts";
 import { refuseOtherMethods } from "./http/other-methods.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
@@ -43,7 +44,7 @@ let documented: object | undefined;
 const documentOfRoutes = (): object => (documented ??= openApiDocument(routes));
 
 /** The HTTP service, for a server: the webhook door, `/v1`, health and metrics. */
-export function createApp(deps: Deps, options: AppOptions): RequestListener {
+export function createApp(deps: Deps, options: AppOptions): Served {
   const app = express();
   app.disable("x-powered-by");
   // No proxy has to be believed: a caller's address never decides over a valid key.
@@ -92,8 +93,9 @@ export function createApp(deps: Deps, options: AppOptions): RequestListener {
   refuseOtherMethods(app);
   app.use(unknownRoute);
   app.use(errorHandler);
-  return straightToRoutes(app, routes, (route, request, response) => {
+  const listener = straightToRoutes(app, routes, (route, request, response) => {
     begin(request, response);
     return serve(route, request, response);
   });
+  return { listener, messages: messagesOf(app) };
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { RequestListener } from "node:http";
 import type { Express, Request, Response } from "express";
 import { errorHandler } from "./errors.ts";
 import type { Route } from "./route.ts";
@@ -68,7 +68,11 @@ export function straightToRoutes(app: Express, routes: readonly Route[], serve: 
       app(incoming, outgoing);
       return;
     }
-    const [request, response] = asOfExpress(app, incoming, outgoing);
+    // Made by `messagesOf`.
+    const [request, response] = [incoming as Request, outgoing as Response];
+    request.res = response;
+    response.req = request;
+    request.originalUrl = request.url;
     request.params = found.params;
     request.route = found.route.definition;
     void answer(request, response, () => serve(found.route, request, response));
@@ -82,14 +86,4 @@ async function answer(request: Request, response: Response, serve: () => Promise
     // As express ends what fails when its answer is on the way.
     await errorHandler(error, request, response, () => request.socket.destroy());
   }
-}
-
-/** What express makes of both before it begins. */
-function asOfExpress(app: Express, incoming: IncomingMessage, outgoing: ServerResponse): [Request, Response] {
-  const request = Object.setPrototypeOf(incoming, app.request) as Request;
-  const response = Object.setPrototypeOf(outgoing, app.response) as Response;
-  request.res = response;
-  response.req = request;
-  request.originalUrl = request.url;
-  return [request, response];
 }

@@ -204,16 +204,15 @@ describe("while the webhook secret is exchanged", () => {
   it("the new one and the one before it both hold, and no third; afterwards only the new one", async () => {
     const { deps } = world.service;
     const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {
-      const server = createServer(
-        createApp(deps, {
-          intake: createIntake(deps),
-          webhookSecrets,
-          limits: DEFAULT_LIMITS,
-          metrics: "off",
-          hasAppKey: true,
-          isDraining: () => false,
-        }),
-      );
+      const { listener, messages } = createApp(deps, {
+        intake: createIntake(deps),
+        webhookSecrets,
+        limits: DEFAULT_LIMITS,
+        metrics: "off",
+        hasAppKey: true,
+        isDraining: () => false,
+      });
+      const server = createServer(messages, listener);
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;
       const { status } = await deliver(world, "ping", ping, {
