@@ -20,7 +20,7 @@ export interface CallLimits {
 /** More than one process can answer to one caller on the machines it was measured on: a bound for what runs away, no quota. */
 export const DEFAULT_LIMITS: CallLimits = {
   callsAtOnce: 256,
-  callsPerSecond: 10_000,
+  callsPerSecond: 100_000,
   failedKeysPerMinute: 120,
 };
 
