@@ -70,7 +70,7 @@ const PLAIN = new Set([
 /** Creates a draft in one statement, where all fields given are plain ones; without `projectId` in the board's only project. */
 export async function draftCard(
   deps: Deps,
-  { userId, workspaceId, ...request }: KeyedAsker,
+  asker: KeyedAsker,
   projectId: string | undefined,
   input: CreateCardInput,
 ): Promise<AtOnce> {
@@ -78,9 +78,9 @@ export async function draftCard(
   const isPlain = Object.keys(input).every((field) => PLAIN.has(field));
   const isLinkedByHand = repositoryIds !== undefined && repositoryIds.length > 0;
   if (!isPlain || isLinkedByHand || wikiLinksOf(description).length > 0) return null;
-  return createDraftAtOnce(deps.db, request, {
+  return createDraftAtOnce(deps.db, asker, {
     id: deps.newId(),
-    workspaceId,
+    workspaceId: asker.workspaceId,
     projectId: projectId ?? null,
     title,
     description,
@@ -89,7 +89,7 @@ export async function draftCard(
     dueDate: input.dueDate ?? null,
     hotfix: input.hotfix ?? false,
     isLinked: repositoryIds === undefined,
-    createdBy: userId,
+    createdBy: asker.userId,
     eventId: deps.newId(),
   });
 }

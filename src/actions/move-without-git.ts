@@ -10,14 +10,23 @@ const RULES_WITHOUT_GIT = RULE_TYPES.filter((type) => !ruleAsks({ type, into: nu
 /** Moves a card in one statement, where that has nothing to do with the forge and no other move is at work on it. */
 export async function moveWithoutGit(
   deps: Deps,
-  { userId: actorId, workspaceId, role, requestId, ...request }: KeyedAsker,
+  asker: KeyedAsker,
   number: number,
   { statusId: stageId, index }: { readonly statusId: string; readonly index: number },
 ): Promise<AtOnce> {
+  const { userId: actorId, workspaceId, role, requestId } = asker;
   const roles = ROLES.filter((least) => mayAct(role, least));
-  const where = { workspaceId, number, stageId, index, requestId };
-  const move = { ...where, eventId: deps.newId(), actorId, roles, rulesWithoutGit: RULES_WITHOUT_GIT };
-  const moved = await moveAtOnce(deps.db, request, move);
+  const moved = await moveAtOnce(deps.db, asker, {
+    workspaceId,
+    number,
+    stageId,
+    index,
+    eventId: deps.newId(),
+    actorId,
+    requestId,
+    roles,
+    rulesWithoutGit: RULES_WITHOUT_GIT,
+  });
   if (moved?.state === "done") deps.metrics.moves.inc({ outcome: "moved" });
   return moved;
 }

@@ -40,7 +40,7 @@ const PLAIN = new Set(["title", "priority", "dueDate", "assigneeId"]);
 /** The same in one statement, where all fields given are plain ones. */
 export async function setCardFields(
   deps: Deps,
-  { userId: actorId, workspaceId, ...request }: KeyedAsker,
+  asker: KeyedAsker,
   number: number,
   input: UpdateCardInput,
 ): Promise<AtOnce> {
@@ -53,8 +53,9 @@ export async function setCardFields(
     ...(dueDate !== undefined && { dueDate }),
     ...(assigneeId !== undefined && { assigneeId }),
   };
+  const { userId: actorId, workspaceId } = asker;
   const update = { workspaceId, number, changes, eventId: deps.newId(), actorId, fields };
-  return updateCardAtOnce(deps.db, request, update);
+  return updateCardAtOnce(deps.db, asker, update);
 }
 
 /** Sets the fields that are given, leaves the others, and answers with the whole card. */

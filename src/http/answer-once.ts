@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { Answered, Asker, Caller, KeyedAsker } from "../actions/caller.ts";
+import type { Answered, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
 import { persevere } from "../actions/persevere.ts";
 import { busy } from "../errors.ts";
@@ -37,14 +37,17 @@ export async function answerOnce(
   { atOnce, inSteps }: Work,
 ): Promise<StoredAnswer> {
   const { credential } = presumed;
-  const asker: Asker = {
+  const asker: KeyedAsker = {
     userId: credential.userId,
     credentialId: credential.id,
     workspaceId: board.workspaceId,
     role: board.role,
     requestId: requestIdOf(credential.id, key, fingerprint),
+    presumed,
+    key,
+    fingerprint,
   };
-  const done = await atOnce({ ...asker, presumed, key, fingerprint });
+  const done = await atOnce(asker);
   if (done) return answerOf(response, done);
   await presumed.ask(deps.db);
   const wish = { credentialId: credential.id, key, fingerprint, holder: deps.instanceId };

@@ -31,12 +31,15 @@ const UPDATE_AT_ONCE = atOnce("update_card", [
 
 /** Sets fields of a card and tells of it, with the answer. */
 export async function updateCardAtOnce(db: Db, request: KeyedRequest, update: CardUpdate): Promise<AtOnce> {
-  const { changes, fields, ...bindings } = update;
-  if (!isCardNumber(update.number)) return null;
-  const company = { group: `update ${update.workspaceId}`, order: update.number };
+  const { workspaceId, number, changes, eventId, actorId, fields } = update;
+  if (!isCardNumber(number)) return null;
+  const company = { group: `update ${workspaceId}`, order: number };
   return doAtOnce(db, UPDATE_AT_ONCE, 200, request, company, {
-    ...bindings,
-    fields: [...fields],
+    workspaceId,
+    number,
+    eventId,
+    actorId,
+    fields,
     title: changes.title ?? null,
     priority: changes.priority ?? null,
     dueDate: changes.dueDate ?? null,

@@ -36,16 +36,22 @@ const MOVE_AT_ONCE = atOnce("move_card", [
 /** Places a card and tells of it, with the answer. A place between two others is looked up first; should somebody take it meanwhile nothing is done. */
 export async function moveAtOnce(db: Db, request: KeyedRequest, move: CardMove): Promise<AtOnce> {
   if (!isCardNumber(move.number)) return null;
-  const { index, roles, rulesWithoutGit, ...bindings } = move;
-  const place = index === 0 ? ({ goesTo: "first", rank: null } as const) : await placeAt(db, move);
+  const { workspaceId, number, stageId, requestId, eventId, actorId, roles, rulesWithoutGit } = move;
+  const { goesTo, rank } =
+    move.index === 0 ? ({ goesTo: "first", rank: null } as const) : await placeAt(db, move);
   // Of one column: who waits for it holds no other. Ranks between two others come to be the same where many go there, and then those that hold several would wait for each other.
-  const company =
-    place.rank === null ? { group: `move ${move.workspaceId} ${move.stageId}`, order: move.number } : null;
+  const company = rank === null ? { group: `move ${workspaceId} ${stageId}`, order: number } : null;
   return doAtOnce(db, MOVE_AT_ONCE, 200, request, company, {
-    ...bindings,
-    ...place,
-    roles: [...roles],
-    rulesWithoutGit: [...rulesWithoutGit],
+    workspaceId,
+    number,
+    stageId,
+    goesTo,
+    rank,
+    roles,
+    rulesWithoutGit,
+    requestId,
+    eventId,
+    actorId,
     fraction: someFraction(),
   });
 }

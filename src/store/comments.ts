@@ -127,10 +127,14 @@ export async function commentAtOnce(
   request: KeyedRequest,
   comment: Omit<NewComment, "cardId"> & { readonly workspaceId: string; readonly number: number },
 ): Promise<AtOnce> {
-  const { requestId, ...bindings } = comment;
-  const company = { group: `comment ${comment.workspaceId}`, order: comment.number };
+  const { id, workspaceId, number, authorId, body, requestId } = comment;
+  const company = { group: `comment ${workspaceId}`, order: number };
   return doAtOnce(db, COMMENT_AT_ONCE, 201, request, company, {
-    ...bindings,
+    id,
+    workspaceId,
+    number,
+    authorId,
+    body,
     naturalKey: naturalKeyOf(requestId),
   });
 }
