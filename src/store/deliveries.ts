@@ -1,4 +1,5 @@
 import { firstRow, rows, type Db } from "./connect.ts";
+import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 export interface Delivery {
   readonly guid: string;
@@ -83,13 +84,19 @@ export async function unpark(db: Db, guid: string | null): Promise<string[]> {
   return found.map((row) => row.lane);
 }
 
-/** The oldest delivery of a lane that waits to be worked, or null. */
-export async function nextDelivery(db: Db, lane: string): Promise<Delivery | null> {
+/**
+ * The oldest delivery of a lane that waits to be worked, or null. `worked`, the one before it, is marked by the same statement, which does not wait for the disk: a mark that is lost with PostgreSQL
+ * is as if the process had died before it, and the delivery is worked again.
+ */
+export async function nextDelivery(db: Db, lane: string, worked: string | null): Promise<Delivery | null> {
   return firstRow<Delivery>(
     db,
-    `select guid, event, payload, attempts, source, received_at as "receivedAt" from deliveries
-      where lane = :lane and state = 'waiting' order by seq limit 1`,
-    { lane },
+    `with marked as (
+       update deliveries set state = 'done', worked_at = now(), error = null, awaits_pull_request = null
+        where guid = :worked and ${LEFT_TO_LATER_COMMITS})
+     select guid, event, payload, attempts, source, received_at as "receivedAt" from deliveries
+      where lane = :lane and state = 'waiting' and guid is distinct from :worked order by seq limit 1`,
+    { lane, worked },
   );
 }
 
@@ -102,8 +109,8 @@ export async function listWaitingLanes(db: Db): Promise<string[]> {
   return found.map((row) => row.lane);
 }
 
-/** `awaits` is the number of the pull request it has to be worked again for, once that is known; null where it was all worked. */
-export async function markWorked(db: Db, guid: string, awaits: number | null): Promise<void> {
+/** Worked for now; again once the pull request with this number is known. */
+export async function markAwaiting(db: Db, guid: string, awaits: number): Promise<void> {
   await db("deliveries")
     .where({ guid })
     .update({ state: "done", worked_at: db.fn.now(), error: null, awaits_pull_request: awaits });

@@ -1,6 +1,12 @@
 import type { Deps } from "../actions/deps.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { markFailed, markWorked, nextDelivery, reopenAwaiting, type Delivery } from "../store/deliveries.ts";
+import {
+  markFailed,
+  markAwaiting,
+  nextDelivery,
+  reopenAwaiting,
+  type Delivery,
+} from "../store/deliveries.ts";
 import { noteWebhook } from "../store/repositories.ts";
 import { handleEvent, isHeard, type Said } from "./handle-event.ts";
 import { workLaneLater } from "./receive.ts";
@@ -15,15 +21,19 @@ const LONGEST_WAIT_MS = 300_000;
 /** Works off what waits in a lane, in the order received. A failure ends the run and is tried again, later each time. */
 export async function workLane(deps: Deps, lane: string): Promise<void> {
   let sent: Sent | null = null;
+  let worked: string | null = null;
   for (;;) {
-    const delivery = await nextDelivery(deps.db, lane);
+    const delivery = await nextDelivery(deps.db, lane, worked);
+    worked = null;
     if (!delivery) break;
     const log = deps.log.child({ delivery: delivery.guid, event: delivery.event });
     try {
       const { repositoryId, early } = await workDelivery({ ...deps, log }, delivery);
-      await markWorked(deps.db, delivery.guid, early?.number ?? null);
-      // Its pull request may have become known between the look for it and this mark: then nobody else gives it another try.
-      if (early && (await isHeard(deps, early))) await reopenAwaiting(deps.db, lane, early.number);
+      if (early) {
+        await markAwaiting(deps.db, delivery.guid, early.number);
+        // Its pull request may have become known between the look for it and this mark: then nobody else gives it another try.
+        if (await isHeard(deps, early)) await reopenAwaiting(deps.db, lane, early.number);
+      } else worked = delivery.guid;
       if (delivery.source === "webhook" && repositoryId !== null)
         sent = { repositoryId, at: delivery.receivedAt };
     } catch (error) {
