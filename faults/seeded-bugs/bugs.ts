@@ -24,6 +24,15 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
         find: "await whileItStands(rows(",
         replace: "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(rows(",
       },
+      {
+        file: "store/move-ends.js",
+        find: "return ended?.isEnded ?? false;",
+        replace: `if (ended?.isEnded && (globalThis.placings = (globalThis.placings ?? 0) + 1) % 3 === 0)
+          await db.raw(
+            "update cards c set rank = c.rank || '5', stage_id = (select s.id from stages s where s.project_id = c.project_id and s.kind = 'backlog') where c.id = ?",
+            [end.cardId]);
+          return ended?.isEnded ?? false;`,
+      },
     ],
   },
   {
@@ -59,7 +68,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I4",
     edits: [
       {
-        file: "actions/move-card.js",
+        file: "actions/settle-move.js",
         find: `await settle("refused", null);`,
         replace: `await settle("refused", null); await placeCard(trx, card.id, stage.id, 0);`,
       },

@@ -24,6 +24,8 @@ export interface HeldMove {
   readonly isResumed?: boolean;
   /** The forge had it queued for longer than word of its end takes: that may be lost. */
   readonly isOverdue?: boolean;
+  /** No earlier try of it, or of its request, can have merged anything. */
+  readonly isFirst?: boolean;
 }
 
 export type BegunMove =
@@ -44,14 +46,14 @@ interface MoveRequest {
  */
 export async function beginMove(deps: Deps, card: CardHead, request: MoveRequest): Promise<BegunMove> {
   const begun: HeldMove[] = [];
-  const held = (id: string, attempt: number, actorId: string): BegunMove => {
-    const move = { id, attempt, actorId, index: request.index };
+  const held = (id: string, attempt: number, actorId: string, isFirst = false): BegunMove => {
+    const move = { id, attempt, actorId, index: request.index, isFirst };
     begun.push(move);
     return { state: "held", move };
   };
   try {
     const id = deps.newId();
-    const fresh = held(id, 1, request.actorId);
+    const fresh = held(id, 1, request.actorId, true);
     if (await beginOperation(deps.db, operationOf(deps, card, request, id))) return fresh;
     return await deps.db.transaction((trx) => beginInSteps(deps, trx, card, request, held));
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Role } from "../flow/roles.ts";
 import type { KeyedRequest } from "../store/at-once.ts";
 import type { Trx } from "../store/connect.ts";
+import type { HeldKey } from "../store/idempotency.ts";
 
 declare const answered: unique symbol;
 
@@ -29,4 +30,9 @@ export interface Caller extends Asker {
    * in it, so that a crash never leaves one without the other. Throws when the key was taken over meanwhile, which undoes the work.
    */
   answer(trx: Trx, body: unknown, status?: number): Promise<Answered>;
+  /** The same (200) by a statement that does the work, too: `keep` is given the key and the answer's text, and is false where it has done nothing. Then this is null. */
+  answerAtOnce(
+    body: unknown,
+    keep: (held: HeldKey, answer: string) => Promise<boolean>,
+  ): Promise<Answered | null>;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
-import type { Landed, MoveStep } from "../flow/move.ts";
+import type { Landed, MoveStep, RepositoryState } from "../flow/move.ts";
 import { queueRejected } from "../flow/refusal.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { findIntent, acceptMerge, withdrawIntent } from "../store/intents.ts";
@@ -33,7 +33,11 @@ export type MoveOutcome = Told &
     | { readonly state: "queued"; readonly queued: readonly Promotion[] }
   );
 
-type Context = StepContext & { readonly operation: HeldMove };
+interface Context extends StepContext {
+  readonly operation: HeldMove;
+  /** Whether this move may have merged anything so far. */
+  readonly mayHaveMerged: boolean;
+}
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
 
 /** How long after its start a move still waits for the forge to finish its merges, in milliseconds; and the least it waits for one. */
@@ -50,10 +54,12 @@ const MAX_LOOKS = 5;
  */
 export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
   const until = performance.now() + MERGE_WAIT_MS;
-  const context: Context = { ...crossing, actorId: move.actorId, operation: move };
   const links = await listLinks(deps.db, crossing.card.id);
   let look = (await lookFromHere(deps, crossing, links)) ?? (await lookUntilDecided(deps, crossing, links));
+  let mayHaveMerged = move.isFirst !== true;
   for (let looks = 1; ; looks++) {
+    mayHaveMerged ||= look.repositories.some(hasPullRequests);
+    const context: Context = { ...crossing, actorId: move.actorId, operation: move, mayHaveMerged };
     if (looks === 1 || move.isResumed) await recordEarlierDeeds(deps, context, look.repositories);
     const left = move.isResumed ? await afterQueue(deps, context, look, looks === 1) : null;
     const outcome = left ?? (await actOn(deps, context, look, until));
@@ -63,6 +69,9 @@ export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMov
     look = await lookUntilDecided(deps, crossing);
   }
 }
+
+const hasPullRequests = ({ facts }: RepositoryState): boolean =>
+  !("reason" in facts) && facts.pullRequests.length > 0;
 
 /**
  * What becomes of a move that nobody asks for just now when the forge's queue has let go of one of its merges: it is not put there again, but
@@ -211,8 +220,8 @@ async function mergeAll(
   return queued.length > 0 ? { state: "queued", queued, ...told } : { state: "moved", ...told };
 }
 
-async function tell(deps: Deps, { operation }: Context, { plan }: Look): Promise<Told> {
-  const promoted = await listPromotions(deps.db, operation.id);
+async function tell(deps: Deps, { operation, mayHaveMerged }: Context, { plan }: Look): Promise<Told> {
+  const promoted = mayHaveMerged ? await listPromotions(deps.db, operation.id) : [];
   const isOurs = ({ fullName, targetBranch, prNumber }: Landed): boolean =>
     promoted.some(
       (ours) =>

@@ -2,21 +2,18 @@ import { invalid, notFound, Problem } from "../errors.ts";
 import type { Blocked } from "../flow/blocked.ts";
 import { stageOf, type Stage } from "../flow/flow.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { blockCard, setBlocked } from "../store/blocked-cards.ts";
 import { findCard, lockCard, readCard, type CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { findFinishedOperation, findOpenOperation, settleOperation } from "../store/operations.ts";
-import { placeCard } from "../store/placing.ts";
 import { findProject, type Project } from "../store/projects.ts";
-import { recordEvents } from "../store/timeline.ts";
 import { abandonMove, beginMove, beingMoved, type HeldMove } from "./begin-move.ts";
 import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
-import { lookAtForbidding } from "./heed-refusal.ts";
 import { touchesGit, type Crossing } from "./look-at-card.ts";
 import { persevere } from "./persevere.ts";
 import { requireRoleFor } from "./require-role.ts";
+import { enterStage, mergesOf, moveResult, settleMove, type Merges, type Mover } from "./settle-move.ts";
 
 /** Past the end of any column. */
 export const AT_THE_END = 2_147_483_647;
@@ -60,36 +57,21 @@ export async function moveNewCard(
   const crossing = { card, project: await projectOf(deps, card), stage };
   const answer = async (trx: Trx): Promise<Answered> =>
     caller.answer(trx, await readCard(trx, caller.workspaceId, number), 201);
-  const crossed = await cross(deps, { ...moverFor(caller), keep: answer }, crossing, AT_THE_END);
+  const mover = { ...moverFor(caller), keep: answer, keepAtOnce: null };
+  const crossed = await cross(deps, mover, crossing, AT_THE_END);
   return "kept" in crossed ? crossed.kept : deps.db.transaction(answer);
-}
-
-/** Who moves a card, and what is kept of its result in the transaction that does the work. */
-export interface Mover<Kept> {
-  readonly userId: string;
-  /** Names the move across its retries. */
-  readonly requestId: string;
-  keep(trx: Trx, body: unknown, status: number): Promise<Kept>;
 }
 
 const moverFor = (caller: Caller): Mover<Answered> => ({
   userId: caller.userId,
   requestId: caller.requestId,
   keep: (trx, body, status) => caller.answer(trx, body, status),
+  keepAtOnce: (body, end) => caller.answerAtOnce(body, end),
 });
 
 export type Crossed<Kept> =
   | { readonly kept: Kept }
   | { readonly refused: { readonly blocked: Blocked } & Merges };
-
-/** What a move says of merges; what had been merged before only where there is any. */
-interface Merges {
-  readonly promoted: MoveOutcome["promoted"];
-  readonly alreadyMerged?: MoveOutcome["alreadyMerged"];
-}
-
-const mergesOf = ({ promoted, alreadyMerged }: MoveOutcome): Merges =>
-  alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
 
 /** Moves a card into a stage; throws `busy` while another call moves the card, `unavailable` when the forge cannot be reached. */
 export async function cross<Kept>(
@@ -132,34 +114,6 @@ async function placeOnly<Kept>(
   return kept;
 }
 
-/** Places the card and, where it changes stage, says so on its timeline and clears what stood in its way. */
-async function enterStage(
-  trx: Trx,
-  card: CardHead,
-  stage: Stage,
-  index: number,
-  actorId: string,
-): Promise<void> {
-  await placeCard(trx, card.id, stage.id, index);
-  if (card.stageId === stage.id) return;
-  if (card.blocked) await setBlocked(trx, card.id, null);
-  await recordEvents(trx, [
-    {
-      cardId: card.id,
-      kind: "status_changed",
-      actor: { userId: actorId, login: null },
-      data: { from: card.stageId, to: stage.id },
-    },
-  ]);
-}
-
-const moveResult = (
-  card: CardHead,
-  statusId: string,
-  blocked: Blocked | null,
-  merges: Merges,
-): Record<string, unknown> => ({ task: { number: card.number, statusId, blocked }, ...merges });
-
 async function moveThroughForge<Kept>(
   deps: Deps,
   mover: Mover<Kept>,
@@ -178,9 +132,7 @@ async function moveThroughForge<Kept>(
   return orLetGo(deps, begun.move, async () => {
     const crossing = await underPresentRules(deps, asked);
     const outcome = await carryOutOrSayWhen(deps, crossing, begun.move);
-    const settled = await settleMove(deps, crossing, begun.move, outcome, (trx, body, status) =>
-      mover.keep(trx, body, status),
-    );
+    const settled = await settleMove(deps, crossing, begun.move, outcome, mover);
     return "blocked" in settled
       ? { refused: { blocked: settled.blocked, ...mergesOf(outcome) } }
       : { kept: settled.kept };
@@ -220,71 +172,4 @@ export async function carryOutOrSayWhen(
       { retryAfter: error.retryAfter, detail: error.message, cause: error },
     );
   }
-}
-
-/**
- * Writes what a move came to, all in one transaction with whatever `keep` stores of the answer. Throws busy, and writes nothing, when
- * the move was taken over meanwhile.
- */
-export async function settleMove<Kept>(
-  deps: Deps,
-  crossing: Crossing,
-  move: HeldMove,
-  outcome: MoveOutcome,
-  keep: (trx: Trx, body: unknown, status: number) => Promise<Kept>,
-): Promise<{ readonly kept: Kept } | { readonly blocked: Blocked }> {
-  const { card, stage } = crossing;
-  const settled = await deps.db.transaction(async (trx) => {
-    const current = await lockCard(trx, card.id);
-    if (!current) throw notFound(`There is no card ${card.number} on this board.`);
-    const settle = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
-      if (await settleOperation(trx, move, state, result)) return;
-      throw beingMoved(card);
-    };
-    // Another call put it there since this one looked: what stands where it is to stand is refused nothing.
-    const isThere = current.stageId === stage.id;
-    if (outcome.state === "refused" && !isThere) {
-      await settle("refused", null);
-      const blocked = await blockCard(trx, card.id, refusedBy(outcome, stage));
-      await lookAtForbidding(trx, card.id, blocked.reasons);
-      await recordEvents(trx, [
-        {
-          cardId: card.id,
-          kind: "promotion_refused",
-          actor: { userId: move.actorId, login: null },
-          data: { ...blocked },
-        },
-      ]);
-      return { blocked };
-    }
-    if (outcome.state === "queued") {
-      const body = {
-        ...moveResult(card, current.stageId, current.blocked, mergesOf(outcome)),
-        queued: outcome.queued,
-      };
-      await settle("queued", body);
-      return { kept: await keep(trx, body, 202) };
-    }
-    const body = moveResult(card, stage.id, isThere ? current.blocked : null, mergesOf(outcome));
-    await settle("done", body);
-    await enterStage(trx, current, stage, move.index, move.actorId);
-    return { kept: await keep(trx, body, 200) };
-  });
-  deps.metrics.moves.inc({ outcome: outcome.state });
-  if (outcome.state === "refused")
-    for (const { reason } of outcome.reasons) deps.metrics.refusals.inc({ reason });
-  return settled;
-}
-
-function refusedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: Stage): Omit<Blocked, "at"> {
-  const [first] = outcome.reasons;
-  if (!first) throw new Error("a refusal without a reason");
-  return {
-    reason: first.reason,
-    message: first.message,
-    repository: first.repository,
-    reasons: outcome.reasons,
-    statusId: stage.id,
-    headSha: outcome.headSha,
-  };
 }

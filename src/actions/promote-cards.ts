@@ -19,7 +19,8 @@ import type { ReleaseHead } from "../store/releases.ts";
 import { underWay, type RunningAction } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing } from "./look-at-card.ts";
-import { AT_THE_END, cross, type Mover } from "./move-card.ts";
+import { AT_THE_END, cross } from "./move-card.ts";
+import type { Mover } from "./settle-move.ts";
 
 /** How often it is come back to a card that somebody else is moving, and the pause before. */
 const MAX_TRIES = 5;
@@ -67,6 +68,7 @@ async function promoteCard(
     userId: action.actorId,
     requestId: promotionRequestId(action.id, next.position),
     keep: (trx, body, status) => settle(trx, endOfMove(body, status)),
+    keepAtOnce: null,
   };
   const end = await crossOver(deps, mover, next, statusId);
   if (end === "busy") await putOffPromotion(deps.db, action.id, next.position);

@@ -20,8 +20,9 @@ import type { HeldMove } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing } from "./look-at-card.ts";
-import { carryOutOrSayWhen, orLetGo, settleMove } from "./move-card.ts";
+import { carryOutOrSayWhen, orLetGo } from "./move-card.ts";
 import { intentKey } from "./record-deeds.ts";
+import { settleMove } from "./settle-move.ts";
 
 export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";
 export const RESUME_QUEUED_MOVE = "resume-queued-move";
@@ -35,6 +36,9 @@ const LOOK_AGAIN_MS = [1_000, 4_000, 16_000];
 const MAX_FAILURES = 8;
 /** How many processes in a row may die while they hold something that gets no further, before it is given up. */
 export const MAX_DEATHS = 5;
+
+/** No caller waits for the answer. */
+const FOR_NOBODY = { keep: () => Promise.resolve(), keepAtOnce: null };
 
 /** How many moves one sweep goes on with. */
 const BATCH = 20;
@@ -115,7 +119,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   try {
     const state = await orLetGo(deps, move, async () => {
       const outcome = await carryOutOrSayWhen(deps, crossing, move);
-      await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
+      await settleMove(deps, crossing, move, outcome, FOR_NOBODY);
       return outcome.state;
     });
     log.info({ outcome: state }, "finished a move that was left unfinished");
@@ -159,7 +163,7 @@ async function giveUp(deps: Deps, crossing: Crossing, move: HeldMove, why: strin
       promoted: await listPromotions(deps.db, move.id),
       alreadyMerged: [],
     };
-    await settleMove(deps, crossing, move, outcome, () => Promise.resolve());
+    await settleMove(deps, crossing, move, outcome, FOR_NOBODY);
   } catch (error) {
     deps.log.error({ err: error, operation: move.id }, "a card could not be told that its move was given up");
     await settleOperation(deps.db, move, "abandoned");

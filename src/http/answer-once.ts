@@ -66,7 +66,13 @@ export async function answerOnce(
         throw busy("This request was taken over by its own retry. Ask again.", 1);
       }
       answers.push(answer);
-      // The one place that makes the proof: the answer is in the caller's transaction.
+      // Only here, and where one statement does both, is the proof made: the answer is in the caller's transaction.
+      return {} as Answered;
+    },
+    answerAtOnce: async (body, keep) => {
+      const answer = { status: 200, body: JSON.stringify(body) };
+      if (!(await keep(claim.held, answer.body))) return null;
+      answers.push(answer);
       return {} as Answered;
     },
   };

@@ -68,7 +68,7 @@ export async function doAtOnce(
 }
 
 /** Null where somebody else's row stands in the way, or one that was relied on is gone. */
-async function unlessUndone<T>(work: Promise<T>): Promise<T | null> {
+export async function unlessUndone<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {

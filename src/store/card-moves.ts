@@ -37,8 +37,7 @@ const MOVE_AT_ONCE = atOnce("move_card", [
 export async function moveAtOnce(db: Db, request: KeyedRequest, move: CardMove): Promise<AtOnce> {
   if (!isCardNumber(move.number)) return null;
   const { workspaceId, number, stageId, requestId, eventId, actorId, roles, rulesWithoutGit } = move;
-  const { goesTo, rank } =
-    move.index === 0 ? ({ goesTo: "first", rank: null } as const) : await placeAt(db, move);
+  const { goesTo, rank } = await placeInColumn(db, move);
   // Of one column: who waits for it holds no other. Ranks between two others come to be the same where many go there, and then those that hold several would wait for each other.
   const company = rank === null ? { group: `move ${workspaceId} ${stageId}`, order: number } : null;
   return doAtOnce(db, MOVE_AT_ONCE, 200, request, company, {
@@ -56,10 +55,12 @@ export async function moveAtOnce(db: Db, request: KeyedRequest, move: CardMove):
   });
 }
 
-async function placeAt(
+/** Where a function of the database is to place a card: first, last, or at a rank between two others, which is looked up. */
+export async function placeInColumn(
   db: Db,
-  { workspaceId, number, stageId, index }: CardMove,
-): Promise<{ readonly goesTo: "last" | null; readonly rank: string | null }> {
+  { workspaceId, number, stageId, index }: Pick<CardMove, "workspaceId" | "number" | "stageId" | "index">,
+): Promise<{ readonly goesTo: "first" | "last" | null; readonly rank: string | null }> {
+  if (index === 0) return { goesTo: "first", rank: null };
   const [above, below] = await rows<{ rank: string }>(
     db,
     `select rank from cards

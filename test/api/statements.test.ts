@@ -119,7 +119,7 @@ it("many reads of a board at one moment take two statements, and not one each", 
   }
 });
 
-it("a move that cuts a branch is begun, and its branch recorded, by a statement each", async () => {
+it("a move that cuts a branch is begun, its branch recorded, and the move ended by a statement each", async () => {
   const { number } = await board.api.card();
   await settled(world);
   const status: number[] = [];
@@ -130,7 +130,7 @@ it("a move that cuts a branch is begun, and its branch recorded, by a statement 
   ).finally(() => world.forge.setWebhookUrl(world.service.webhookUrl));
   expect(status).toEqual([200]);
   const written = made.flatMap(
-    (text) => /(?:insert into|(?<!for |key )update) "?(\w+)/.exec(text)?.[1] ?? [],
+    (text) => /(?:insert into|(?<!for |key )update|select (?=end_move)) ?"?(\w+)/.exec(text)?.[1] ?? [],
   );
   const ofMoves = written.filter((table) => !/^(deliveries|trunks|forge_turns|instances)$/.test(table));
   expect(ofMoves).toEqual([
@@ -139,11 +139,10 @@ it("a move that cuts a branch is begun, and its branch recorded, by a statement 
     "forge_intents",
     // With the intent, and what the timeline tells.
     "card_repositories",
-    "operations",
-    "cards",
-    "timeline_items",
-    "idempotency_keys",
+    // All that ends it.
+    "end_move",
   ]);
+  expect([made.length, made]).toEqual([16, made]);
   const unawaited = made.filter((text) => text.includes("'synchronous_commit', 'off'"));
   expect(unawaited).toHaveLength(3);
 });
