@@ -23,6 +23,12 @@ export interface Asker {
 /** Who asks for a write that may be done in one statement, with the key that statement looks up and fills. */
 export type KeyedAsker = Asker & KeyedRequest;
 
+/** A request's key, claimed together with the begin of its work, and how that goes on; null where it has not begun. */
+export interface Begun {
+  readonly held: HeldKey;
+  readonly goOn: ((caller: Caller) => Promise<Answered>) | null;
+}
+
 /** Who asks for a write, and how the answer is kept. */
 export interface Caller extends Asker {
   /**

@@ -3,6 +3,7 @@ import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
 import type { Landed, MoveStep, RepositoryState } from "../flow/move.ts";
 import { queueRejected } from "../flow/refusal.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
+import type { Beginning } from "../store/begun-moves.ts";
 import { findIntent, acceptMerge, withdrawIntent } from "../store/intents.ts";
 import { listLinks, type Link } from "../store/links.ts";
 import { listPromotions, type Promotion } from "../store/operations.ts";
@@ -46,20 +47,31 @@ const LEAST_WAIT_MS = 3_000;
 /** How often it is looked for a pull request that was just opened: the forge's reads may lag behind its writes. */
 const MAX_LOOKS = 5;
 
+/** What was read of the card as its move began, and need not be asked again. */
+export type Known = Pick<Beginning, "links" | "tips" | "mayHaveLeft">;
+
 /**
  * Does on the forge what the stage asks, as far as it is not done yet: branches, pull requests and ready marks, and once every
  * repository has passed the check, the merges one by one with their heads pinned.
  *
  * Throws `ForgeUnavailable` when the forge did not say; what was done stays done and a later try does what is left.
  */
-export async function carryOutMove(deps: Deps, crossing: Crossing, move: HeldMove): Promise<MoveOutcome> {
+export async function carryOutMove(
+  deps: Deps,
+  crossing: Crossing,
+  move: HeldMove,
+  known?: Known,
+): Promise<MoveOutcome> {
   const until = performance.now() + MERGE_WAIT_MS;
-  const links = await listLinks(deps.db, crossing.card.id);
-  let look = (await lookFromHere(deps, crossing, links)) ?? (await lookUntilDecided(deps, crossing, links));
+  const links = known?.links ?? (await listLinks(deps.db, crossing.card.id));
+  let look =
+    (await lookFromHere(deps, crossing, links, known?.tips)) ??
+    (await lookUntilDecided(deps, crossing, links));
   let mayHaveMerged = move.isFirst !== true;
   for (let looks = 1; ; looks++) {
     mayHaveMerged ||= look.repositories.some(hasPullRequests);
-    const context: Context = { ...crossing, actorId: move.actorId, operation: move, mayHaveMerged };
+    const held = { actorId: move.actorId, operation: move, mayHaveMerged };
+    const context: Context = { ...crossing, ...held, mayHaveLeft: known?.mayHaveLeft };
     if (looks === 1 || move.isResumed) await recordEarlierDeeds(deps, context, look.repositories);
     const left = move.isResumed ? await afterQueue(deps, context, look, looks === 1) : null;
     const outcome = left ?? (await actOn(deps, context, look, until));

@@ -3,22 +3,23 @@ import { ruleAsks, targetOf } from "../flow/flow.ts";
 import { planMove, type RepositoryState } from "../flow/move.ts";
 import { listLinks, type Link } from "../store/links.ts";
 import { listCuts } from "../store/timeline.ts";
-import { findTip } from "../store/trunk-tips.ts";
+import { findTip, type Tip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 import type { Crossing, Look } from "./look-at-card.ts";
 
 /**
  * A card that has no branch anywhere yet only needs to know where to cut them, and pushes tell where the trunks are. Null where the forge has
- * to be asked. An older tip does no harm: the branch begins a little earlier.
+ * to be asked. An older tip does no harm: the branch begins a little earlier. `tips` are those that were just read.
  */
 export async function lookFromHere(
   deps: Deps,
   crossing: Crossing,
   links: readonly Link[],
+  tips: readonly Tip[] | null = null,
 ): Promise<Look | null> {
   if (ruleAsks(crossing.stage.rule, "pull_request")) return null;
   if (links.some(({ branchName }) => branchName !== null)) return null;
-  const repositories = await Promise.all(links.map((link) => toBeCut(deps, crossing, link)));
+  const repositories = await Promise.all(links.map((link) => toBeCut(deps, crossing, link, tips)));
   const known = repositories.filter((state) => state !== null);
   return known.length < links.length ? null : lookOf(crossing, links, known);
 }
@@ -60,10 +61,13 @@ async function toBeCut(
   deps: Deps,
   { card, project }: Crossing,
   { repository }: Link,
+  tips: readonly Tip[] | null = null,
 ): Promise<RepositoryState | null> {
   const { id: repositoryId, fullName, defaultBranch, ref } = repository;
   const name = targetOf(project.flow, card.hotfix) ?? defaultBranch;
-  const sha = ref && (await findTip(deps.db, { repositoryId, branchName: name }));
+  const isTarget = (tip: Tip): boolean => tip.repositoryId === repositoryId && tip.branchName === name;
+  const known = tips && (tips.find(isTarget)?.sha ?? null);
+  const sha = ref && (tips ? known : await findTip(deps.db, { repositoryId, branchName: name }));
   if (sha === null) return null;
   const facts = { target: { name, sha }, headSha: null, aheadBy: null, pullRequests: [] };
   return { repositoryId, fullName, branchName: null, facts };

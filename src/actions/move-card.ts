@@ -2,12 +2,13 @@ import { invalid, notFound, Problem } from "../errors.ts";
 import type { Blocked } from "../flow/blocked.ts";
 import { stageOf, type Stage } from "../flow/flow.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
+import type { Beginning } from "../store/begun-moves.ts";
 import { findCard, lockCard, readCard, type CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { findFinishedOperation, findOpenOperation, settleOperation } from "../store/operations.ts";
 import { findProject, type Project } from "../store/projects.ts";
 import { abandonMove, beginMove, beingMoved, type HeldMove } from "./begin-move.ts";
-import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
+import { carryOutMove, type Known, type MoveOutcome } from "./carry-out-move.ts";
 import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
 import { touchesGit, type Crossing } from "./look-at-card.ts";
@@ -37,7 +38,27 @@ export async function moveCard(
     ]);
   }
   requireRoleFor(caller, stage);
-  const crossed = await cross(deps, moverFor(caller), { card, project, stage }, index);
+  return answeredBy(await cross(deps, moverFor(caller), { card, project, stage }, index));
+}
+
+/** Goes on with a move that has just begun, from what was known of its card then. */
+export async function goOnWithMove(
+  deps: Deps,
+  caller: Caller,
+  stageId: string,
+  move: HeldMove,
+  { card, project, ...known }: Beginning,
+): Promise<Answered> {
+  const through = await goThroughForge(deps, moverFor(caller), move, () => {
+    const stage = stageOf(project.flow, stageId);
+    if (!stage) throw new Error(`move ${move.id} into a stage that is not there`);
+    return Promise.resolve({ crossing: { card, project, stage }, known });
+  });
+  return answeredBy(through);
+}
+
+/** A refusal is thrown. */
+function answeredBy(crossed: Crossed<Answered>): Answered {
   if ("kept" in crossed) return crossed.kept;
   const { blocked, ...told } = crossed.refused;
   throw new Problem("refused", blocked.message, { body: { blocked, ...told } });
@@ -129,10 +150,27 @@ async function moveThroughForge<Kept>(
   if (begun.state === "finished") {
     return { kept: await deps.db.transaction((trx) => mover.keep(trx, begun.result, 200)) };
   }
-  return orLetGo(deps, begun.move, async () => {
-    const crossing = await underPresentRules(deps, asked);
-    const outcome = await carryOutOrSayWhen(deps, crossing, begun.move);
-    const settled = await settleMove(deps, crossing, begun.move, outcome, mover);
+  return goThroughForge(deps, mover, begun.move, async () => ({
+    crossing: await underPresentRules(deps, asked),
+  }));
+}
+
+/** What a move crosses, and what was known of its card when it began. */
+interface Way {
+  readonly crossing: Crossing;
+  readonly known?: Known;
+}
+
+async function goThroughForge<Kept>(
+  deps: Deps,
+  mover: Mover<Kept>,
+  move: HeldMove,
+  findWay: () => Promise<Way>,
+): Promise<Crossed<Kept>> {
+  return orLetGo(deps, move, async () => {
+    const { crossing, known } = await findWay();
+    const outcome = await carryOutOrSayWhen(deps, crossing, move, known);
+    const settled = await settleMove(deps, crossing, move, outcome, mover);
     return "blocked" in settled
       ? { refused: { blocked: settled.blocked, ...mergesOf(outcome) } }
       : { kept: settled.kept };
@@ -160,9 +198,10 @@ export async function carryOutOrSayWhen(
   deps: Deps,
   crossing: Crossing,
   move: HeldMove,
+  known?: Known,
 ): Promise<MoveOutcome> {
   try {
-    return await carryOutMove(deps, crossing, move);
+    return await carryOutMove(deps, crossing, move, known);
   } catch (error) {
     deps.metrics.moves.inc({ outcome: "unfinished" });
     if (!(error instanceof ForgeUnavailable)) throw error;

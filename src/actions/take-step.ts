@@ -4,14 +4,13 @@ import type { MoveStep } from "../flow/move.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import {
-  findIntent,
   findUnheardCut,
+  recordCutIntent,
   recordIntent,
   withdrawIntent,
   type Intent,
   type RecordedIntent,
 } from "../store/intents.ts";
-import { isBranchTaken } from "../store/branches.ts";
 import type { Link } from "../store/links.ts";
 import { beingMoved } from "./begin-move.ts";
 import { cutBranch } from "./cut-branch.ts";
@@ -24,11 +23,13 @@ import {
   recordReady,
   type DeedContext,
 } from "./record-deeds.ts";
-import { takeUpBranch } from "./take-up-branch.ts";
+import { ANEW, takeUpBranch } from "./take-up-branch.ts";
 
 /** For whom a step is taken, and under which operation; without one it is Trunkline catching up with what a stage asks. */
 export interface StepContext extends Crossing, DeedContext {
   readonly operation: { readonly id: string; readonly attempt: number } | null;
+  /** The repositories in which the card may have left a branch behind, where that was just read. */
+  readonly mayHaveLeft?: readonly string[] | undefined;
 }
 
 type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Action }>;
@@ -89,10 +90,13 @@ async function createBranch(
 ): Promise<StepOutcome> {
   const { card, project, actorId } = context;
   const { repositoryId } = step;
-  const [earlierOne, unheard] = await Promise.all([
-    takeUpBranch(deps, { card, project, repositoryId, repository, actorId }),
-    findUnheardCut(deps.db, card.id, repositoryId),
-  ]);
+  const [earlierOne, unheard] =
+    context.mayHaveLeft?.includes(repositoryId) === false
+      ? [ANEW, null]
+      : await Promise.all([
+          takeUpBranch(deps, { card, project, repositoryId, repository, actorId }),
+          findUnheardCut(deps.db, card.id, repositoryId),
+        ]);
   if (earlierOne.state === "taken") return "overtaken";
   if (earlierOne.state === "refused") return earlierOne.refusal;
   const names = Array.from({ length: MAX_NAMES }, (_, at) =>
@@ -100,18 +104,15 @@ async function createBranch(
   );
   // The card may be called otherwise than when it was first tried.
   for (const branchName of new Set(unheard ? [unheard.branchName, ...names] : names)) {
+    if (branchName === earlierOne.spentName) continue;
     const intent = intentOf(context, step.repositoryId, "create_branch", branchName);
-    const [isTaken, earlier] = await Promise.all([
-      isBranchTaken(deps.db, step.repositoryId, branchName),
-      findIntent(deps.db, intent),
-    ]);
-    const isAnothers = earlier !== null && !earlier.done && earlier.cardId !== card.id;
-    if (isTaken || isAnothers || branchName === earlierOne.spentName) continue;
-    await declareIntent(deps, context, intent);
+    const declared = await recordCutIntent(deps.db, intent, context.operation);
+    if (declared === "not_held") throw beingMoved(card);
+    if (declared === "taken") continue;
     const { fromSha: sha, targetBranch } = step;
     const cut = await cutBranch(deps, repository, { branchName, sha, targetBranch });
     // Taken by a try of ours whose answer never came: the trunk has gone on since, the branch is still the card's.
-    const isOurs = cut.ok && (!cut.value.isTaken || (earlier !== null && !earlier.done));
+    const isOurs = cut.ok && (!cut.value.isTaken || declared.isRepeated);
     if (!isOurs) {
       await withdrawIntent(deps.db, intent, context.operation);
       if (!cut.ok) return cut.refusal;

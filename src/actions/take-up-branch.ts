@@ -25,7 +25,7 @@ export type TakenUp =
   | { readonly state: "anew"; readonly spentName: string | null }
   | { readonly state: "refused"; readonly refusal: Refusal };
 
-const ANEW: TakenUp = { state: "anew", spentName: null };
+export const ANEW = { state: "anew", spentName: null } as const satisfies TakenUp;
 
 /**
  * Has a card that was unlinked from a repository, and linked again, take up the branch it had there: while that is on the forge, or where its work was

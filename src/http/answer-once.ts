@@ -1,11 +1,18 @@
 import type { Request, Response } from "express";
-import type { Answered, Caller, KeyedAsker } from "../actions/caller.ts";
+import type { Answered, Asker, Begun, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
 import { persevere } from "../actions/persevere.ts";
 import { busy } from "../errors.ts";
 import type { AtOnce } from "../store/at-once.ts";
 import type { BoardRole } from "../store/credentials.ts";
-import { claimKey, releaseKey, releaseUnheard, storeAnswer, type Claim } from "../store/idempotency.ts";
+import {
+  claimKey,
+  releaseKey,
+  releaseUnheard,
+  storeAnswer,
+  type Claim,
+  type KeyClaim,
+} from "../store/idempotency.ts";
 import type { Presumption } from "../store/presumption.ts";
 import { keyReused, keyRunning, requestIdOf } from "./idempotency.ts";
 import { sendJson } from "./send-json.ts";
@@ -23,9 +30,10 @@ interface StoredAnswer {
   readonly body: string | null;
 }
 
-/** How a write is done: by one statement, where that gives something, and else step by step. */
+/** How a write is done: by one statement, where that gives something, else by what is begun together with the key's claim, and else step by step. */
 interface Work {
   readonly atOnce: (asker: KeyedAsker) => Promise<AtOnce>;
+  readonly begin: (asker: Asker, claim: KeyClaim) => Promise<Begun | null>;
   readonly inSteps: (caller: Caller) => Promise<Answered>;
 }
 
@@ -34,7 +42,7 @@ export async function answerOnce(
   deps: Deps,
   response: Response,
   { presumed, board, key, fingerprint }: WriteRequest,
-  { atOnce, inSteps }: Work,
+  { atOnce, begin, inSteps }: Work,
 ): Promise<StoredAnswer> {
   const { credential } = presumed;
   const asker: KeyedAsker = {
@@ -52,17 +60,20 @@ export async function answerOnce(
   await presumed.ask(deps.db);
   const wish = { credentialId: credential.id, key, fingerprint, holder: deps.instanceId };
   const { log } = response.locals;
-  const claim = await claimKey(deps.db, wish).catch(async (error: unknown) => {
+  const releaseIfClaimed = async (error: unknown): Promise<never> => {
     await persevere(log, "an idempotency key", () => releaseUnheard(deps.db, wish));
     throw error;
-  });
-  if (claim.state !== "claimed") return answerOf(response, claim);
+  };
+  const begun = await begin(asker, wish).catch(releaseIfClaimed);
+  const claim = begun ?? (await claimKey(deps.db, wish).catch(releaseIfClaimed));
+  if ("state" in claim && claim.state !== "claimed") return answerOf(response, claim);
+  const { held } = claim;
   const answers: StoredAnswer[] = [];
   const caller: Caller = {
     ...asker,
     answer: async (trx, body, status = 200) => {
       const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
-      if (!(await storeAnswer(trx, claim.held, answer))) {
+      if (!(await storeAnswer(trx, held, answer))) {
         throw busy("This request was taken over by its own retry. Ask again.", 1);
       }
       answers.push(answer);
@@ -71,15 +82,15 @@ export async function answerOnce(
     },
     answerAtOnce: async (body, keep) => {
       const answer = { status: 200, body: JSON.stringify(body) };
-      if (!(await keep(claim.held, answer.body))) return null;
+      if (!(await keep(held, answer.body))) return null;
       answers.push(answer);
       return {} as Answered;
     },
   };
   try {
-    await inSteps(caller);
+    await (begun?.goOn ?? inSteps)(caller);
   } catch (error) {
-    await persevere(log, "an idempotency key", () => releaseKey(deps.db, claim.held));
+    await persevere(log, "an idempotency key", () => releaseKey(deps.db, held));
     throw error;
   }
   const answer = answers.at(-1);

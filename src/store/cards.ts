@@ -124,7 +124,8 @@ export interface CardHead {
   readonly createdBy: string;
 }
 
-const HEAD = `
+/** A `CardHead`, in SQL. */
+export const CARD_HEAD = `
   select id, workspace_id as "workspaceId", project_id as "projectId", number, title, description,
          stage_id as "stageId", hotfix, blocked, created_by as "createdBy"
     from cards`;
@@ -139,7 +140,7 @@ export async function findCard(db: Db, workspaceId: string, number: number): Pro
   if (!isCardNumber(number)) return null;
   return firstRow<CardHead>(
     db,
-    `${HEAD} where workspace_id = :workspaceId and number = :number and deleted_at is null`,
+    `${CARD_HEAD} where workspace_id = :workspaceId and number = :number and deleted_at is null`,
     { workspaceId, number },
   );
 }
@@ -149,7 +150,7 @@ export async function findCard(db: Db, workspaceId: string, number: number): Pro
  * child's insert does: holding that up would deadlock with a mover that waits for the child's column.
  */
 export async function lockCard(db: Db, cardId: string): Promise<CardHead | null> {
-  return firstRow<CardHead>(db, `${HEAD} where id = :cardId and deleted_at is null for no key update`, {
+  return firstRow<CardHead>(db, `${CARD_HEAD} where id = :cardId and deleted_at is null for no key update`, {
     cardId,
   });
 }
@@ -164,7 +165,7 @@ export async function holdParents(db: Db, workspaceId: string): Promise<void> {
 
 /** The card with this id, or null once it was deleted. */
 export async function findCardById(db: Db, cardId: string): Promise<CardHead | null> {
-  return firstRow<CardHead>(db, `${HEAD} where id = :cardId and deleted_at is null`, { cardId });
+  return firstRow<CardHead>(db, `${CARD_HEAD} where id = :cardId and deleted_at is null`, { cardId });
 }
 
 export interface NewCard {

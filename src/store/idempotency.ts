@@ -9,6 +9,14 @@ export interface HeldKey {
   readonly attempt: number;
 }
 
+/** A claim of a key for a request, as a process makes it. */
+export interface KeyClaim {
+  readonly credentialId: string;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+  readonly holder: string;
+}
+
 export type Claim =
   | { readonly state: "claimed"; readonly held: HeldKey }
   | { readonly state: "replay"; readonly status: number; readonly body: string | null }
@@ -26,10 +34,7 @@ interface KeyRow {
  * Claims a key for a request. The key of a dead process, or one older than 24 hours, is taken over by the same statement that
  * would make it anew. It is on the disk before anything that is done under it.
  */
-export async function claimKey(
-  db: Db,
-  claim: { credentialId: string; key: string; fingerprint: Buffer; holder: string },
-): Promise<Claim> {
+export async function claimKey(db: Db, claim: KeyClaim): Promise<Claim> {
   const claimed = await firstRow<{ attempt: number }>(
     db,
     `insert into idempotency_keys as k (credential_id, key, fingerprint, state, holder)
@@ -40,7 +45,7 @@ export async function claimKey(
        where (k.state = 'done' and k.created_at < now() - interval '24 hours')
           or (k.state = 'running' and not ${isHeld("k.holder")})
      returning attempt`,
-    claim,
+    { ...claim },
   );
   if (claimed) {
     return {
@@ -51,7 +56,7 @@ export async function claimKey(
   const row = await firstRow<KeyRow>(
     db,
     "select fingerprint, state, status, body from idempotency_keys where credential_id = :credentialId and key = :key",
-    claim,
+    { ...claim },
   );
   // Released between the two statements: its holder is just gone, and the caller may come again at once.
   if (!row) return { state: "running" };
@@ -89,7 +94,7 @@ export async function releaseKey(db: Db, held: HeldKey): Promise<void> {
  */
 export async function releaseUnheard(
   db: Db,
-  claim: { credentialId: string; key: string; holder: string },
+  claim: Pick<KeyClaim, "credentialId" | "key" | "holder">,
 ): Promise<void> {
   const { credentialId, key, holder } = claim;
   await db("idempotency_keys").where({ credential_id: credentialId, key, holder, state: "running" }).delete();

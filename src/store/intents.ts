@@ -36,6 +36,27 @@ export interface RecordedIntent {
   readonly knownUpTo: number | null;
 }
 
+/** SQL that writes an intent down where that is wanted, and changes one that is there where that is. */
+const recordedIf = (isWanted: string, isToBeChanged: string): string => `
+     insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id, known_up_to)
+     select :repositoryId, :kind, :subject, :cardId, :actorId,
+            case when :kind = 'open_pull_request'
+                 then (select coalesce(max(number), 0) from pull_requests where repository_id = :repositoryId) end
+      where ${isWanted}
+     on conflict (repository_id, kind, subject) do update
+       set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
+           round = i.round + case when i.done then 1 else 0 end,
+           known_up_to = case when i.done then excluded.known_up_to else i.known_up_to end
+       where ${isToBeChanged}
+     returning round, known_up_to as "knownUpTo",
+               coalesce((select not e.done from forge_intents e where e.repository_id = i.repository_id
+                            and e.kind = i.kind and e.subject = i.subject), false) as "isRepeated"`;
+
+const RECORD = recordedIf(IS_HELD_MOVE, "true");
+const IS_FREE = `
+  not exists (select 1 from card_repositories cr where cr.repository_id = :repositoryId and cr.branch_name = :subject)`;
+const RECORD_CUT = recordedIf(`${IS_HELD_MOVE} and ${IS_FREE}`, "i.done or i.card_id = excluded.card_id");
+
 /**
  * Writes down what we are about to do, before it is done: trying again what was never known to be done is the
  * same round, doing again what was done is the next. Under a move that is not this holder's any more nothing is written: null.
@@ -45,22 +66,19 @@ export async function recordIntent(
   intent: Intent,
   move: HeldMove | null = null,
 ): Promise<RecordedIntent | null> {
-  return firstRow<RecordedIntent>(
-    db,
-    `insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id, known_up_to)
-     select :repositoryId, :kind, :subject, :cardId, :actorId,
-            case when :kind = 'open_pull_request'
-                 then (select coalesce(max(number), 0) from pull_requests where repository_id = :repositoryId) end
-      where ${IS_HELD_MOVE}
-     on conflict (repository_id, kind, subject) do update
-       set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
-           round = i.round + case when i.done then 1 else 0 end,
-           known_up_to = case when i.done then excluded.known_up_to else i.known_up_to end
-     returning round, known_up_to as "knownUpTo",
-               coalesce((select not e.done from forge_intents e where e.repository_id = i.repository_id
-                            and e.kind = i.kind and e.subject = i.subject), false) as "isRepeated"`,
-    { ...intent, ...bindingsOf(move) },
-  );
+  return firstRow<RecordedIntent>(db, RECORD, { ...intent, ...bindingsOf(move) });
+}
+
+/** The same of a branch that is to be cut, unless any card, a deleted one included, has or had one of this name, or another's is about to be cut by it. */
+export async function recordCutIntent(
+  db: Db,
+  intent: Intent,
+  move: HeldMove | null,
+): Promise<RecordedIntent | "taken" | "not_held"> {
+  const bindings = { ...intent, ...bindingsOf(move) };
+  const recorded = await firstRow<RecordedIntent>(db, RECORD_CUT, bindings);
+  if (recorded) return recorded;
+  return (await firstRow(db, `select 1 where ${IS_HELD_MOVE}`, bindings)) ? "taken" : "not_held";
 }
 
 /** SQL that is true of an intent `i` to cut a card's branch, of which nobody knows what came. */

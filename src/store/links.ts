@@ -10,11 +10,9 @@ export interface Link {
   readonly pullRequests: readonly LinkedPullRequest[];
 }
 
-/** The links of a card, by the repository's name. */
-export async function listLinks(db: Db, cardId: string): Promise<Link[]> {
-  return rows<Link>(
-    db,
-    `select ${REPOSITORY_JSON} as repository,
+/** SQL for the links of a card, by the repository's name. */
+export const linksOf = (card: string): string => `
+     select ${REPOSITORY_JSON} as repository,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
             coalesce((select json_agg(json_build_object('number', p.number, 'nodeId', p.node_id,
                                'targetBranch', p.target_branch, 'state', p.state, 'headSha', p.head_sha)
@@ -24,11 +22,13 @@ export async function listLinks(db: Db, cardId: string): Promise<Link[]> {
        from card_repositories cr
        join repositories r on r.id = cr.repository_id
        join organizations o on o.id = r.organization_id
-      where cr.card_id = :cardId
-      order by r.full_name`,
-    { cardId },
-  );
-}
+      where cr.card_id = ${card}
+      order by r.full_name`;
+
+const LINKS = linksOf(":cardId");
+
+/** The links of a card, by the repository's name. */
+export const listLinks = (db: Db, cardId: string): Promise<Link[]> => rows<Link>(db, LINKS, { cardId });
 
 /** Links a card to repositories; those already linked stay as they are. */
 export async function insertLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {

@@ -87,7 +87,7 @@ const MERGED_BEFORE = `
     where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId)`;
 
 /** Past the end is the end, and the column holds no larger number. */
-const LAST_INDEX = 2_147_483_647;
+export const LAST_INDEX = 2_147_483_647;
 
 export async function insertOperation(db: Db, operation: NewOperation): Promise<void> {
   const inserted = db("operations").insert({

@@ -5,6 +5,7 @@ import { prepared, types, withConnection, type Db, type Question } from "./conne
 
 /** How pg's queries hear what comes of them, which its types leave out. */
 interface Handled extends Submittable {
+  readonly text: string;
   handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
@@ -41,6 +42,11 @@ class Pipeline implements Submittable {
         asking(asked, types, take) ?? (new Query({ ...asked, types }, undefined, ofPg) as unknown as Handled)
       );
     });
+  }
+
+  /** As pg's queries have it, for whoever watches what is asked. */
+  get text(): string {
+    return this.#queries.map(({ text }) => text).join("; ");
   }
 
   submit(connection: Connection): void {

@@ -9,7 +9,8 @@ export interface Project {
   readonly flow: Flow;
 }
 
-const PROJECT = `
+/** A `Project` `p`, in SQL. */
+export const PROJECT = `
   select p.id, p.workspace_id as "workspaceId", p.name,
          json_build_object(
            'releases', p.releases, 'branchPattern', p.branch_pattern, 'mergeMethod', p.merge_method,

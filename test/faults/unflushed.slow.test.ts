@@ -53,14 +53,13 @@ const isAny = async (sql: string, bindings: Record<string, string>): Promise<boo
 };
 
 const LAZY: Readonly<Record<string, Lazy>> = {
-  "the claim of a key": {
-    next: "operations",
-    isThere: ({ key }) => isAny("select 1 from idempotency_keys where key = :key", { key }),
-  },
-  "the begin of a move": {
+  "the claim of a key, with the begin of its move": {
     next: "forge_intents",
-    isThere: ({ card: { id } }) =>
-      isAny("select 1 from operations where card_id = :id and state = 'running'", { id }),
+    isThere: ({ key, card: { id } }) =>
+      isAny(
+        `select 1 from operations join idempotency_keys k on k.key = :key where card_id = :id and operations.state = 'running'`,
+        { key, id },
+      ),
   },
   "word of a cut branch": {
     next: "operations",
