@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { seedHistory } from "../../bench/seed-history.ts";
 import type { BenchBoard } from "../../bench/seed.ts";
-import { rows } from "../../src/store/connect.ts";
-import { makeApi, type Api } from "../support/api.ts";
+import { connect, rows } from "../../src/store/connect.ts";
+import { eventually, makeApi, type Api } from "../support/api.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -52,13 +52,29 @@ let board: BenchBoard;
 beforeAll(async () => {
   world = await startWorld();
   await world.board();
-  const { db } = world.service.deps;
-  board = await seedHistory(db, CARDS);
-  for (let other = 1; other <= OTHERS; other++) await seedHistory(db, CARDS_OF_OTHERS + other);
-  for (const sql of WRITTEN_DOWN) await db.raw(sql);
-  await db.raw("analyze");
+  const seeding = connect({ connectionString: as("seeding"), onError: () => undefined });
+  board = await seedHistory(seeding, CARDS);
+  for (let other = 1; other <= OTHERS; other++) await seedHistory(seeding, CARDS_OF_OTHERS + other);
+  for (const sql of WRITTEN_DOWN) await seeding.raw(sql);
+  await seeding.raw("analyze");
+  await seeding.destroy();
+  await told("seeding");
 }, 300_000);
 afterAll(() => world.stop());
+
+/** The database, for connections that are to be known by this name. */
+function as(name: string): string {
+  const url = new URL(world.databaseUrl);
+  url.searchParams.set("application_name", name);
+  return url.href;
+}
+
+/** Waits until connections of this name have told what they read, which they do when they end, if not before. */
+async function told(name: string): Promise<void> {
+  const left = () =>
+    rows(world.service.deps.db, "select 1 from pg_stat_activity where application_name = :name", { name });
+  await eventually(left, (found) => found.length === 0);
+}
 
 /** Calls as they are made all day. Each is made often enough for PostgreSQL to settle on one plan for all values. */
 const calls: Readonly<Record<string, (api: Api, turn: number) => Promise<{ readonly status: number }>>> = {
@@ -84,7 +100,7 @@ const TURNS = 8;
 /** The most that one call reads of what all boards have. The one it is made on has a sixtieth, and reads some of that more than once. */
 const PART = 1 / 15;
 
-/** What was read so far of a table: how often all of it, and how many of its rows or of its indexes' entries. Connections tell that when they end. */
+/** What was read so far of a table: how often all of it, and how many of its rows or of its indexes' entries. */
 interface Read {
   readonly scans: number;
   readonly entries: number;
@@ -106,12 +122,13 @@ async function readSoFar(): Promise<Map<string, Read>> {
 /** What is read that is not the board's own, by a process that does this so many times and then ends: whole tables, and large parts of what all boards have. */
 async function readOfOthers(work: (baseUrl: string, webhookUrl: string) => Promise<void>): Promise<string[]> {
   const before = await readSoFar();
-  const service = await startSecondService(world);
+  const service = await startSecondService({ ...world, databaseUrl: as("measured") });
   try {
     await work(service.baseUrl, service.webhookUrl);
   } finally {
     await service.stop();
   }
+  await told("measured");
   const after = await readSoFar();
   return GROWING.flatMap((table) => {
     const [was, is] = [before.get(table), after.get(table)];
