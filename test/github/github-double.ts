@@ -122,6 +122,8 @@ export function openGitHubDouble({
       log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
       clock,
       requestTimeoutMs: 2_000,
+      // Of requests made otherwise nock cuts some twice, and nobody listens to that any more. `test/unit/http-fetch.test.ts` has the others.
+      fetch: (url, init) => globalThis.fetch(url, { ...init, redirect: "manual" }),
       ...options,
       baseUrl,
     }),

@@ -9,8 +9,9 @@ import { Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../forge.ts";
 import { isAppKey } from "./app-key.ts";
 import { systemClock } from "./clock.ts";
+import { httpFetch } from "./http-fetch.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./permissions.ts";
-import { createTransport } from "./transport.ts";
+import { type Arrived, createTransport } from "./transport.ts";
 
 /** What only this service and the forge know, and where people find the App. */
 export interface MadeApp {
@@ -91,12 +92,12 @@ function failureOf(status: number): Error {
 function octokitOf(baseUrl: string): ProbotOctokit {
   const transport = createTransport({
     baseUrl,
-    fetch: (url, init) => globalThis.fetch(url, init),
+    fetch: httpFetch,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     clock: systemClock,
   });
   const about = { account: "nobody", route: "POST /app-manifests/{code}/conversions" };
-  const fetch = (url: string, init: RequestInit): Promise<Response> => {
+  const fetch = (url: string, init: RequestInit): Promise<Arrived> => {
     const deadline = systemClock.now() + REQUEST_TIMEOUT_MS;
     return transport.send(url, init, { isRepeatable: false, deadline, about });
   };

@@ -1,4 +1,4 @@
-import type { Transport } from "./transport.ts";
+import type { Arrived, Transport } from "./transport.ts";
 
 const MAX_KEPT = 100;
 /** A page of a hundred repositories is larger than this, and is not read often. */
@@ -6,8 +6,7 @@ const MAX_BYTES = 128 * 1024;
 
 interface Kept {
   readonly etag: string;
-  readonly body: ArrayBuffer;
-  readonly headers: Headers;
+  readonly answer: Arrived;
 }
 
 /**
@@ -18,15 +17,14 @@ interface Kept {
 export function withConditionalReads(transport: Transport): Transport {
   const kept = new Map<string, Kept>();
 
-  async function keep(key: string, answer: Response): Promise<Response> {
+  function keep(key: string, answer: Arrived): Arrived {
     kept.delete(key);
     const etag = answer.headers.get("etag");
     if (answer.status !== 200 || etag === null) return answer;
-    const body = await answer.arrayBuffer();
-    if (body.byteLength <= MAX_BYTES) kept.set(key, { etag, body, headers: answer.headers });
+    if (answer.size <= MAX_BYTES) kept.set(key, { etag, answer });
     const oldest = kept.size > MAX_KEPT ? kept.keys().next().value : undefined;
     if (oldest !== undefined) kept.delete(oldest);
-    return new Response(body, { status: 200, headers: answer.headers });
+    return answer;
   }
 
   return {
@@ -37,8 +35,7 @@ export function withConditionalReads(transport: Transport): Transport {
       const headers = new Headers(init.headers);
       if (known !== undefined) headers.set("if-none-match", known.etag);
       const answer = await transport.send(url, { ...init, headers }, rules);
-      if (answer.status !== 304 || known === undefined) return await keep(key, answer);
-      return new Response(known.body, { status: 200, headers: known.headers });
+      return answer.status === 304 && known !== undefined ? known.answer : keep(key, answer);
     },
   };
 }

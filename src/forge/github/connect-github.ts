@@ -11,6 +11,7 @@ import { comment, editComment, hasComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
 import { withConditionalReads } from "./conditional-reads.ts";
 import { readDeliveredPayload, readDeliveryLog } from "./delivery-log.ts";
+import { httpFetch, type HttpFetch } from "./http-fetch.ts";
 import { inspect } from "./inspect.ts";
 import { createLimits } from "./limits.ts";
 import { markReady } from "./mark-ready.ts";
@@ -29,7 +30,7 @@ import {
   readRepository,
 } from "./repositories.ts";
 import { REVIEWS, toReview } from "./reviews.ts";
-import { createTransport, type Fetch } from "./transport.ts";
+import { createTransport } from "./transport.ts";
 import type { Turns } from "./turns.ts";
 
 export interface GitHubForgeOptions extends AppOptions {
@@ -38,7 +39,7 @@ export interface GitHubForgeOptions extends AppOptions {
   /** Paces the calls of each installation, together with the other processes; without them nothing is paced. */
   readonly turns?: Turns | undefined;
   readonly clock?: ForgeClock;
-  readonly fetch?: Fetch;
+  readonly fetch?: HttpFetch;
   /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
@@ -61,8 +62,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   const { log } = options;
   const plain = createTransport({
     baseUrl: options.baseUrl,
-    // Looked up at each call, so that what replaces the global one is used.
-    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    fetch: options.fetch ?? httpFetch,
     requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     clock,
     observe: options.observe,

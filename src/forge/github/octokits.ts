@@ -1,7 +1,7 @@
 import { Probot, ProbotOctokit } from "probot";
 import type { Logger } from "pino";
 import type { ForgeClock } from "./clock.ts";
-import type { Transport } from "./transport.ts";
+import type { Arrived, Transport } from "./transport.ts";
 
 /** A second token is asked for at most this often, should GitHub keep refusing what we show, and never have accepted the first. */
 const REMINT_EVERY_MS = 60_000;
@@ -151,7 +151,7 @@ function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<Installat
 
 /** What octokit sends on its own account: tokens being minted, and calls as the App. */
 function mintingFetch(transport: Transport, clock: ForgeClock) {
-  return (url: string, init: RequestInit): Promise<Response> => {
+  return (url: string, init: RequestInit): Promise<Arrived> => {
     const isMint = /\/app\/installations\/\d+\/access_tokens$/.test(url);
     const method = init.method ?? "GET";
     const isRepeatable = isMint || method === "GET";

@@ -1,7 +1,7 @@
 import type { RawAnswer } from "./answers.ts";
 import type { ForgeClock } from "./clock.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
-import { type Fetch, type Transport, TransportFailure } from "./transport.ts";
+import { type Arrived, type Transport, TransportFailure } from "./transport.ts";
 
 /** A new token may take a moment to be known everywhere at GitHub. */
 const NEW_TOKEN_SETTLES_MS = 1_000;
@@ -70,8 +70,15 @@ async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promi
   return { status, headers, body: data, isTokenRequest: false };
 }
 
+type OctokitFetch = (url: string, init: RequestInit) => Promise<Arrived>;
+
 /** What octokit calls instead of `fetch` for this one call; minting a token does not pass here. */
-function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: InstallationOctokits | null): Fetch {
+function trackedFetch(
+  wire: Wire,
+  call: Call,
+  progress: Progress,
+  pair: InstallationOctokits | null,
+): OctokitFetch {
   const isRestRead = call.kind === "rest" && !call.isWrite;
   const rules = {
     isRepeatable: !call.isWrite,
@@ -83,14 +90,14 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
   return async (url, init) => {
     if (progress.isAbandoned) throw new TransportFailure("no turn came in time");
     progress.isSent = true;
-    const send = async (headers: Headers): Promise<Response> => {
+    const send = async (headers: Headers): Promise<Arrived> => {
       const answer = await wire.transport.send(url, { ...init, headers }, rules);
       if (answer.ok) pair?.noteAccepted(headers.get("authorization"));
       return answer;
     };
     const answer = await send(new Headers(init.headers));
     if (answer.status !== 401 || pair === null) return answer;
-    const again = (token: string): Promise<Response> => {
+    const again = (token: string): Promise<Arrived> => {
       const headers = new Headers(init.headers);
       headers.set("authorization", `token ${token}`);
       return send(headers);
@@ -104,8 +111,8 @@ async function withNewToken(
   clock: ForgeClock,
   pair: InstallationOctokits,
   init: RequestInit,
-  again: (token: string) => Promise<Response>,
-): Promise<Response> {
+  again: (token: string) => Promise<Arrived>,
+): Promise<Arrived> {
   const token = await pair.renewToken(new Headers(init.headers).get("authorization"));
   if (token === null) throw new AccessLost("GitHub refuses our token");
   const answer = await again(token);

@@ -1,5 +1,6 @@
 import type { ForgeRequest } from "../../metrics/observe-forge.ts";
 import type { ForgeClock } from "./clock.ts";
+import type { HttpAnswer, HttpFetch } from "./http-fetch.ts";
 
 /** Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes). */
 const API_VERSION = "2022-11-28";
@@ -9,8 +10,6 @@ const REPEAT_AFTER_MS = [300, 1_000];
 /** A repeatable call is begun again only this long after its start, so that an answer comes in time. */
 const REPEAT_WITHIN_MS = 8_000;
 const MAX_REDIRECTS = 3;
-
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface SendRules {
   /** Asking twice does no harm: reads, and minting tokens. */
@@ -25,9 +24,38 @@ export interface SendRules {
   readonly mayAsk?: () => Promise<void>;
 }
 
+/** An answer that has arrived whole: as much of a `Response` as octokit asks for. */
+export class Arrived {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly #body: Buffer;
+
+  constructor(status: number, headers: Headers, body: Buffer) {
+    this.status = status;
+    this.headers = headers;
+    this.#body = body;
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get size(): number {
+    return this.#body.byteLength;
+  }
+
+  text(): Promise<string> {
+    return Promise.resolve(new TextDecoder().decode(this.#body));
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return Promise.resolve(Uint8Array.from(this.#body).buffer);
+  }
+}
+
 export interface Transport {
-  /** One call as far as the caller is concerned. The answer's body has arrived whole. */
-  send(url: string, init: RequestInit, rules: SendRules): Promise<Response>;
+  /** One call as far as the caller is concerned. */
+  send(url: string, init: RequestInit, rules: SendRules): Promise<Arrived>;
 }
 
 /** No answer came. Its message holds nothing of the request. */
@@ -44,7 +72,7 @@ export class AnswerTooLarge extends TransportFailure {}
  */
 export function createTransport(options: {
   baseUrl: string;
-  fetch: Fetch;
+  fetch: HttpFetch;
   requestTimeoutMs: number;
   clock: ForgeClock;
   /** Told of every request, repeats and redirects included. */
@@ -57,16 +85,16 @@ export function createTransport(options: {
     url: string,
     init: RequestInit,
     { deadline, about }: SendRules,
-  ): Promise<Response> {
+  ): Promise<Arrived> {
     const limit = Math.min(options.requestTimeoutMs, deadline - clock.now());
     if (limit <= 0) throw new TransportFailure("no time left to ask");
     const begun = performance.now();
-    let ended: Response | null = null;
+    let ended: Arrived | null = null;
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), limit);
     try {
       const headers = { ...headersOf(init), "x-github-api-version": API_VERSION };
-      const answer = await options.fetch(url, { ...init, headers, redirect: "manual", signal: stop.signal });
+      const answer = await options.fetch(url, { ...init, headers, signal: stop.signal });
       ended = await arrived(answer);
       return ended;
     } catch (error) {
@@ -83,7 +111,7 @@ export function createTransport(options: {
     }
   }
 
-  async function follow(url: string, init: RequestInit, rules: SendRules): Promise<Response> {
+  async function follow(url: string, init: RequestInit, rules: SendRules): Promise<Arrived> {
     for (let hops = 0, at = url; ; hops++) {
       await rules.mayAsk?.();
       const answer = await timedFetch(at, init, rules);
@@ -95,11 +123,11 @@ export function createTransport(options: {
     }
   }
 
-  async function send(url: string, init: RequestInit, rules: SendRules): Promise<Response> {
+  async function send(url: string, init: RequestInit, rules: SendRules): Promise<Arrived> {
     const begun = clock.now();
     for (let repeats = 0; ; repeats++) {
       const ended = await follow(url, init, rules).catch((error: unknown) => error);
-      const isAnswer = ended instanceof Response;
+      const isAnswer = ended instanceof Arrived;
       const wait = REPEAT_AFTER_MS[repeats];
       const isInVain = wait === undefined || ended instanceof AnswerTooLarge;
       const isLast = !rules.isRepeatable || isInVain || clock.now() - begun > REPEAT_WITHIN_MS;
@@ -113,7 +141,7 @@ export function createTransport(options: {
 }
 
 /** Where an answer sends us; a write is sent on only where the redirect keeps its method. */
-function redirectOf(answer: Response, from: string, method: string): URL | null {
+function redirectOf(answer: Arrived, from: string, method: string): URL | null {
   const location = answer.headers.get("location");
   if (location === null) return null;
   const isRead = method === "GET" || method === "HEAD";
@@ -122,7 +150,7 @@ function redirectOf(answer: Response, from: string, method: string): URL | null 
 }
 
 /** Reads the body to its end, so that a hang or a cut inside it counts as no answer. */
-async function arrived(answer: Response): Promise<Response> {
+async function arrived(answer: HttpAnswer): Promise<Arrived> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
@@ -130,17 +158,14 @@ async function arrived(answer: Response): Promise<Response> {
     if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge("the answer is too large");
     chunks.push(chunk);
   }
-  const body = [204, 205, 304].includes(answer.status) ? null : Buffer.concat(chunks);
-  return new Response(body, { status: answer.status, headers: answer.headers });
+  return new Arrived(answer.status, answer.headers, Buffer.concat(chunks));
 }
 
 function headersOf(init: RequestInit): Record<string, string> {
   return Object.fromEntries(new Headers(init.headers).entries());
 }
 
-/** `fetch` says only "fetch failed"; the reason (`ECONNRESET`) is in its cause. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Error && "code" in cause) return String(cause.code);
-  return error instanceof Error ? error.name : "no answer";
+  const { code, name = "no answer" } = Object(error) as { readonly code?: string; readonly name?: string };
+  return code ?? name;
 }
