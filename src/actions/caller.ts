@@ -23,10 +23,11 @@ export interface Asker {
 /** Who asks for a write that may be done in one statement, with the key that statement looks up and fills. */
 export type KeyedAsker = Asker & KeyedRequest;
 
-/** A request's key, claimed together with the begin of its work, and how that goes on; null where it has not begun. */
+/** A request's key, claimed together with the begin of its work, and how that goes on. */
 export interface Begun {
+  readonly state: "begun";
   readonly held: HeldKey;
-  readonly goOn: ((caller: Caller) => Promise<Answered>) | null;
+  readonly goOn: (caller: Caller) => Promise<Answered>;
 }
 
 /** Who asks for a write, and how the answer is kept. */

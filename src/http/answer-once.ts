@@ -1,18 +1,12 @@
 import type { Request, Response } from "express";
-import type { Answered, Asker, Begun, Caller, KeyedAsker } from "../actions/caller.ts";
+import type { Logger } from "pino";
+import type { Answered, Begun, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
 import { persevere } from "../actions/persevere.ts";
 import { busy } from "../errors.ts";
 import type { AtOnce } from "../store/at-once.ts";
 import type { BoardRole } from "../store/credentials.ts";
-import {
-  claimKey,
-  releaseKey,
-  releaseUnheard,
-  storeAnswer,
-  type Claim,
-  type KeyClaim,
-} from "../store/idempotency.ts";
+import { claimKey, releaseKey, releaseUnheard, storeAnswer, type Claim } from "../store/idempotency.ts";
 import type { Presumption } from "../store/presumption.ts";
 import { keyReused, keyRunning, requestIdOf } from "./idempotency.ts";
 import { sendJson } from "./send-json.ts";
@@ -30,10 +24,9 @@ interface StoredAnswer {
   readonly body: string | null;
 }
 
-/** How a write is done: by one statement, where that gives something, else by what is begun together with the key's claim, and else step by step. */
+/** How a write is done: by one statement, or going on from what one has begun, where that gives something, and else step by step. */
 interface Work {
-  readonly atOnce: (asker: KeyedAsker) => Promise<AtOnce>;
-  readonly begin: (asker: Asker, claim: KeyClaim) => Promise<Begun | null>;
+  readonly atOnce: (asker: KeyedAsker) => Promise<AtOnce | Begun>;
   readonly inSteps: (caller: Caller) => Promise<Answered>;
 }
 
@@ -42,7 +35,7 @@ export async function answerOnce(
   deps: Deps,
   response: Response,
   { presumed, board, key, fingerprint }: WriteRequest,
-  { atOnce, begin, inSteps }: Work,
+  { atOnce, inSteps }: Work,
 ): Promise<StoredAnswer> {
   const { credential } = presumed;
   const asker: KeyedAsker = {
@@ -56,17 +49,10 @@ export async function answerOnce(
     fingerprint,
   };
   const done = await atOnce(asker);
-  if (done) return answerOf(response, done);
-  await presumed.ask(deps.db);
-  const wish = { credentialId: credential.id, key, fingerprint, holder: deps.instanceId };
+  if (done && done.state !== "begun") return answerOf(response, done);
   const { log } = response.locals;
-  const releaseIfClaimed = async (error: unknown): Promise<never> => {
-    await persevere(log, "an idempotency key", () => releaseUnheard(deps.db, wish));
-    throw error;
-  };
-  const begun = await begin(asker, wish).catch(releaseIfClaimed);
-  const claim = begun ?? (await claimKey(deps.db, wish).catch(releaseIfClaimed));
-  if ("state" in claim && claim.state !== "claimed") return answerOf(response, claim);
+  const claim = done ?? (await claimed(deps, asker, log));
+  if (claim.state !== "claimed" && claim.state !== "begun") return answerOf(response, claim);
   const { held } = claim;
   const answers: StoredAnswer[] = [];
   const caller: Caller = {
@@ -88,7 +74,7 @@ export async function answerOnce(
     },
   };
   try {
-    await (begun?.goOn ?? inSteps)(caller);
+    await (done?.goOn ?? inSteps)(caller);
   } catch (error) {
     await persevere(log, "an idempotency key", () => releaseKey(deps.db, held));
     throw error;
@@ -96,6 +82,19 @@ export async function answerOnce(
   const answer = answers.at(-1);
   if (!answer) throw new Error("a write that stored no answer");
   return answer;
+}
+
+async function claimed(
+  { db, instanceId }: Deps,
+  { presumed, credentialId, key, fingerprint }: KeyedAsker,
+  log: Logger,
+): Promise<Claim> {
+  await presumed.ask(db);
+  const wish = { credentialId, key, fingerprint, holder: instanceId };
+  return claimKey(db, wish).catch(async (error: unknown) => {
+    await persevere(log, "an idempotency key", () => releaseUnheard(db, wish));
+    throw error;
+  });
 }
 
 function answerOf(

@@ -1,11 +1,10 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
-import type { Answered, Asker, Begun, Caller, KeyedAsker } from "../actions/caller.ts";
+import type { Answered, Begun, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
 import type { Role } from "../flow/roles.ts";
 import type { AtOnce } from "../store/at-once.ts";
 import type { BoardRole, Credential } from "../store/credentials.ts";
-import type { KeyClaim } from "../store/idempotency.ts";
 import type { Presumption } from "../store/presumption.ts";
 import { ReadyAnswer } from "../store/ready-boards.ts";
 import { answerOnce, sendStored } from "./answer-once.ts";
@@ -75,14 +74,6 @@ export interface WriteCall<Params, Query, Body, Subject> {
 /** A call whose work may be one statement. */
 export interface AtOnceCall<Params, Body> {
   readonly asker: KeyedAsker;
-  readonly params: Params;
-  readonly body: Body;
-}
-
-/** A call whose work may begin with its key's claim. */
-export interface BeginCall<Params, Body> {
-  readonly asker: Asker;
-  readonly claim: KeyClaim;
   readonly params: Params;
   readonly body: Body;
 }
@@ -168,14 +159,10 @@ export function writeRoute<
     readonly method: Exclude<RouteDefinition["method"], "get">;
     readonly role: Role;
     /**
-     * Does the work in one statement with all that surrounds it, or gives null and has done nothing: then it is done step by step, and what is wrong
+     * Does the work in one statement with all that surrounds it, or begins it so, or gives null and has done nothing: then it is done step by step, and what is wrong
      * with the call is told in its order.
      */
-    readonly atOnce?: (deps: Deps, call: AtOnceCall<Output<Params>, Output<Body>>) => Promise<AtOnce>;
-    /**
-     * Begins the work in one round trip with the key's claim, or gives null and has done neither. Where it gives a claim alone the work is done step by step.
-     */
-    readonly begin?: (deps: Deps, call: BeginCall<Output<Params>, Output<Body>>) => Promise<Begun | null>;
+    readonly atOnce?: (deps: Deps, call: AtOnceCall<Output<Params>, Output<Body>>) => Promise<AtOnce | Begun>;
     /** Finds what the call is about, or throws `not_found`. */
     readonly find?: (deps: Deps, board: BoardRole, params: Output<Params>) => Promise<Subject>;
     readonly handle: (
@@ -184,7 +171,7 @@ export function writeRoute<
     ) => Promise<Answered>;
   },
 ): Route {
-  const { handle, find, atOnce: doAtOnce, begin: doBegin, method, role, ...rest } = route;
+  const { handle, find, atOnce: doAtOnce, method, role, ...rest } = route;
   const definition = defined(rest, method, role);
   return {
     definition,
@@ -209,19 +196,18 @@ export function writeRoute<
           body: input,
         });
         const body = input === undefined ? {} : input;
-        const wellFormed = (doAtOnce ?? doBegin) && rest.body?.safeParse(body);
-        const given = wellFormed?.success ? { body: wellFormed.data as Output<Body> } : null;
-        const atOnce = async (asker: KeyedAsker): Promise<AtOnce> =>
-          (given && (await doAtOnce?.(deps, { asker, params, ...given }))) ?? null;
-        const begin = async (asker: Asker, claim: KeyClaim): Promise<Begun | null> =>
-          (given && (await doBegin?.(deps, { asker, claim, params, ...given }))) ?? null;
+        const atOnce = async (asker: KeyedAsker): Promise<AtOnce | Begun> => {
+          const given = doAtOnce && rest.body?.safeParse(body);
+          if (!given?.success) return null;
+          return doAtOnce?.(deps, { asker, params, body: given.data as Output<Body> }) ?? null;
+        };
         const inSteps = async (caller: Caller): Promise<Answered> => {
           const subject = (await find?.(deps, board, params)) as Subject;
           if (!rest.body) requireNoBody(input);
-          const valid = (rest.body ? validate(rest.body, body, "body") : undefined) as Output<Body>;
-          return handle(deps, { caller, params, query, body: valid, subject });
+          const given = (rest.body ? validate(rest.body, body, "body") : undefined) as Output<Body>;
+          return handle(deps, { caller, params, query, body: given, subject });
         };
-        return answerOnce(deps, response, { presumed, board, key, fingerprint }, { atOnce, begin, inSteps });
+        return answerOnce(deps, response, { presumed, board, key, fingerprint }, { atOnce, inSteps });
       });
       sendStored(request, response, answer);
     },

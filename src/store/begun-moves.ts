@@ -1,6 +1,7 @@
-import { unlessUndone } from "./at-once.ts";
+import { unlessUndone, type KeyedRequest } from "./at-once.ts";
 import { CARD_HEAD, isCardNumber, type CardHead } from "./cards.ts";
 import type { Db, Question } from "./connect.ts";
+import { STAMP } from "./credentials.ts";
 import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 import type { HeldKey, KeyClaim } from "./idempotency.ts";
 import { UNHEARD_CUT } from "./intents.ts";
@@ -37,34 +38,34 @@ export interface Beginning {
   readonly mayHaveLeft: readonly string[];
 }
 
-/** A claim of a key, and the move that was begun with it; null where that takes more than one statement, or is not to be. */
-export interface ClaimedMove {
+/** A move that has begun, and the key that was claimed with it. */
+export interface BegunMove extends Beginning {
   readonly held: HeldKey;
-  readonly beginning: Beginning | null;
 }
 
 const CLAIM_AND_BEGIN = `
-  with claimed as (
-    insert into idempotency_keys (credential_id, key, fingerprint, state, holder)
-    select :credentialId, :key, :fingerprint, 'running', :holder where ${LEFT_TO_LATER_COMMITS}
-    on conflict (credential_id, key) do nothing
-    returning attempt),
+  with stamp as materialized (select ${STAMP} as stamp),
   card as materialized (
     select c.id, c.project_id, c.stage_id from cards c
-     where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null and exists (select 1 from claimed)
+     where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null and (select stamp from stamp) = :stamp
        for no key update),
-  begun as (
-    insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, holder, state)
-    select :id, :workspaceId, card.id, s.id, :index, :actorId, :requestId, :holder, 'running'
-      from card join stages s on s.id = :stageId and s.project_id = card.project_id
+  fit as materialized (
+    select card.id, s.id as stage_id from card join stages s on s.id = :stageId and s.project_id = card.project_id
      where s.id <> card.stage_id and s.min_role = any(:roles) and s.rule_type <> all(:rulesWithoutGit)
        and exists (select 1 from card_repositories cr where cr.card_id = card.id)
        and not exists (
              select 1 from operations o
-              where o.card_id = card.id and (o.state in ('running', 'queued') or (o.stage_id = :stageId and o.request_id = :requestId)))
-    on conflict (card_id) where state in ('running', 'queued') do nothing
-    returning card_id)
-  select (select attempt from claimed) as attempt, exists (select 1 from begun) as "isBegun"`;
+              where o.card_id = card.id and (o.state in ('running', 'queued') or (o.stage_id = :stageId and o.request_id = :requestId)))),
+  claimed as (
+    insert into idempotency_keys (credential_id, key, fingerprint, state, holder)
+    select :credentialId, :key, :fingerprint, 'running', :holder from fit where ${LEFT_TO_LATER_COMMITS}
+    on conflict (credential_id, key) do nothing
+    returning attempt),
+  begun as (
+    insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, holder, state)
+    select :id, :workspaceId, fit.id, fit.stage_id, :index, :actorId, :requestId, :holder, 'running' from fit where exists (select 1 from claimed)
+    returning id)
+  select (select stamp from stamp) as stamp, (select attempt from claimed) as attempt, (select id from begun) as id`;
 
 /** What is read of the card with the move, once that has begun. */
 const BEGUN = "(select o.card_id from operations o where o.id = :id)";
@@ -78,27 +79,36 @@ const READ = [
 ];
 
 /**
- * Claims a key for a request and begins the move it asks for, in one transaction and one round trip, with all that is to be known of the card before the forge is asked. A key that is known is left to `claimKey`: null.
- * Where a claim is given without a beginning nothing has begun, and what is in the way is to be found step by step. It takes its locks in their order: the key, the card, the stage.
+ * Claims a key for a request and begins the move it asks for, in one transaction and one round trip, with all that is to be known of the card before the forge is asked. Null, and nothing is done, where the
+ * key is known, or anything stands in the way of the move. Throws `Outdated` where the credential is another by now.
  */
-export async function claimAndBegin(db: Db, claim: KeyClaim, move: AskedMove): Promise<ClaimedMove | null> {
+export async function claimAndBegin(
+  db: Db,
+  { presumed, ...claim }: KeyClaim & KeyedRequest,
+  move: AskedMove,
+): Promise<BegunMove | null> {
   if (!isCardNumber(move.number)) return null;
-  const { id, index, roles, rulesWithoutGit } = move;
-  const lists = { roles: [...roles], rulesWithoutGit: [...rulesWithoutGit] };
-  const bindings = { ...move, ...claim, ...lists, index: Math.min(index, LAST_INDEX) };
+  const { clientId, stamp } = presumed.credential;
+  const index = Math.min(move.index, LAST_INDEX);
   const questions: Question[] = [
-    { sql: CLAIM_AND_BEGIN, bindings },
-    ...READ.map((sql) => ({ sql, bindings: { id } })),
+    { sql: CLAIM_AND_BEGIN, bindings: { clientId, stamp, ...claim, ...move, index } },
+    ...READ.map((sql) => ({ sql, bindings: { id: move.id } })),
   ];
   const [claims = [], cards = [], projects = [], links = [], tips = [], left = []] =
     (await unlessUndone(askInOne(db, questions))) ?? [];
-  const [claimed] = claims as { readonly attempt: number | null; readonly isBegun: boolean }[];
-  if (claimed === undefined || claimed.attempt === null) return null;
-  const held = { credentialId: claim.credentialId, key: claim.key, attempt: claimed.attempt };
-  if (!claimed.isBegun) return { held, beginning: null };
+  const [claimed] = claims as Claimed[];
+  if (!claimed) return null;
+  presumed.settle(claimed.stamp);
   const [card] = cards as CardHead[];
   const [project] = projects as Project[];
-  if (!card || !project) throw new Error("a move of a card that is not there");
-  const mayHaveLeft = (left as { readonly id: string }[]).map((each) => each.id);
-  return { held, beginning: { card, project, links: links as Link[], tips: tips as Tip[], mayHaveLeft } };
+  if (claimed.id === null || claimed.attempt === null || !card || !project) return null;
+  const held = { credentialId: claim.credentialId, key: claim.key, attempt: claimed.attempt };
+  const mayHaveLeft = (left as { readonly id: string }[]).map(({ id }) => id);
+  return { held, card, project, links: links as Link[], tips: tips as Tip[], mayHaveLeft };
+}
+
+interface Claimed {
+  readonly stamp: string | null;
+  readonly attempt: number | null;
+  readonly id: string | null;
 }

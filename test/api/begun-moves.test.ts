@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { revokeCredential } from "../../src/store/credentials.ts";
 import type { Api, ApiCard } from "../support/api.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -81,6 +82,17 @@ describe("a move through the forge", () => {
     expect(await operationsOf(card)).toEqual(before);
     expect(await board.db("idempotency_keys").where({ key })).toEqual([]);
     await end?.();
+  });
+
+  it("is not begun for a credential that was revoked since the process remembered it", async () => {
+    const api = await board.as({ role: "member" });
+    const [first, card] = [await board.api.card(), await board.api.card()];
+    expect((await api.move(first.number, board.stages["In progress"])).status).toBe(200);
+    await revokeCredential(board.db, api.apiKey.split("_")[1] ?? "");
+    const key = `key-${randomUUID()}`;
+    expect((await api.move(card.number, board.stages["In progress"], 0, { key })).status).toBe(401);
+    expect(await operationsOf(card)).toEqual([]);
+    expect(await board.db("idempotency_keys").where({ key })).toEqual([]);
   });
 
   it("is the same under the key of a process that died, which is claimed by itself", async () => {

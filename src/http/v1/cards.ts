@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { createCard, draftCard } from "../../actions/create-card.ts";
 import { deleteCard } from "../../actions/delete-card.ts";
-import { claimMove } from "../../actions/claim-move.ts";
+import { moveOrBegin } from "../../actions/claim-move.ts";
 import { moveCard } from "../../actions/move-card.ts";
-import { moveWithoutGit } from "../../actions/move-without-git.ts";
 import { patchCard, setCardFields } from "../../actions/update-card.ts";
 import { readCardAs } from "../../store/cards.ts";
 import { EVENT_KINDS, listTimeline } from "../../store/timeline.ts";
@@ -174,8 +173,7 @@ const moveRoute = writeRoute({
     },
     503: { description: "The forge could not be reached; make the same call again", schema: problem },
   },
-  atOnce: (deps, { asker, params, body }) => moveWithoutGit(deps, asker, params.number, body),
-  begin: (deps, { asker, claim, params, body }) => claimMove(deps, asker, claim, params.number, body),
+  atOnce: (deps, { asker, params, body }) => moveOrBegin(deps, asker, { number: params.number, ...body }),
   find: cardOf,
   handle: (deps, { caller, subject, body }) => moveCard(deps, caller, subject, body),
 });
