@@ -4,7 +4,7 @@
  * with their indexes and without foreign keys and triggers.
  */
 import { randomUUID, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { generateKeyBetween } from "fractional-indexing";
@@ -96,6 +96,18 @@ async function reply(request: IncomingMessage, response: ServerResponse): Promis
   response.end(body);
 }
 
+const forgeAgent = new Agent({ keepAlive: true });
+
+/** How long a call to the forge takes, in milliseconds. */
+const askForge = (url: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const from = performance.now();
+    get(url, { agent: forgeAgent }, (answer) => {
+      answer.resume();
+      answer.on("end", () => resolve(performance.now() - from));
+    }).on("error", reject);
+  });
+
 /** Ranks handed out here and nowhere else: this is the only writer. */
 let top: string | null | undefined;
 let first: Promise<string | null> | undefined;
@@ -104,6 +116,7 @@ let turn = 0;
 async function answer(request: IncomingMessage): Promise<string> {
   const [, what = "", number = ""] = (request.url ?? "").split("/");
   if (what === "board" || what === "inbox" || what === "trunk") return ask(what, [projectId]);
+  if (what === "forge") return JSON.stringify({ ms: await askForge(decodeURIComponent(number)) });
   if (what === "card") return ask("card", [workspaceId, Number(number)]);
   const bytes = await bytesOf(request);
   if (what === "hook") {

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../src/actions/issue-credential.ts";
+import { httpFetch, type HttpAnswer } from "../src/forge/github/http-fetch.ts";
 import { rows } from "../src/store/connect.ts";
 import type { Pace } from "./compare.ts";
 import { limitRow, median, told, type Row } from "./report.ts";
 import type { BenchBoard } from "./seed.ts";
+import { startFloors } from "./setting.ts";
 import type { BenchWorld } from "./world.ts";
 
 const FORGE_MS = 100;
@@ -13,6 +16,9 @@ const FORGE_MS = 100;
 const OWN_MS = 10;
 /** GitHub asks for a second between two writes, and the service keeps to it. */
 const BETWEEN_MS = 1_100;
+/** Moves before those that are measured, as every load is preceded by one that warms up. */
+const WARM_UP = 40;
+const MEASURED = 25;
 /** More than a process has connections to PostgreSQL. */
 const MOVERS = 16;
 
@@ -45,31 +51,104 @@ async function gitBoard({ db }: BenchWorld): Promise<GitBoard> {
   return { ...rest, headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" } };
 }
 
+async function jsonOf<Body>({ body }: HttpAnswer): Promise<Body> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
+}
+
 /** A move that cuts a branch, of a card made for it. */
 async function makeMove({ service }: BenchWorld, board: GitBoard): Promise<() => Promise<number>> {
-  const post = (path: string, body: object): Promise<Response> =>
-    fetch(`${service}${path}`, {
+  const post = async (path: string, body: object) => {
+    const answer = await httpFetch(`${service}${path}`, {
       method: "POST",
       headers: { ...board.headers, "idempotency-key": `bench-${randomUUID()}` },
       body: JSON.stringify(body),
     });
+    return { status: answer.status, body: await jsonOf<{ readonly number: number }>(answer) };
+  };
   const made = await post("/v1/cards", { title: "Moved with Git", repositoryIds: [board.repositoryId] });
-  const { number } = (await made.json()) as { number: number };
-  return async () => {
-    const moved = await post(`/v1/cards/${number}/move`, { statusId: board.doing, index: 0 });
-    await moved.arrayBuffer();
-    return moved.status;
+  const { number } = made.body;
+  return async () => (await post(`/v1/cards/${number}/move`, { statusId: board.doing, index: 0 })).status;
+}
+
+interface Call {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The calls that a forge in this process has, each from its arrival to the end of its answer. Gives how to have those since the last time, and how to stop. */
+function watchCalls() {
+  const arrived = new WeakMap<object, number>();
+  let calls: Call[] = [];
+  const onStart = (message: unknown): void => {
+    arrived.set((message as { request: object }).request, performance.now());
+  };
+  const onFinish = (message: unknown): void => {
+    const from = arrived.get((message as { request: object }).request);
+    if (from !== undefined) calls.push({ from, to: performance.now() });
+  };
+  subscribe("http.server.request.start", onStart);
+  subscribe("http.server.response.finish", onFinish);
+  return {
+    take: (): readonly Call[] => {
+      const taken = calls;
+      calls = [];
+      return taken;
+    },
+    stop: (): void => {
+      unsubscribe("http.server.request.start", onStart);
+      unsubscribe("http.server.response.finish", onFinish);
+    },
   };
 }
 
 /** How long the forge was at work on calls, some of which may have come at once. */
-function busyMs(calls: readonly { readonly from: number; readonly to: number }[]): number {
+function busyMs(calls: readonly Call[]): number {
   let [busy, until] = [0, 0];
   for (const { from, to } of calls.toSorted((a, b) => a.from - b.from)) {
     busy += Math.max(0, to - Math.max(from, until));
     until = Math.max(until, to);
   }
   return busy;
+}
+
+/**
+ * What a move takes beside its calls to the forge: beside the time the forge has them, and beside what they take on the way there and back, as it is measured of bare calls in the same
+ * rhythm.
+ */
+async function ownShare(
+  world: BenchWorld,
+  board: GitBoard,
+  read: BenchBoard,
+  [warmUp, measured]: readonly [number, number],
+): Promise<number> {
+  const floors = await startFloors(world.connectionString, read, world.env);
+  const calls = watchCalls();
+  const [onTheWay, beside]: [number[], { ms: number; calls: number }[]] = [[], []];
+  for (let nth = 0; nth < warmUp + measured; nth++) {
+    const move = await makeMove(world, board);
+    await sleep(BETWEEN_MS / 2);
+    calls.take();
+    const { ms } = await jsonOf<{ ms: number }>(
+      await httpFetch(`${floors.floors}/forge/${encodeURIComponent(world.forge.apiUrl)}`, {}),
+    );
+    const bare = ms - busyMs(calls.take());
+    await sleep(BETWEEN_MS / 2);
+    calls.take();
+    const from = performance.now();
+    const status = await move();
+    const took = performance.now() - from;
+    if (status !== 200) throw new Error(`a move with Git was answered ${status}`);
+    const made = calls.take();
+    if (nth < warmUp) continue;
+    onTheWay.push(bare);
+    beside.push({ ms: took - busyMs(made), calls: made.length });
+  }
+  calls.stop();
+  await floors.stop();
+  const way = median(onTheWay);
+  return median(beside.map(({ ms, calls }) => ms - calls * way));
 }
 
 /** Moves that cut a branch at a forge that takes its time: what they take beside it, and what reading boards suffers from many of them. */
@@ -81,27 +160,12 @@ export async function measureGitMoves(
   const { control } = world.forge;
   const board = await gitBoard(world);
   const delay = control.faults.add({ fault: { kind: "delay", ms: FORGE_MS } });
-  const began = new Map<string, number>();
-  let calls: { from: number; to: number }[] = [];
-  const stopObserving = control.observe({
-    onCall: ({ id }) => began.set(id, performance.now()),
-    onAnswer: ({ id }) => calls.push({ from: began.get(id) ?? 0, to: performance.now() }),
-  });
-  const beside: number[] = [];
-  for (let nth = 0; nth < (isShort ? 3 : 12); nth++) {
-    const move = await makeMove(world, board);
-    await sleep(BETWEEN_MS);
-    calls = [];
-    const from = performance.now();
-    const status = await move();
-    const took = performance.now() - from;
-    if (status !== 200) throw new Error(`a move with Git was answered ${status}`);
-    // The first one also reads what is then known.
-    if (nth > 0) beside.push(took - busyMs(calls));
-  }
-  stopObserving();
   const made = [
-    limitRow(`a move with Git beside a forge of ${FORGE_MS} ms: its own share, ms`, median(beside), OWN_MS),
+    limitRow(
+      `a move with Git beside a forge of ${FORGE_MS} ms: its own share, ms`,
+      await ownShare(world, board, read, isShort ? [1, 2] : [WARM_UP, MEASURED]),
+      OWN_MS,
+    ),
   ];
   const reading = {
     url: world.service,
