@@ -131,11 +131,11 @@ describe("a card that goes straight from the backlog to a later stage", () => {
     expect((await board.api.readCard(number)).blocked).toBeNull();
     world.forge.control.reset();
     await commitTo(board, `card/${number}-say-hello`);
-    const moved = await eventually(
+    // It may be gone on with by itself at this moment.
+    await eventually(
       () => board.api.move(number, board.stages["In review"]),
-      ({ status }) => status !== 503,
+      ({ status }) => status === 200,
     );
-    expect(moved.status).toBe(200);
     expect(await linkOf(board, number)).toMatchObject({ prNumber: 1, prState: "open" });
   }, 60_000);
 });
