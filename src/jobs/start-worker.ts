@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { Logger as WorkerLogger, run, type Runner, type WorkerEvents } from "graphile-worker";
 import type { Deps } from "../actions/deps.ts";
-import { addJob, openJobPool } from "../store/jobs.ts";
+import { addJob, endJobPool, openJobPool } from "../store/jobs.ts";
 import type { Retention } from "../store/retention.ts";
 import { findLostJobs } from "./lost-jobs.ts";
 import { startPulse } from "./pulse.ts";
@@ -65,7 +65,7 @@ export async function startWorker(
   return {
     stop: async () => {
       await runner.stop();
-      await pool.end();
+      await endJobPool(pool);
       await pulse.stop();
     },
   };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Pool, type PoolClient } from "pg";
 import { isDatabaseAway, rows, type Db } from "./connect.ts";
 
@@ -18,6 +19,18 @@ export function openJobPool(connectionString: string, max: number, onError: (err
   pool.connect = ((...given: readonly unknown[]) =>
     given.length > 0 ? connect(...given) : connect().then(thatIsAskedAgain, askAgain)) as typeof pool.connect;
   return pool;
+}
+
+/** How often it is looked whether such a pool is still asked for something, in milliseconds. */
+const LOOK_MS = 5;
+
+/**
+ * Ends a pool whose worker has. That has waited for its jobs, but nowhere for what it writes down of their ends, and a pool that is ending drops who waits for a connection: such a job would stay
+ * locked.
+ */
+export async function endJobPool(pool: Pool): Promise<void> {
+  while (pool.waitingCount > 0 || pool.idleCount < pool.totalCount) await sleep(LOOK_MS);
+  await pool.end();
 }
 
 const asked = new WeakSet<PoolClient>();
