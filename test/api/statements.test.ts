@@ -121,12 +121,12 @@ it("many reads of a board at one moment take two statements, and not one each", 
 
 it("a move that cuts a branch takes four round trips, and waits for the disk in two of them", async () => {
   const [first, { number }] = [await board.api.card(), await board.api.card()];
-  // Since this one it is known that the stage is entered through the forge.
-  await board.api.move(first.number, board.stages["In progress"]);
   await settled(world);
   const status: number[] = [];
   // What is done about webhooks is not the move's.
   world.forge.setWebhookUrl("http://127.0.0.1:9/nobody");
+  // Since this one it is known that the stage is entered through the forge.
+  await board.api.move(first.number, board.stages["In progress"]);
   const made = await statementsOf(async () =>
     status.push((await board.api.move(number, board.stages["In progress"])).status),
   ).finally(() => world.forge.setWebhookUrl(world.service.webhookUrl));
