@@ -101,7 +101,8 @@ export async function claimAndBegin(
   presumed.settle(claimed.stamp);
   const [card] = cards as CardHead[];
   const [project] = projects as Project[];
-  if (claimed.id === null || claimed.attempt === null || !card || !project) return null;
+  if (claimed.id === null || claimed.attempt === null) return null;
+  if (!card || !project) throw new Error(`move ${claimed.id} of a card that is not there`);
   const held = { credentialId: claim.credentialId, key: claim.key, attempt: claimed.attempt };
   const mayHaveLeft = (left as { readonly id: string }[]).map(({ id }) => id);
   return { held, card, project, links: links as Link[], tips: tips as Tip[], mayHaveLeft };

@@ -1,21 +1,14 @@
 import { unlessUndone } from "./at-once.ts";
-import { placeInColumn } from "./card-moves.ts";
+import { placeInColumn, type CardMove } from "./card-moves.ts";
 import { firstRow, type Db } from "./connect.ts";
 import type { HeldKey } from "./idempotency.ts";
 import { someFraction } from "./placing.ts";
 
 /** A move that the forge has carried out, and what becomes of its card. */
-export interface MoveEnd {
+export interface MoveEnd extends Omit<CardMove, "requestId" | "roles" | "rulesWithoutGit"> {
   readonly moveId: string;
   readonly attempt: number;
   readonly cardId: string;
-  readonly workspaceId: string;
-  readonly number: number;
-  readonly stageId: string;
-  /** 0 is the top; past the end is the end. */
-  readonly index: number;
-  readonly eventId: string;
-  readonly actorId: string;
 }
 
 /**
