@@ -41,9 +41,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "store/at-once.js",
-        find: "row(:clientId, :stamp, :credentialId, :key, :fingerprint)",
-        replace:
-          "row(:clientId, :stamp, :credentialId, cast(:key as text) || gen_random_uuid(), :fingerprint)",
+        find: ":clientId, :stamp, :credentialId, :key, :fingerprint",
+        replace: ":clientId, :stamp, :credentialId, cast(:key as text) || gen_random_uuid(), :fingerprint",
       },
       {
         file: "store/idempotency.js",

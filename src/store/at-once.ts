@@ -1,5 +1,5 @@
 import { countColumn, moveEndOn } from "./column-counts.ts";
-import type { Db } from "./connect.ts";
+import type { Db, Question } from "./connect.ts";
 import type { Presumption } from "./presumption.ts";
 import { rowsTogether, type Company } from "./together.ts";
 import { isUndone } from "./violations.ts";
@@ -24,9 +24,21 @@ export type AtOnce =
  *
  * Two requests with one key at the same moment: the second does not get the lock, or looks the key up when the first has ended.
  */
-export const atOnce = (name: string, given: readonly string[]): string => `
-  select w.stamp, w.is_free as "isFree", w.is_answer as "isAnswer", w.fingerprint, w.status, w.body, w.done, w.stale, w.behind
-    from ${name}(row(:clientId, :stamp, :credentialId, :key, :fingerprint)::keyed_request, ${given.map((each) => `:${each}`).join(", ")}) w`;
+export const atOnce = (name: string, given: readonly string[]): string =>
+  `${WRITTEN} from ${name}(row(${REQUEST})::keyed_request, ${bound(given)}) w`;
+
+/** Several such writes in one statement, by a function that takes them side by side (`sideBySide`) and gives what became of each in their order. */
+export const atOnceOfSeveral = (name: string, given: readonly string[]): string =>
+  `${WRITTEN} from ${name}(${REQUEST}, ${bound(given)}) with ordinality w order by w.ordinality`;
+
+/** The bindings of several writes as those of one statement: of each name an array of theirs. */
+export const sideBySide = (writes: readonly Question["bindings"][]): Record<string, unknown[]> =>
+  Object.fromEntries(Object.keys(writes[0] ?? {}).map((name) => [name, writes.map((write) => write[name])]));
+
+const WRITTEN =
+  'select w.stamp, w.is_free as "isFree", w.is_answer as "isAnswer", w.fingerprint, w.status, w.body, w.done, w.stale, w.behind';
+const REQUEST = ":clientId, :stamp, :credentialId, :key, :fingerprint";
+const bound = (names: readonly string[]): string => names.map((name) => `:${name}`).join(", ");
 
 interface Row {
   readonly stamp: string | null;

@@ -193,6 +193,60 @@ describe.each(writes)("%s", (_, write) => {
   });
 });
 
+it("changes of several cards at one moment are one statement, and each is answered and told of as its own", async () => {
+  const { api } = board;
+  const cards = await Promise.all(Array.from({ length: 8 }, () => api.card()));
+  const [labelled = 0, deleted = 0, wronglyAssigned = 0, twice = 0, ...plain] = cards.map(
+    ({ number }) => number,
+  );
+  const label = await api.post<{ id: string }>("/v1/labels", { name: "Label" });
+  await api.patch(`/v1/cards/${labelled}`, { labelIds: [label.body.id] });
+  await api.delete(`/v1/cards/${deleted}`);
+  const foreign = await world.board();
+  const theirs = await foreign.api.post<{ createdBy: { id: string } }>("/v1/cards", { title: "Theirs" });
+  const revoked = await board.as({ role: "member" });
+  await revoked.patch(`/v1/cards/${twice}`, { title: "Before" });
+  await revokeCredential(board.db, revoked.apiKey.split("_")[1] ?? "");
+
+  const changes = [
+    { title: '{"ü", NULL}' },
+    { dueDate: "2026-11-30", title: "Due" },
+    { priority: "high" },
+    { dueDate: null, priority: "low" },
+    { title: "Only another title" },
+    { priority: "urgent", title: "\\" },
+  ];
+  const done = [labelled, twice, ...plain].map((number, at) => ({ number, change: changes[at] ?? {} }));
+  const answers: ApiAnswer[] = [];
+  const asked = await statementsOf(async () => {
+    const all = [
+      revoked.patch(`/v1/cards/${twice}`, { title: "After" }),
+      api.patch(`/v1/cards/${deleted}`, { title: "Gone" }),
+      api.patch(`/v1/cards/${wronglyAssigned}`, { assigneeId: theirs.body.createdBy.id }),
+      ...done.map(({ number, change }) => api.patch(`/v1/cards/${number}`, change)),
+    ];
+    answers.push(...(await Promise.all(all)));
+  });
+  expect(asked.filter((text) => text.includes("update_cards"))).not.toEqual([]);
+  expect(answers.map(({ status }) => status)).toEqual([401, 404, 400, ...done.map(() => 200)]);
+
+  const updatesOf = async (number: number): Promise<unknown[]> =>
+    (await api.timeline(number)).filter(({ kind }) => kind === "updated");
+  for (const [at, { number, change }] of done.entries()) {
+    const card = await api.get(`/v1/cards/${number}`);
+    expect(card.body).toEqual(answers[at + 3]?.body);
+    expect(card.body).toMatchObject({ ...change, number });
+    expect((await updatesOf(number)).at(-1)).toMatchObject({
+      data: { fields: Object.keys(change) },
+    });
+  }
+  expect((await api.get(`/v1/cards/${labelled}`)).body).toMatchObject({ labels: [{ name: "Label" }] });
+  const counts = [wronglyAssigned, labelled, twice, ...plain].map(
+    async (number) => (await updatesOf(number)).length,
+  );
+  expect(await Promise.all(counts)).toEqual([0, 2, 2, ...plain.map(() => 1)]);
+});
+
 it("a new card takes the next number where its rank cannot be made in one statement", async () => {
   const last = await board.api.card();
   await board.db("cards").where({ id: last.id }).update({ rank: "az" });
@@ -207,6 +261,8 @@ it("is planned for tables that will have grown, also while they are empty", asyn
   try {
     const { api } = await another.board();
     const { number } = (await api.post("/v1/cards", { title: "First" })).body as { number: number };
+    const numbers = [number, number + 1, number + 2, number + 3];
+    for (const _ of numbers.slice(1)) await api.post("/v1/cards", { title: "One more" });
     const { db } = another.service.deps;
     await db.raw("analyze");
     const wholeReads = async (): Promise<unknown> =>
@@ -222,6 +278,7 @@ it("is planned for tables that will have grown, also while they are empty", asyn
     for (let turn = 0; turn < 8; turn++) {
       await there.post("/v1/cards", { title: "Another" });
       await there.patch(`/v1/cards/${number}`, { title: `Title ${turn}` });
+      await Promise.all(numbers.map((each) => there.patch(`/v1/cards/${each}`, { title: `Turn ${turn}` })));
       await there.post(`/v1/cards/${number}/comments`, { body: "Hello" });
       await there.get(`/v1/cards/${number}`);
     }

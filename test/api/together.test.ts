@@ -118,6 +118,67 @@ describe("statements asked at one moment", () => {
     );
   });
 
+  it("are divided among two transactions where that is faster", async () => {
+    const found = await Promise.all(
+      upTo(9).map((number) =>
+        rowsTogether<Noted>(db, { group: "divided", isDivided: true }, { sql: NOTE, bindings: { number } }),
+      ),
+    );
+    const xids = found.flat().map(({ xid }) => xid);
+    const [first = "", last = ""] = [xids[0], xids.at(-1)];
+    expect(first).not.toBe(last);
+    expect(xids).toEqual([first, first, first, first, first, last, last, last, last]);
+  });
+
+  describe("that can be one", () => {
+    /** The numbers that went in each statement. */
+    const went: unknown[][] = [];
+    const tenfold = (number: number): Promise<unknown> =>
+      rowsTogether(
+        db,
+        {
+          group: "tenfold",
+          order: number,
+          isDivided: true,
+          asOne: (each) => {
+            const numbers = each.map((bindings) => bindings["number"]);
+            went.push(numbers);
+            const sql = `select 60 / (7 - u.number) * u.number as found
+                           from unnest(cast(:numbers as integer[])) with ordinality u (number, at) order by u.at`;
+            return { sql, bindings: { numbers } };
+          },
+        },
+        {
+          sql: "select 60 / (7 - cast(:number as integer)) * :number as found",
+          bindings: { number },
+        },
+      );
+    beforeEach(() => {
+      went.length = 0;
+    });
+
+    it("are, but for the second that is about one row, and each is told what came of it", async () => {
+      const asked = [6, 1, 5, 1, 6, 2, 5, 4];
+      const found = await Promise.all(asked.map(tenfold));
+      expect(found).toEqual(asked.map((number) => [{ found: Math.floor(60 / (7 - number)) * number }]));
+      expect(went).toEqual([
+        [1, 2, 5, 6],
+        [1, 4, 5, 6],
+      ]);
+    });
+
+    it("are each done, but for the one that fails", async () => {
+      const outcomes = await Promise.allSettled([1, 7, 4, 5].map(tenfold));
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+        "fulfilled",
+      ]);
+      expect(outcomes[1]).toMatchObject({ reason: { code: "22012" } });
+    });
+  });
+
   it("that wait for a row keep nobody waiting who asks after them", async () => {
     await Promise.all(upTo(6).map((number) => note(number)));
     const waiting: Promise<unknown>[] = [];
