@@ -1,10 +1,10 @@
 import type { Refusal } from "./refusal.ts";
 
 /** Why nothing may be done in a repository. */
-export const BROKEN_KINDS = ["uninstalled", "suspended", "refused", "not_granted"] as const;
+export const BROKEN_KINDS = ["uninstalled", "suspended", "refused", "not_granted", "archived"] as const;
 export type Broken = (typeof BROKEN_KINDS)[number];
 
-/** What each means, and what to do about it. Of `refused` the forge's own words are told. */
+/** What each means, and what to do about it. Of `refused` the forge's own words are told, and GitHub's are those of `archived`. */
 export const BROKEN_WORDS: Readonly<Record<Broken, string>> = {
   uninstalled: "The App is not installed on this account any more. Install it again.",
   suspended:
@@ -12,6 +12,7 @@ export const BROKEN_WORDS: Readonly<Record<Broken, string>> = {
   refused: "The forge refuses the App access to this account.",
   not_granted:
     "The App is not granted this repository any more, or it is gone. Grant it again, or take it out of the project.",
+  archived: "Repository was archived so is read-only.",
 };
 
 /** The refusal of whatever is asked in such a repository. */

@@ -35,6 +35,7 @@ export interface ForgeRepository {
 /** One that an installation grants. */
 export interface GrantedRepository extends ForgeRepository {
   readonly nodeId: string;
+  readonly isArchived: boolean;
 }
 
 export interface ForgeInstallation {

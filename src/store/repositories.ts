@@ -14,7 +14,7 @@ export interface Repository {
   readonly installationId: number | null;
   /** Why nothing may be done there; null while something may. */
   readonly broken: Broken | null;
-  /** How the forge is asked about it; null while it is broken. */
+  /** How the forge is asked about it; null while it is out of reach. */
   readonly ref: RepositoryRef | null;
 }
 

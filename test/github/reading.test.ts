@@ -84,7 +84,7 @@ describe("listings", () => {
   });
 
   test("of repositories are read to their end", async () => {
-    const granted = (id: number) => ({ ...repository(id), node_id: `R_${id}` });
+    const granted = (id: number) => ({ ...repository(id), node_id: `R_${id}`, archived: id === 101 });
     const page = Array.from({ length: 100 }, (_, index) => granted(index + 1));
     github.on("GET", "/installation/repositories", 200, { total_count: 101, repositories: page });
     github.on("GET", "/installation/repositories", 200, {
@@ -99,6 +99,7 @@ describe("listings", () => {
       fullName: "acme/r101",
       defaultBranch: "trunk",
       nodeId: "R_101",
+      isArchived: true,
     });
     expect(github.requests.map(({ query }) => query)).toEqual([
       { per_page: "100", page: "1" },

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { setGranted } from "../../src/sandbox/forge/acts/change-installation.ts";
 import { changeRepository, deleteRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
 import { eventually } from "../support/api.ts";
+import { commandLineOf } from "../support/command-line.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
-import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/installations.ts";
+import { brokenIn, brokenWhen, healthOf, onForge, repositoryOf } from "../support/installations.ts";
 import { openCard } from "../support/open-card.ts";
-import { granted, kindsOf, linksOf, ofProject } from "../support/repositories.ts";
+import { lose } from "../support/repairing.ts";
+import { granted, kindsOf, linksOf, ofProject, putRepositories } from "../support/repositories.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -74,6 +76,47 @@ describe("a repository", () => {
     await changeRepository(context, repositoryOf(world, board).id, by, { archived: false });
     await board.api.cardWhen(number, ({ blocked }) => blocked === null);
     expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
+  });
+
+  it("that is archived says so by its health, also where no word of it came, until it is unarchived", async () => {
+    const board = await world.board();
+    const { context, by } = onForge(world, board);
+    const archive = (archived: boolean) =>
+      changeRepository(context, repositoryOf(world, board).id, by, { archived });
+    const healthWhen = (broken: string | null) =>
+      eventually(
+        () => healthOf(board),
+        (health) => health?.["broken"] === broken,
+      );
+    for (const isTold of [true, false]) {
+      const heard = async (act: () => Promise<unknown>): Promise<void> => {
+        if (!isTold) lose(world);
+        await act();
+        await world.forge.settle();
+        world.forge.control.webhooks.clear();
+        if (!isTold) await commandLineOf(world).json("repair");
+      };
+      await heard(() => archive(true));
+      expect(await healthWhen("archived")).toMatchObject({ broken: "archived" });
+      expect(await brokenIn(board)).toEqual([]);
+      await heard(() => archive(false));
+      expect(await healthWhen(null)).toMatchObject({ broken: null });
+    }
+  });
+
+  it("that is archived can still be asked about, and be taken out of the project although its pull request cannot be closed", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { context, by } = onForge(world, board);
+    await changeRepository(context, repositoryOf(world, board).id, by, { archived: true });
+    await eventually(
+      () => healthOf(board),
+      (health) => health?.["broken"] === "archived",
+    );
+    const reviews = await board.api.get<{ error: string | null }[]>(`/v1/cards/${number}/reviews`);
+    expect(reviews.body).toMatchObject([{ error: null }]);
+    expect((await putRepositories(board, [])).status).toBe(200);
+    expect(await linksOf(board, number)).toEqual([]);
   });
 
   it("that goes to another account with the App leaves its old board, which keeps only what was done there", async () => {

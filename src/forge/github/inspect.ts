@@ -1,4 +1,4 @@
-import type { Refusal } from "../../flow/refusal.ts";
+import { brokenRefusal } from "../../flow/connection.ts";
 import type { BranchAnswer, BranchQuestion, InspectOptions } from "../forge.ts";
 import { askRepositories, byInstallation, type QuestionKind } from "./ask-repositories.ts";
 import { toBranchAnswer } from "./branch-answer.ts";
@@ -13,11 +13,7 @@ const PER_CALL = 25;
 type Branches = QuestionKind<BranchQuestion, RepositoryAnswer>;
 
 /** In the words GitHub refuses every order with; it is better known before anything was ordered elsewhere. */
-export const ARCHIVED: Refusal = {
-  reason: "not_permitted",
-  message: "Repository was archived so is read-only.",
-  details: { connection: "archived" },
-};
+export const ARCHIVED = brokenRefusal("archived");
 
 /** What several branches look like now, in the order asked: one call for each installation. */
 export async function inspect(

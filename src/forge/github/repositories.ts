@@ -28,7 +28,7 @@ const repositoryShape = z.looseObject({
   full_name: z.string(),
   default_branch: z.string(),
 });
-const grantedShape = repositoryShape.extend({ node_id: z.string() });
+const grantedShape = repositoryShape.extend({ node_id: z.string(), archived: z.boolean() });
 const installationShape = z.looseObject({
   id: z.number(),
   account: z
@@ -94,7 +94,7 @@ export async function readRepositories(
       const answer = await client.as(installationId).read("GET /installation/repositories", parameters);
       return shaped(shape, succeeded(answer)).repositories;
     });
-    return { ok: true, value: found.map((each) => ({ ...toRepository(each), nodeId: each.node_id })) };
+    return { ok: true, value: found.map(toGranted) };
   } catch (error) {
     if (error instanceof InstallationRefused) return { ok: false, refusal: error.refusal };
     throw error;
@@ -128,6 +128,12 @@ function toRepository(repository: z.infer<typeof repositoryShape>): ForgeReposit
     defaultBranch: repository.default_branch,
   };
 }
+
+const toGranted = (repository: z.infer<typeof grantedShape>): GrantedRepository => ({
+  ...toRepository(repository),
+  nodeId: repository.node_id,
+  isArchived: repository.archived,
+});
 
 async function allPages<T>(read: (page: number) => Promise<T[]>): Promise<T[]> {
   const found: T[] = [];
