@@ -87,6 +87,13 @@ export function readConfig(
     limits: limitsOf(set, problems),
   };
   const forgePort = portOf("SANDBOX_FORGE_PORT", 3001);
+  // Only the command line asks for it. Whoever sets it with the others hears now that it is wrong.
+  const publicUrl = set("PUBLIC_URL");
+  if (publicUrl !== undefined && !isAddress(publicUrl)) {
+    problems.push(
+      `PUBLIC_URL is the address the service is reached at, such as ${EXAMPLE_ADDRESS}: with https:// or http://, and without a password, ? and #.`,
+    );
+  }
   const isSandbox =
     set("NODE_ENV") !== "production" &&
     !["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"].some((name) => set(name));
@@ -96,6 +103,12 @@ export function readConfig(
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
+
+export const EXAMPLE_ADDRESS = "https://trunkline.example.com";
+
+/** Whether this is where a service can be reached, and paths be added to. */
+export const isAddress = (text: string): boolean =>
+  /^https?:\/\/[^\s/?#@][^\s?#@]*$/i.test(text) && URL.canParse(text);
 
 type Setting = (name: string) => string | undefined;
 

@@ -1,4 +1,4 @@
-import { ConfigError } from "../config.ts";
+import { ConfigError, isAddress } from "../config.ts";
 import { Problem } from "../errors.ts";
 import { readArgs, noWords, type Command, type CommandContext } from "./command.ts";
 import { problem, type Finding } from "./doctor/finding.ts";
@@ -48,9 +48,11 @@ async function databaseFindings(context: CommandContext): Promise<Finding[]> {
   }
 }
 
-/** Whether the service is where others are told that it is. */
-const addressFindings = async ({ env }: CommandContext): Promise<Finding[]> =>
-  env["PUBLIC_URL"] ? [await lookAtAddress(env["PUBLIC_URL"])] : [];
+/** Whether the service is where others are told that it is. An address that is none is told with the other settings. */
+async function addressFindings({ env }: CommandContext): Promise<Finding[]> {
+  const publicUrl = env["PUBLIC_URL"] ?? "";
+  return isAddress(publicUrl) ? [await lookAtAddress(publicUrl)] : [];
+}
 
 async function forgeFindings(context: CommandContext): Promise<Finding[]> {
   try {

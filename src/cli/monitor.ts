@@ -1,6 +1,6 @@
 import { validate as isUuid } from "uuid";
 import { createMonitor } from "../actions/create-monitor.ts";
-import { dataDirOf, readConfig } from "../config.ts";
+import { dataDirOf, EXAMPLE_ADDRESS, isAddress, readConfig } from "../config.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
 import { readSandboxFile } from "../sandbox/state-files.ts";
@@ -48,10 +48,8 @@ const create: Verb = async (args, context) => {
 async function publicUrlOf({ env, cwd }: CommandContext): Promise<string> {
   const given = env["PUBLIC_URL"];
   if (given) {
-    if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given.replace(/\/$/, "");
-    throw new UsageError(
-      "PUBLIC_URL is the address the service is reached at, such as https://trunkline.example.com.",
-    );
+    if (isAddress(given)) return given.replace(/\/$/, "");
+    throw new UsageError(`PUBLIC_URL is the address the service is reached at, such as ${EXAMPLE_ADDRESS}.`);
   }
   const isSandbox = readConfig(env, cwd).mode === "sandbox";
   const file = isSandbox ? await readSandboxFile(dataDirOf(env, cwd)) : null;

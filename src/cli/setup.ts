@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { WEBHOOK_PATH } from "../app.ts";
-import { readForgeUrls } from "../config.ts";
+import { EXAMPLE_ADDRESS, isAddress, readForgeUrls } from "../config.ts";
 import { Problem } from "../errors.ts";
 import { noWords, readArgs, required, UsageError, type Command, type CommandContext } from "./command.ts";
 import { formAddress, NEXT_BY_HAND } from "./setup/by-hand.ts";
@@ -28,9 +28,7 @@ export const setup: Command = {
     });
     noWords(positionals);
     const url = required(values.url, "--url", "where the forge sends its webhooks").replace(/\/$/, "");
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new UsageError("--url is an address such as https://trunkline.example.com.");
-    }
+    if (!isAddress(url)) throw new UsageError(`--url is an address such as ${EXAMPLE_ADDRESS}.`);
     const { name } = values;
     const forge = readForgeUrls(context.env);
     const owner = values.org === undefined ? "" : `/organizations/${encodeURIComponent(values.org)}`;

@@ -186,10 +186,13 @@ describe("monitor create, list, secret and remove", () => {
     expect(refused.stderr).toContain(`There is no project ${id}`);
   });
 
-  it("ask for the service's address where nothing says it", async () => {
-    const unaware = commandLineOf(world, { PUBLIC_URL: "" });
-    const refused = await unaware.run(["monitor", "create", "--project", board.projectId, "--name", "x"]);
-    expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toContain("PUBLIC_URL");
-  });
+  it.each(["", "localhost:3000", "https://example.com/?at=home"])(
+    "ask for the service's address where it is said to be `%s`",
+    async (PUBLIC_URL) => {
+      const unaware = commandLineOf(world, { PUBLIC_URL });
+      const refused = await unaware.run(["monitor", "create", "--project", board.projectId, "--name", "x"]);
+      expect(refused).toMatchObject({ code: 2, stdout: "" });
+      expect(refused.stderr).toContain("PUBLIC_URL");
+    },
+  );
 });

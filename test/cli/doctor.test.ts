@@ -201,6 +201,11 @@ describe("trunkline doctor", () => {
       { PUBLIC_URL: "http://127.0.0.1:1" },
       /^public url: Nothing answers/,
     ],
+    [
+      "an address that is none",
+      { PUBLIC_URL: "localhost:3000" },
+      /^configuration: PUBLIC_URL is the address/,
+    ],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/x" }, /^database: /],
     ["a missing setting", { WEBHOOK_SECRET: "" }, /^configuration: WEBHOOK_SECRET is not set/],
     [

@@ -68,6 +68,12 @@ describe("without anything configured", () => {
     });
   });
 
+  it("the sandbox does not start with a PUBLIC_URL that is none", () => {
+    expect(problemsOf({ PUBLIC_URL: "trunkline.example.com" })).toEqual([
+      expect.stringContaining("PUBLIC_URL is the address the service is reached at"),
+    ]);
+  });
+
   it("production is never the sandbox: everything that is missing is named at once", () => {
     const problems = problemsOf({ NODE_ENV: "production" });
     expect(problems).toHaveLength(4);
@@ -134,6 +140,15 @@ describe("an App and a database", () => {
     ["DRAIN_SECONDS", "301"],
     ["RETAIN_DELIVERIES_DAYS", "3"],
     ["RETAIN_HISTORY_DAYS", "for ever"],
+    ["PUBLIC_URL", "trunkline.example.com"],
+    ["PUBLIC_URL", "localhost:3000"],
+    ["PUBLIC_URL", "ftp://trunkline.example.com"],
+    ["PUBLIC_URL", "https://"],
+    ["PUBLIC_URL", " https://trunkline.example.com"],
+    ["PUBLIC_URL", "https://ada:hunter2@trunkline.example.com"],
+    ["PUBLIC_URL", "https://trunkline.example.com/?board=1"],
+    ["PUBLIC_URL", "https://trunkline.example.com/#top"],
+    ["PUBLIC_URL", "https://trunkline.example.com:99999"],
     ["PRIVATE_KEY", "not a key"],
     ["PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----"],
     ["PRIVATE_KEY", Buffer.from("not a key").toString("base64")],
@@ -144,6 +159,15 @@ describe("an App and a database", () => {
   it("GHE_PROTOCOL other than http and https is named as wrong", () => {
     const env = { ...real, GHE_HOST: "github.example.com", GHE_PROTOCOL: "ftp" };
     expect(problemsOf(env)).toEqual([expect.stringContaining("GHE_PROTOCOL")]);
+  });
+
+  it.each([
+    "https://trunkline.example.com",
+    "http://127.0.0.1:3000/",
+    "https://example.com/trunkline",
+    "https://[::1]:3000",
+  ])("PUBLIC_URL may be %s, in the sandbox, too", (PUBLIC_URL) => {
+    expect([...problemsOf({ ...real, PUBLIC_URL }), ...problemsOf({ PUBLIC_URL })]).toEqual([]);
   });
 
   it("a wrong setting is not repeated to whoever reads the message", () => {
