@@ -4,7 +4,8 @@ import { readArgs, noWords, type Command, type CommandContext } from "./command.
 import { problem, type Finding } from "./doctor/finding.ts";
 import { lookAtAddress } from "./doctor/look-at-address.ts";
 import { lookAtDatabase } from "./doctor/look-at-database.ts";
-import { lookAtForge } from "./doctor/look-at-forge.ts";
+import { lookAtForge, type ListMissing } from "./doctor/look-at-forge.ts";
+import { listUnknown } from "../store/deliveries.ts";
 import { withDatabase } from "./open-database.ts";
 import { openForge } from "./open-forge.ts";
 
@@ -56,7 +57,10 @@ async function addressFindings({ env }: CommandContext): Promise<Finding[]> {
 
 async function forgeFindings(context: CommandContext): Promise<Finding[]> {
   try {
-    return await lookAtForge(await openForge(context), context.env["PUBLIC_URL"] || undefined);
+    const listMissing: ListMissing = (guids) =>
+      // Without a database, which is told apart, none of them can be said to be there.
+      withDatabase(context, (db) => listUnknown(db, guids)).catch(() => new Set(guids));
+    return await lookAtForge(await openForge(context), context.env["PUBLIC_URL"] || undefined, listMissing);
   } catch (error) {
     if (error instanceof ConfigError) {
       return error.problems.map((says) => problem("configuration", says, "Set it and call again."));

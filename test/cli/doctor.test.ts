@@ -4,6 +4,8 @@ import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
 import type { AppRow } from "../../src/sandbox/forge/rows.ts";
+import { eventually } from "../support/api.ts";
+import { commandLineOf } from "../support/command-line.ts";
 import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -223,7 +225,7 @@ describe("trunkline doctor", () => {
     expect(abouts.some((about) => about === "app" || about === "configuration")).toBe(true);
   });
 
-  it("names a webhook secret that is not the running service's, until a delivery is taken again", async () => {
+  it("names a webhook secret that is not the running service's until a delivery is taken again, and what is missing until it is here", async () => {
     const { owner } = await world.board({ repositories: [] });
     const { apps } = world.forge.context.state;
     const [app] = apps.all();
@@ -260,6 +262,11 @@ describe("trunkline doctor", () => {
     expect((await findings()).bad).toEqual([
       expect.stringMatching(/^deliveries: .* deliveries 2 were not taken\.$/),
     ]);
+    await commandLineOf(world).json("repair");
+    await eventually(
+      () => findings(),
+      ({ bad }) => bad.length === 0,
+    );
   });
 
   it("names a webhook URL that leads elsewhere, and what was not taken there", async () => {

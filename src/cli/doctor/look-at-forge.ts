@@ -1,15 +1,27 @@
 import { ForgeUnavailable, type Forge, type ForgeInstallation } from "../../forge/forge.ts";
+import { isTranslated } from "../../forge/github/translate-delivery.ts";
 import { WEBHOOK_PATH } from "../../app.ts";
 import { fine, problem, warning, type Finding } from "./finding.ts";
 
 /** GitHub refuses what was signed more than a minute off; its own clock is told to the second. */
 const MOST_SKEW_SECONDS = 30;
 
+/** Those of these deliveries that were never kept here. */
+export type ListMissing = (guids: readonly string[]) => Promise<ReadonlySet<string>>;
+
 /** The App as the forge has it, its webhook, and the accounts that have installed it. */
-export async function lookAtForge(forge: Forge, publicUrl: string | undefined): Promise<Finding[]> {
+export async function lookAtForge(
+  forge: Forge,
+  publicUrl: string | undefined,
+  listMissing: ListMissing,
+): Promise<Finding[]> {
   const app = await lookAtApp(forge);
   if (app.some(({ about, state }) => about === "app" && state === "problem")) return app;
-  return [...app, ...(await lookAtWebhook(forge, publicUrl)), ...(await lookAtInstallations(forge))];
+  return [
+    ...app,
+    ...(await lookAtWebhook(forge, publicUrl, listMissing)),
+    ...(await lookAtInstallations(forge)),
+  ];
 }
 
 async function lookAtApp(forge: Forge): Promise<Finding[]> {
@@ -36,7 +48,11 @@ async function lookAtApp(forge: Forge): Promise<Finding[]> {
   }
 }
 
-async function lookAtWebhook(forge: Forge, publicUrl: string | undefined): Promise<Finding[]> {
+async function lookAtWebhook(
+  forge: Forge,
+  publicUrl: string | undefined,
+  listMissing: ListMissing,
+): Promise<Finding[]> {
   const settings = "Mend it in the App's settings, under Webhook.";
   try {
     const { url, isJson, hasSecret } = await forge.webhook();
@@ -61,26 +77,30 @@ async function lookAtWebhook(forge: Forge, publicUrl: string | undefined): Promi
         problem("webhook", "The App has no webhook secret.", "Set WEBHOOK_SECRET's value there, too."),
       );
     }
-    return [...found, ...(await lookAtDeliveries(forge))];
+    return [...found, ...(await lookAtDeliveries(forge, listMissing))];
   } catch (error) {
     return [problem("webhook", wordsOf(error), "Ask again in a moment.")];
   }
 }
 
 /** Whether the secrets agree is seen only by what came of deliveries. */
-async function lookAtDeliveries(forge: Forge): Promise<Finding[]> {
+async function lookAtDeliveries(forge: Forge, listMissing: ListMissing): Promise<Finding[]> {
   const { attempts } = await forge.deliveryLog(null);
   const [newest] = attempts;
   if (!newest)
     return [
       fine("deliveries", "The forge has sent none yet: whether the webhook secrets agree is not seen."),
     ];
-  const failed = attempts.filter(({ isOk }) => !isOk).length;
-  if (failed === 0)
+  const failed = attempts.filter(({ isOk }) => !isOk);
+  if (failed.length === 0)
     return [fine("deliveries", `Of the forge's last ${attempts.length} deliveries all were taken.`)];
-  const says = `Of the forge's last ${attempts.length} deliveries ${failed} were not taken.`;
-  if (newest.isOk)
+  const says = `Of the forge's last ${attempts.length} deliveries ${failed.length} were not taken.`;
+  if (newest.isOk) {
+    const worked = failed.filter(({ event }) => isTranslated(event));
+    const missing = await listMissing(worked.map(({ guid }) => guid));
+    if (missing.size === 0) return [fine("deliveries", `${says} Nothing of that is missing any more.`)];
     return [warning("deliveries", says, "The newest was, so what is missing is taken in within minutes.")];
+  }
   const then = "then redeliver one, in the App's settings under Advanced, and call again.";
   if (newest.isUnsigned) {
     const differs = `${says} The newest was answered 401: the App's webhook secret is not the running service's.`;
