@@ -3,7 +3,7 @@ import { LOOK_AFTER_HOTFIXES } from "../actions/bring-back-hotfix.ts";
 import { RECONCILE } from "../actions/reconcile-later.ts";
 import { SWEEP_PICK_LEFTOVERS } from "../actions/sweep-pick-leftovers.ts";
 import type { Db } from "../store/connect.ts";
-import { addJob } from "../store/jobs.ts";
+import { addJob, retryGivenUp } from "../store/jobs.ts";
 import { TAKE_IN_MISSED } from "../webhooks/take-in-missed.ts";
 import { SYNC_INSTALLATIONS, WORK_FORGOTTEN_LANES } from "./tasks.ts";
 
@@ -16,9 +16,14 @@ const REPAIRS = [
   SWEEP_PICK_LEFTOVERS,
 ] as const;
 
-/** Asks the running processes for all the repair the timetable has, at once, also of what has just changed. Gives the jobs' names. */
+/**
+ * Asks the running processes for all the repair the timetable has, at once, also of what has just changed, and for what they have given up. Gives the
+ * repairs' names.
+ */
 export async function repairSoon(db: Db): Promise<string[]> {
   for (const task of REPAIRS) await addJob(db, task, {}, { key: task });
   await addJob(db, RECONCILE, { quietMs: 0 }, { key: RECONCILE });
-  return [...REPAIRS, RECONCILE];
+  const asked = [...REPAIRS, RECONCILE];
+  await retryGivenUp(db, asked);
+  return asked;
 }

@@ -1,4 +1,4 @@
-import type { TaskList } from "graphile-worker";
+import type { Task, TaskList } from "graphile-worker";
 import { z } from "zod";
 import { CATCH_UP_CARD, catchUpCard } from "../actions/catch-up-card.ts";
 import {
@@ -30,7 +30,7 @@ import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
 import { dropOldPlaceChanges } from "../store/column-counts.ts";
 import type { Retention } from "../store/retention.ts";
-import { addJob } from "../store/jobs.ts";
+import { addJob, forgetGivenUp } from "../store/jobs.ts";
 import { hearAgain } from "../webhooks/hear-again.ts";
 import { WORK_LANE, workLanesSoon } from "../webhooks/receive.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
@@ -65,6 +65,7 @@ const branchPayload = z.object({
 
 /** All that runs later. */
 export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
+  ...forgetting(deps, tasksByTheClock(deps, retention)),
   [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
   [HEAR_AGAIN]: (payload) => {
     const { repositoryId, number } = pullPayload.parse(payload);
@@ -72,7 +73,6 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   },
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BRING_BACK_HOTFIX]: (payload) => bringBackHotfix(deps, cardPayload.parse(payload).cardId),
-  [LOOK_AFTER_HOTFIXES]: () => lookAfterHotfixes(deps),
   [RECHECK_BLOCKED]: (payload) => {
     const { cardId, permittedAfter } = recheckPayload.parse(payload);
     return recheckBlocked(deps, cardId, permittedAfter);
@@ -88,8 +88,13 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
     const { repositoryId, branchName } = trunkPayload.parse(payload);
     return followTrunk(deps, repositoryId, branchName);
   },
-  [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
-  [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
+  [LOOK_AT_REFUSED]: (payload) => {
+    const { installationId, waitedMs } = refusedPayload.parse(payload);
+    return lookAtRefused(deps, installationId, waitedMs);
+  },
+});
+
+const tasksByTheClock = (deps: Deps, retention: Retention): Readonly<Record<string, Task>> => ({
   [WORK_FORGOTTEN_LANES]: async () => {
     await workLanesSoon(deps.db, await listWaitingLanes(deps.db));
   },
@@ -99,18 +104,34 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
     // Under a key of its own: a comparison that was asked for at once must not become one in a minute.
     if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:away`, delayMs: 60_000 });
   },
+  [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
+  [LOOK_AFTER_HOTFIXES]: () => lookAfterHotfixes(deps),
   [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
-  [LOOK_AT_REFUSED]: (payload) => {
-    const { installationId, waitedMs } = refusedPayload.parse(payload);
-    return lookAtRefused(deps, installationId, waitedMs);
-  },
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
+  [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
   [DROP_OLD]: () => dropOld(deps, retention),
   "drop-old-board-changes": async () => {
     await dropOldBoardChanges(deps.db);
     await dropOldPlaceChanges(deps.db);
   },
 });
+
+/** Each run by the clock does all there is to do: once one went well, nothing is left of those that were given up. */
+const forgetting = ({ db }: Deps, tasks: Readonly<Record<string, Task>>): TaskList =>
+  Object.fromEntries(
+    Object.entries(tasks).map(([name, task]): [string, Task] => [
+      name,
+      async (payload, helpers) => {
+        await task(payload, helpers);
+        if (!isOfOneAccount(payload)) await forgetGivenUp(db, name);
+      },
+    ]),
+  );
+
+const isOfOneAccount = (payload: unknown): boolean =>
+  typeof payload === "object" &&
+  payload !== null &&
+  ("installationId" in payload || "organizationId" in payload);
 
 /** When what runs by the clock runs (minute, hour, day of month, month, day of week; UTC). */
 export const TIMETABLE = `

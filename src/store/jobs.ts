@@ -87,6 +87,29 @@ export async function addJob(
   );
 }
 
+const GIVEN_UP = "attempts >= max_attempts and locked_at is null";
+
+/** Forgets the jobs of a task that were given up after their last try. */
+export async function forgetGivenUp(db: Db, task: string): Promise<void> {
+  await rows(
+    db,
+    `select 1 from graphile_worker.complete_jobs(array(
+       select id from graphile_worker.jobs where task_identifier = :task and ${GIVEN_UP}))`,
+    { task },
+  );
+}
+
+/** Has what was given up after its last try tried again from the beginning, but for these tasks. */
+export async function retryGivenUp(db: Db, exceptTasks: readonly string[]): Promise<void> {
+  await rows(
+    db,
+    `select 1 from graphile_worker.reschedule_jobs(
+       array(select id from graphile_worker.jobs where task_identifier <> all(cast(:exceptTasks as text[])) and ${GIVEN_UP}),
+       run_at := now(), attempts := cast(0 as smallint))`,
+    { exceptTasks: [...exceptTasks] },
+  );
+}
+
 /** Adds several jobs by one statement. One that waits under the same key keeps its time. */
 export async function addJobs(
   db: Db,

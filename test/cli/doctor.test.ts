@@ -1,8 +1,11 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { RECHECK_BLOCKED } from "../../src/actions/recheck-blocked.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { addJob } from "../../src/store/jobs.ts";
+import { TAKE_IN_MISSED } from "../../src/webhooks/take-in-missed.ts";
 import type { AppRow } from "../../src/sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/command-line.ts";
@@ -191,6 +194,42 @@ describe("trunkline doctor", () => {
     await db("deliveries").where({ guid: "aside" }).delete();
     expect(bad).toContain("deliveries: Deliveries set aside after too many failures: 1.");
     expect(code).toBe(1);
+  });
+
+  it("warns of runs by the clock that were given up, until one goes well", async () => {
+    const { db } = world.service.deps;
+    const run = () => addJob(db, TAKE_IN_MISSED, {}, { maxAttempts: 1 });
+    world.forge.control.faults.add({
+      match: { path: "/app/hook/deliveries" },
+      fault: { kind: "answer", status: 502 },
+    });
+    for (let runs = 0; runs < 2; runs++) await run();
+    await eventually(
+      () => findings(),
+      ({ bad }) => bad.includes("jobs: Jobs given up after their last try: 2."),
+    );
+    world.forge.control.faults.clear();
+    await run();
+    const healed = await eventually(
+      () => findings(),
+      ({ bad }) => bad.length === 0,
+    );
+    expect(healed.code).toBe(0);
+  });
+
+  it("warns of a job that was given up, until it is done after all", async () => {
+    const { db } = world.service.deps;
+    await addJob(db, RECHECK_BLOCKED, { cardId: randomUUID() }, { delayMs: 3_600_000 });
+    await db.raw(
+      "select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where task_identifier = ?))",
+      [RECHECK_BLOCKED],
+    );
+    expect((await findings()).bad).toEqual(["jobs: Jobs given up after their last try: 1."]);
+    await commandLineOf(world).json("repair");
+    await eventually(
+      () => findings(),
+      ({ bad }) => bad.length === 0,
+    );
   });
 
   it.each<[string, Record<string, string>, RegExp]>([

@@ -41,7 +41,7 @@ async function lookAtQueue(db: Db): Promise<Finding[]> {
       : problem("jobs", due, "No process takes them: look at the log of a running one, or start one."),
   );
   if (failedJobs > 0) {
-    const advice = "The log has the error of each.";
+    const advice = "The log has the error of each. Mend that, then `trunkline repair` has them tried again.";
     found.push(warning("jobs", `Jobs given up after their last try: ${failedJobs}.`, advice));
   }
   const unworked = `Deliveries waiting: ${waiting}, the oldest for ${Math.round(waitingAge)} seconds.`;
