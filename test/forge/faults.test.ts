@@ -197,6 +197,16 @@ describe("reads that lag", () => {
     expect((await world.api("GET", "/repos/acme/web/git/ref/heads/pushed")).status).toBe(404);
   });
 
+  test("what is read while the moment is kept does not lose it", async () => {
+    world.forge.control.staleReads({ seconds: 30 });
+    const reading = async (): Promise<void> => {
+      for (let times = 0; times < 20; times++) await world.api("GET", "/repos/acme/web");
+    };
+    await Promise.all([world.forge.control.keepStale(), reading()]);
+    await world.forge.commit("acme/web", "meanwhile", { "meanwhile.txt": "meanwhile\n" });
+    expect((await world.api("GET", "/repos/acme/web/git/ref/heads/meanwhile")).status).toBe(404);
+  });
+
   test("other installations' secrets do not lag: a fresh token works at once", async () => {
     world.forge.control.staleReads({ seconds: 5 });
     await world.forge.control.keepStale();

@@ -36,7 +36,10 @@ export class LaggingReads {
   /** Makes reads lag from now on, as if a write had just been made: for pushes, which are no API calls. */
   async keepNow(forge: ForgeContext): Promise<void> {
     if (this.#wish === null) return;
-    this.#views.push({ view: await keepView(forge), until: Date.now() + this.#wish.seconds * 1000 });
+    const { seconds } = this.#wish;
+    const view = await keepView(forge);
+    // Only now is it known which views there are: calls that came meanwhile may have dropped some.
+    this.#views.push({ view, until: Date.now() + seconds * 1000 });
   }
 
   /** Called before each call has its effect: keeps what a write is about to change. */
