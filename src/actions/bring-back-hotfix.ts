@@ -145,6 +145,8 @@ async function openPullRequest(
   const opened = await deps.forge.openPullRequest(repository, {
     isRepeated: recorded?.isRepeated ?? false,
     knownUpTo: recorded?.knownUpTo ?? null,
+    // It is nobody's card's, so no word of it is kept.
+    isHeardOf: () => Promise.resolve(false),
     title: `Bring hotfix #${card.number} to ${targetBranch}: ${card.title}`,
     body: `The hotfix of card #${card.number} has landed and is missing from \`${targetBranch}\`.`,
     headBranch: branchName,

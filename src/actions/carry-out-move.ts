@@ -119,6 +119,7 @@ async function actOn(
 ): Promise<MoveOutcome | "look_again"> {
   const { plan } = look;
   if (plan.reasons.length > 0) return refusedAtTheStage(deps, context, look);
+  if (plan.isBehind) return "look_again";
   const obstacle = await prepare(deps, context, look);
   if (obstacle === "overtaken") return "look_again";
   if (obstacle) return refusedBy(deps, context, look, [obstacle]);

@@ -17,6 +17,8 @@ export const CATCH_UP_CARD = "catch-up-card";
 
 /** How long to wait for a move under way before looking again, in milliseconds. */
 const PAUSE_MS = 500;
+/** How long to wait for reads that lag behind what was heard. */
+const LAG_PAUSE_MS = 5_000;
 
 /** Asks for a card to be brought up to what its stage asks, soon. */
 export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> => {
@@ -93,6 +95,7 @@ async function restoreBranches(deps: Deps, crossing: Crossing): Promise<void> {
 async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
   const { card } = crossing;
   const { links, plan } = (await lookAtWhatWasHeard(deps, crossing)) ?? (await lookAtCard(deps, crossing));
+  if (plan.isBehind) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
   const moverId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
     const link = links.find((candidate) => candidate.repository.id === step.repositoryId);

@@ -53,6 +53,7 @@ export async function lookAtCard(
       fullName: link.repository.fullName,
       branchName: link.branchName,
       facts: answer ? (answer.refusal ?? answer) : brokenRefusal(link.repository.broken ?? "not_granted"),
+      isBehind: isBehind(link, answer),
       isBare: isBare(fromStart.get(link)),
     };
   });
@@ -76,6 +77,16 @@ async function inspectLinks(
       const answer = answers[at];
       return answer ? [[link, answer] as const] : [];
     }),
+  );
+}
+
+/** Whether the newest that was heard of the branch's pull requests is more than the forge shows. */
+function isBehind({ branchName, pullRequests }: Link, answer: BranchAnswer | undefined): boolean {
+  if (answer === undefined || answer.refusal !== undefined) return false;
+  const shownUpTo = Math.max(0, ...answer.pullRequests.map(({ number }) => number));
+  return pullRequests.some(
+    ({ number, headBranch, targetBranch, isFresh }) =>
+      isFresh && number > shownUpTo && headBranch === branchName && targetBranch === answer.target.name,
   );
 }
 

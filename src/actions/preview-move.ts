@@ -87,7 +87,7 @@ function foretold(crossing: Crossing, plan: MovePlan): Foretold {
     const certainty = isOurRule ? "certain" : "likely";
     return { wouldMove: false, certainty, steps: isOurRule ? [] : steps, reasons: plan.doubts };
   }
-  if (plan.isUndecided || plan.needsAnotherLook) {
+  if (plan.isUndecided || plan.isBehind || plan.needsAnotherLook) {
     return { wouldMove: true, certainty: "unknown", steps, reasons: [] };
   }
   return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };

@@ -13,8 +13,9 @@ import { nameConflicts } from "./name-conflicts.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
-/** How long to wait for a move under way, in milliseconds. */
+/** How long to wait for a move under way, and for reads that lag behind what was heard, in milliseconds. */
 const PAUSE_MS = 500;
+const LAG_PAUSE_MS = 5_000;
 
 /** Asks for a blocked card to be looked at again, soon. */
 export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
@@ -60,12 +61,12 @@ export async function recheckBlocked(
   cardId: string,
   permittedAfter: string | null = null,
 ): Promise<void> {
+  const later = (pauseMs: number): Promise<void> =>
+    permittedAfter === null
+      ? recheckSoon(deps.db, cardId, pauseMs)
+      : permit(deps.db, cardId, permittedAfter, pauseMs);
   const moving = await findOpenOperation(deps.db, cardId);
-  if (moving?.state === "running" && moving.isHeld) {
-    return permittedAfter === null
-      ? recheckSoon(deps.db, cardId, PAUSE_MS)
-      : permit(deps.db, cardId, permittedAfter, PAUSE_MS);
-  }
+  if (moving?.state === "running" && moving.isHeld) return later(PAUSE_MS);
   const card = await findCardById(deps.db, cardId);
   const project = card?.blocked && (await findProject(deps.db, card.workspaceId, card.projectId));
   if (!card?.blocked || !project) return;
@@ -74,6 +75,7 @@ export async function recheckBlocked(
   // Nothing stands in the way of a stage that is not there any more.
   if (!stage) return changeBlocked(deps, cardId, blocked, []);
   const look = await lookUntilDecided(deps, { card, project, stage });
+  if (look.plan.isBehind) return later(LAG_PAUSE_MS);
   const left = stillInTheWay(blocked, laterLook(blocked, project, look, permittedAfter === blocked.at));
   if (areSame(left, blocked.reasons)) return;
   await changeBlocked(deps, cardId, blocked, await nameConflicts(deps, look, left));

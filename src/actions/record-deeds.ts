@@ -30,6 +30,7 @@ export interface DeedPullRequest {
   readonly fullName: string;
   readonly prNumber: number;
   readonly nodeId: string;
+  readonly branchName: string;
   readonly targetBranch: string;
   readonly headSha: string;
 }
@@ -141,11 +142,11 @@ const shown = ({ prNumber, targetBranch }: DeedPullRequest): Record<string, unkn
 const save = async (
   trx: Trx,
   { card }: DeedContext,
-  { repositoryId, prNumber, nodeId, targetBranch, headSha }: DeedPullRequest,
+  { repositoryId, prNumber, nodeId, branchName, targetBranch, headSha }: DeedPullRequest,
   now: Pick<PullRequestRow, "state" | "heardAt" | "heardAction"> & { readonly mergeSha?: string | null },
 ): Promise<void> => {
   const pull = { repositoryId, number: prNumber, cardId: card.id, nodeId, targetBranch, headSha };
-  const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, ...now });
+  const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, headBranch: branchName, ...now });
   if (isNew) await hearAgainSoon(trx, repositoryId, prNumber);
 };
 

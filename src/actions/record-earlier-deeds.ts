@@ -22,9 +22,10 @@ export async function recordEarlierDeeds(
   repositories: readonly RepositoryState[],
 ): Promise<void> {
   for (const repository of repositories) {
-    if ("reason" in repository.facts) continue;
+    const { branchName } = repository;
+    if ("reason" in repository.facts || branchName === null) continue;
     for (const facts of repository.facts.pullRequests) {
-      await recordEarlierDeedsOn(deps, context, repository, facts);
+      await recordEarlierDeedsOn(deps, context, { ...repository, branchName }, facts);
     }
   }
 }
@@ -32,7 +33,7 @@ export async function recordEarlierDeeds(
 async function recordEarlierDeedsOn(
   deps: Deps,
   context: Context,
-  { repositoryId, fullName, branchName }: RepositoryState,
+  { repositoryId, fullName, branchName }: RepositoryState & { readonly branchName: string },
   facts: PullRequestFacts,
 ): Promise<void> {
   const { nodeId, targetBranch, headSha, isDraft } = facts;
@@ -41,6 +42,7 @@ async function recordEarlierDeedsOn(
     fullName,
     prNumber: facts.number,
     nodeId,
+    branchName,
     targetBranch,
     headSha,
   };

@@ -75,6 +75,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
       targetBranch: event.targetBranch,
       state: stateOf(event),
       headSha: event.headSha,
+      headBranch: event.headBranch,
       mergeSha: event.mergeSha,
       heardAt: event.at,
       heardAction: event.action,

@@ -40,6 +40,7 @@ export async function takeOverBranch(trx: Trx, taker: Taker, branch: SeenBranch)
       targetBranch,
       state: isDraft ? "draft" : "open",
       headSha: pullHead,
+      headBranch: name,
       mergeSha: null,
     });
     if (isNew) await hearAgainSoon(trx, repositoryId, number);

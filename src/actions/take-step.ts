@@ -12,6 +12,7 @@ import {
   type RecordedIntent,
 } from "../store/intents.ts";
 import type { Link } from "../store/links.ts";
+import { isHeardOf } from "../store/pull-requests.ts";
 import { beingMoved } from "./begin-move.ts";
 import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";
@@ -162,13 +163,16 @@ async function openPullRequest(
     `${step.branchName}:${step.targetBranch}`,
   );
   const { isRepeated, knownUpTo } = await declareIntent(deps, context, intent);
+  const { repositoryId, fullName, branchName, targetBranch } = step;
+  const headed = { repositoryId, headBranch: branchName, targetBranch };
   const opened = await deps.forge.openPullRequest(repository, {
     isRepeated,
     knownUpTo,
+    isHeardOf: async () => knownUpTo !== null && (await isHeardOf(deps.db, headed, knownUpTo)),
     title: card.title,
     body: `${card.description}\n\n---\nCard #${card.number}`.trimStart(),
-    headBranch: step.branchName,
-    targetBranch: step.targetBranch,
+    headBranch: branchName,
+    targetBranch,
     isDraft: step.isDraft,
   });
   if (!opened.ok) {
@@ -181,8 +185,16 @@ async function openPullRequest(
     await withdrawIntent(deps.db, intent, context.operation);
     return "overtaken";
   }
-  const { repositoryId, fullName, targetBranch } = step;
-  const pull = { repositoryId, fullName, prNumber: number, nodeId, targetBranch, headSha, isDraft };
+  const pull = {
+    repositoryId,
+    fullName,
+    prNumber: number,
+    nodeId,
+    branchName,
+    targetBranch,
+    headSha,
+    isDraft,
+  };
   await recordOpened(deps, context, intent, pull, ended?.openedAt);
   if (ended === undefined) return null;
   return ended.state === "closed" ? pullRequestClosed(number) : "overtaken";

@@ -36,6 +36,8 @@ export interface RepositoryState {
   readonly branchName: string | null;
   /** What the forge says, or why it cannot be asked. */
   readonly facts: BranchFacts | Refusal;
+  /** Whether a pull request was heard of that the forge, by these facts, does not show yet. */
+  readonly isBehind?: boolean;
   /** Whether the branch has nothing but what it was cut from, which may still be more than another target has. */
   readonly isBare?: boolean;
 }
@@ -58,6 +60,8 @@ export interface MovePlan {
   readonly isUndecided: boolean;
   /** Whether a pull request shown as open has all its commits in its target: the forge may be about to show it as merged. */
   readonly isLanding: boolean;
+  /** Whether the forge does not show yet what was heard of: what is left to do can only be told once it does. */
+  readonly isBehind: boolean;
   /** Whether something has to be made before what comes after it can be judged: plan again once it is. */
   readonly needsAnotherLook: boolean;
   /** Of a merge stage: what is in its target already. */
@@ -78,6 +82,7 @@ interface RepositoryPlan {
   readonly doubts?: readonly Refusal[];
   readonly isUndecided?: boolean;
   readonly isLanding?: boolean;
+  readonly isBehind?: boolean;
   readonly needsAnotherLook?: boolean;
   readonly landed?: Landed;
 }
@@ -102,12 +107,14 @@ export function planMove(question: MoveQuestion): MovePlan {
     ),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
+    isBehind: plans.some(({ plan }) => plan.isBehind ?? false),
     needsAnotherLook: plans.some(({ plan }) => plan.needsAnotherLook ?? false),
     landed: plans.flatMap(({ plan }) => plan.landed ?? []),
   };
 }
 
 const NOTHING: RepositoryPlan = { steps: [] };
+const BEHIND: RepositoryPlan = { steps: [], isBehind: true };
 
 /** Nothing is left to do there; where the stage merges, because that is done. */
 const landedBy = (rule: Rule, { fullName, targetBranch }: Where, prNumber: number | null): RepositoryPlan =>
@@ -133,6 +140,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if (pull?.state === "merged") return landedBy(rule, where, pull.number);
   if (facts.headSha === null) return planLostBranch(where, facts);
   if (rule.type === "branch") return NOTHING;
+  if (repository.isBehind) return BEHIND;
   if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
   if (!pull && rule.type === "merge" && hasLandedOtherwise(facts)) return landedBy(rule, where, null);
   if (!pull) return planFirstPullRequest(question, where, facts, repository.isBare ?? false);

@@ -238,6 +238,8 @@ export interface PullRequestDraft {
   readonly isRepeated: boolean;
   /** A number that every earlier pull request of ours is at or below: what we opened above it is this one. Null where that is not known. */
   readonly knownUpTo: number | null;
+  /** Whether word of one above that has come by now: then reads only do not show it yet, and nothing is ordered again. */
+  readonly isHeardOf: () => Promise<boolean>;
 }
 
 export interface OpenedPullRequest {
@@ -345,7 +347,7 @@ export interface Forge extends Releasing {
   ): Promise<Ordered<{ readonly created: boolean } | { readonly taken: string }>>;
   /**
    * Opens a pull request. One already open for the same head and target is a success, and so is one that an earlier try opened and somebody
-   * has closed or merged since: it is not opened twice. Where the repository has no drafts it is opened ready, and the answer's `isDraft` says so.
+   * has closed or merged since: it is not opened twice, as far as it is listed or heard of. Where the repository has no drafts it is opened ready, and the answer's `isDraft` says so.
    */
   openPullRequest(repository: RepositoryRef, draft: PullRequestDraft): Promise<Ordered<OpenedPullRequest>>;
   /** Marks a draft ready for review; one already ready is a success. Tells where it aims now, unless the answer was lost. */

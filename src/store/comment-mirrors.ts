@@ -1,6 +1,7 @@
 import type { RepositoryRef } from "../forge/forge.ts";
 import { REF } from "./connections.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
+import { READS_LAG } from "./reads-lag.ts";
 
 /** A comment that a pull request does not show as it is now, and all it takes to write it there. */
 export interface DueMirror {
@@ -26,9 +27,6 @@ export interface DueMirror {
 
 /** After so many tries, for about a day, one is given up until the comment is edited. */
 const MAX_TRIES = 33;
-
-/** So long the forge's reads may show what was there before a write. */
-const READS_LAG = "interval '1 minute'";
 
 /** SQL that is true of a mirror `m` of a comment `t` that is yet to follow it. */
 const IS_DUE = `not m.gone and m.shown_revision is distinct from t.revision and m.tries < ${MAX_TRIES}`;

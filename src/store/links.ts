@@ -1,5 +1,5 @@
 import { rows, type Db, type Trx } from "./connect.ts";
-import type { LinkedPullRequest } from "./pull-requests.ts";
+import { IS_FRESH, type LinkedPullRequest } from "./pull-requests.ts";
 import { REPOSITORY_JSON, type Repository } from "./repositories.ts";
 
 /** A card's link to a repository with all that is known of its branch and pull requests there. */
@@ -15,7 +15,8 @@ export const linksOf = (card: string): string => `
      select ${REPOSITORY_JSON} as repository,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
             coalesce((select json_agg(json_build_object('number', p.number, 'nodeId', p.node_id,
-                               'targetBranch', p.target_branch, 'state', p.state, 'headSha', p.head_sha)
+                               'targetBranch', p.target_branch, 'state', p.state, 'headSha', p.head_sha,
+                               'headBranch', p.head_branch, 'isFresh', ${IS_FRESH})
                              order by p.number desc)
                         from pull_requests p
                        where p.card_id = cr.card_id and p.repository_id = cr.repository_id), '[]') as "pullRequests"

@@ -1,6 +1,7 @@
 import type { RepositoryRef } from "../forge/forge.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { REF } from "./connections.ts";
+import { READS_LAG } from "./reads-lag.ts";
 
 export interface LinkedPullRequest {
   readonly number: number;
@@ -8,7 +9,14 @@ export interface LinkedPullRequest {
   readonly targetBranch: string;
   readonly state: "draft" | "open" | "merged" | "closed";
   readonly headSha: string;
+  /** The branch it comes from; null where that was not kept yet. */
+  readonly headBranch: string | null;
+  /** Whether something was heard of it so lately that the forge may not show it yet. */
+  readonly isFresh: boolean;
 }
+
+/** SQL that is true of a pull request `p` of which something was heard lately. */
+export const IS_FRESH = `p.changed_at > now() - ${READS_LAG}`;
 
 /** The card whose pull request this is, or null. */
 export async function findPullRequestOwner(
@@ -58,6 +66,7 @@ export interface PullRequestRow {
   readonly targetBranch: string;
   readonly state: "draft" | "open" | "merged" | "closed";
   readonly headSha: string;
+  readonly headBranch: string;
   readonly mergeSha: string | null;
   /** The forge's time of this news (ISO 8601); absent for what we did ourselves just now. */
   readonly heardAt?: string | null;
@@ -74,10 +83,13 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
   const saved = await firstRow<{ isNew: boolean }>(
     db,
     `insert into pull_requests as p
-            (repository_id, number, card_id, node_id, target_branch, state, head_sha, merge_sha, heard_at, heard_action)
-     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :mergeSha, :heardAt, :heardAction)
+            (repository_id, number, card_id, node_id, target_branch, state, head_sha, head_branch, merge_sha, heard_at,
+             heard_action)
+     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :headBranch, :mergeSha, :heardAt,
+             :heardAction)
      on conflict (repository_id, number) do update
-       set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha, changed_at = now(),
+       set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha,
+           head_branch = excluded.head_branch, changed_at = now(),
            merge_sha = coalesce(excluded.merge_sha, p.merge_sha),
            heard_at = coalesce(excluded.heard_at, p.heard_at),
            heard_action = case when excluded.heard_at is null then p.heard_action else excluded.heard_action end
@@ -88,6 +100,23 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
     { heardAt: null, heardAction: null, ...pull },
   );
   return saved?.isNew ?? false;
+}
+
+/** Whether word has come lately of a pull request from this branch into that one, with a greater number than `after`. */
+export async function isHeardOf(
+  db: Db,
+  pull: Pick<PullRequestRow, "repositoryId" | "headBranch" | "targetBranch">,
+  after: number,
+): Promise<boolean> {
+  const { repositoryId, headBranch, targetBranch } = pull;
+  const heard = await firstRow(
+    db,
+    `select 1 from pull_requests p
+      where p.repository_id = :repositoryId and p.head_branch = :headBranch and p.target_branch = :targetBranch
+        and p.number > :after and ${IS_FRESH}`,
+    { repositoryId, headBranch, targetBranch, after },
+  );
+  return heard !== null;
 }
 
 /** Makes an open pull request a card's, whichever card had it before. True where nothing was known of it. */

@@ -240,6 +240,7 @@ describe("calls to GitHub", () => {
       isDraft: true,
       isRepeated: false,
       knownUpTo: null,
+      isHeardOf: () => Promise.resolve(false),
     });
     expect(await recovered()).toBeGreaterThanOrEqual(before + 9_000);
     const after = await recovered();

@@ -12,6 +12,7 @@ const draft = {
   isDraft: true,
   isRepeated: false,
   knownUpTo: 4,
+  isHeardOf: () => Promise.resolve(false),
 };
 const opened = { number: 5, nodeId: "PR_5", isDraft: true, headSha: SHA };
 
@@ -165,6 +166,18 @@ describe("a pull request that somebody ends before its opening is heard of", () 
     // Nothing was ordered whose answer would have had to be waited for.
     expect(github.clock.slept).toEqual([]);
   });
+
+  test.each([false, true])(
+    "is ordered no second time once word of it has come, repeated: %s",
+    async (isRepeated) => {
+      if (!isRepeated) github.on("POST", PULLS, 502, {});
+      github.on("GET", PULLS, 200, []);
+      github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "main" });
+      const heard = { ...draft, isRepeated, isHeardOf: () => Promise.resolve(true) };
+      await expect(github.forge.openPullRequest(WEB, heard)).rejects.toThrow(ForgeUnavailable);
+      expect(github.sent("POST", "/pulls")).toHaveLength(isRepeated ? 0 : 1);
+    },
+  );
 
   test("is told from earlier ones, others' and such as go elsewhere", async () => {
     identified();

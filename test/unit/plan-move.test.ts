@@ -129,6 +129,24 @@ describe("what entering a stage does in a repository", () => {
     expect(actionsOf(plan("merge", more))).toEqual(["open_pull_request"]);
   });
 
+  it.each<[RuleType, boolean]>([
+    ["branch", false],
+    ["draft_pull_request", true],
+    ["pull_request", true],
+    ["merge", true],
+  ])("%s, does nothing while a pull request that was heard of is not shown: %s", (type, isBehind) => {
+    const behind = {
+      repositoryId: "r1",
+      fullName: "acme/web",
+      branchName: "b",
+      facts: pushed,
+      isBehind: true,
+    };
+    const card = { number: 7, title: "Say hello" };
+    const planned = planMove({ flow, stage: stageWith(type), card, repositories: [behind] });
+    expect(planned).toMatchObject({ steps: [], reasons: [], isBehind });
+  });
+
   it("has nothing to merge where all that the target lacks is what the branch was cut from", () => {
     const bare = { repositoryId: "r1", fullName: "acme/web", branchName: "b", facts: pushed, isBare: true };
     const card = { number: 7, title: "Say hello" };

@@ -35,6 +35,7 @@ const NOTHING: MovePlan = {
   doubts: [],
   isUndecided: false,
   isLanding: false,
+  isBehind: false,
   needsAnotherLook: false,
   landed: [],
 };

@@ -45,7 +45,11 @@ export async function openPullRequest(
   draft: PullRequestDraft,
 ): Promise<Opened> {
   const { caller, carryOut, onLacking } = deps;
-  const find = () => findOpened(deps, repository, draft);
+  const find = async (): Promise<Opened | null> => {
+    const found = await findOpened(deps, repository, draft);
+    if (found === null && (await draft.isHeardOf())) throw notListed();
+    return found;
+  };
   const earlier = draft.isRepeated ? await find() : null;
   if (earlier !== null) return earlier;
   const order = async (isDraft: boolean): Promise<Opened> => {
@@ -54,7 +58,7 @@ export async function openPullRequest(
     const words = answer.status === 422 ? allWordsOf(answer.body) : "";
     if (/pull request already exists/i.test(words)) {
       const found = await find();
-      if (found === null) throw new UnknownOutcome("GitHub has the pull request, but does not list it yet");
+      if (found === null) throw notListed();
       return found;
     }
     // Private repositories have drafts on some plans only.
@@ -66,6 +70,9 @@ export async function openPullRequest(
   };
   return await carryOut(() => order(draft.isDraft && !repository.lacks?.includes("drafts")), find);
 }
+
+const notListed = (): UnknownOutcome =>
+  new UnknownOutcome("GitHub has the pull request, but does not list it yet");
 
 async function create(
   caller: Caller,

@@ -26,7 +26,7 @@ const movePlan = z
     wouldMove: z.boolean(),
     certainty: z.enum(CERTAINTIES).meta({
       description:
-        "How far `wouldMove` can be relied on. `certain`: it follows from what is known. `likely`: the forge has the last word, as its protection rules show only when they are tried. `unknown`: the forge is still working out whether the branch can be merged (ask again in a few seconds), or a pull request must be opened before that can be told",
+        "How far `wouldMove` can be relied on. `certain`: it follows from what is known. `likely`: the forge has the last word, as its protection rules show only when they are tried. `unknown`: the forge is still working out whether the branch can be merged, or does not show a pull request yet that was heard of (ask again in a few seconds), or a pull request must be opened before that can be told",
     }),
     steps: z.array(step).meta({ description: "What the move would do on the forge, in this order" }),
     reasons: z.array(blockedReason).meta({
