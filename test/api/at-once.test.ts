@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
-import { rows, type Trx } from "../../src/store/connect.ts";
+import { rows, type Db, type Trx } from "../../src/store/connect.ts";
 import { revokeCredential } from "../../src/store/credentials.ts";
 import { eventually, makeApi, type Api, type ApiAnswer, type CallOptions } from "../support/api.ts";
 import { databaseContent, settled } from "../support/database-content.ts";
@@ -76,6 +76,39 @@ const lockOf = (key: string) => (trx: Trx) =>
        from credentials where client_id = :clientId`,
     { key, clientId: board.api.apiKey.split("_")[1] },
   );
+
+/** What is read together with a key: nobody looks at it meanwhile. */
+const lookedAt = (trx: Trx) => trx.raw("lock table credentials in access exclusive mode");
+
+/** Cuts off who has waited longest for what somebody holds. */
+const cutOffFirst = (db: Db) =>
+  db.raw(
+    `select pg_terminate_backend(pid) from (
+       select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+        order by query_start limit 1) first`,
+  );
+
+/** A request, and another with its key that does not get it; `end` ends the first, if need be, before the second looks the key up. */
+async function endedMeanwhile(write: Write, end: (db: Db) => PromiseLike<unknown>) {
+  const { number } = await board.api.card();
+  const key = `key-${randomUUID()}`;
+  const answers: Promise<ApiAnswer>[] = [];
+  const locks: Promise<void>[] = [];
+  await whileHeld(board.db, inTheWayOf(number), async () => {
+    answers.push(write(board.api, number, { key }));
+    await untilSomebodyWaits(board.db);
+    // Waits for the first to end, and whoever is about to look waits for this.
+    locks.push(whileHeld(board.db, lookedAt, () => Promise.resolve()));
+    await untilSomebodyWaits(board.db, 2);
+    answers.push(write(board.api, number, { key }));
+    await untilSomebodyWaits(board.db, 3);
+    await end(board.db);
+  });
+  const [first, second] = await Promise.all(answers);
+  await Promise.all(locks);
+  if (!first || !second) throw new Error("nothing was asked");
+  return { number, key, first, second };
+}
 
 describe.each(writes)("%s", (_, write) => {
   it("is answered and told of alike, whether it is done in one statement or step by step", async () => {
@@ -152,6 +185,19 @@ describe.each(writes)("%s", (_, write) => {
     );
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.filter(({ headers }) => headers.get("idempotent-replay") === null)).toHaveLength(1);
+  });
+
+  it("is told to whoever tried for its key while it was under way, and looks for it when it has ended", async () => {
+    const { first, second } = await endedMeanwhile(write, () => Promise.resolve());
+    expect(second.headers.get("idempotent-replay")).toBe("true");
+    expect([second.status, second.text]).toEqual([first.status, first.text]);
+  });
+
+  it("is done by the next who comes where it failed then, and whoever came meanwhile is told to wait", async () => {
+    const { number, key, first, second } = await endedMeanwhile(write, cutOffFirst);
+    expect([first.status, second.status, second.headers.get("retry-after")]).toEqual([503, 409, "1"]);
+    const again = await write(board.api, number, { key });
+    expect([again.status < 300, again.headers.get("idempotent-replay")]).toEqual([true, null]);
   });
 
   it("is told again also while somebody else asks with its key", async () => {

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import type { RunningService } from "../../src/service.ts";
 import type { Trx } from "../../src/store/connect.ts";
 import { addJob } from "../../src/store/jobs.ts";
-import { eventually, type ApiAnswer } from "../support/api.ts";
+import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
+import { startDatabaseProxy, type DatabaseProxy } from "../support/database-proxy.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { keyHeldBy } from "../support/keys.ts";
+import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -38,7 +41,8 @@ const age = (key: string, by: string) =>
 const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 
 /** A new card that takes more than one statement, since it is given labels. */
-const create = (key: string, title: string) => board.api.post("/v1/cards", { title, labelIds: [] }, { key });
+const create = (key: string, title: string, api = board.api) =>
+  api.post("/v1/cards", { title, labelIds: [] }, { key });
 
 /** A request that has claimed its key and waits for its board's row; `act` is what happens to it then. */
 async function whileItWaits(title: string, key: string, act: () => PromiseLike<unknown>): Promise<ApiAnswer> {
@@ -92,19 +96,72 @@ const retried = (key: string, title: string) =>
     ({ status }) => status === 201,
   );
 
+/** Cuts off whoever waits for what somebody holds. */
+const cutOffWaiting = () =>
+  db().raw(
+    "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+  );
+
+const countOf = async (title: string): Promise<number> =>
+  (await board.api.get<{ title: string }[]>("/v1/backlog")).body.filter((card) => card.title === title)
+    .length;
+
+describe("a request that did not get its key, and looks it up when the first has ended", () => {
+  let proxy: DatabaseProxy;
+  let other: RunningService;
+  beforeEach(async () => {
+    proxy = await startDatabaseProxy(world.databaseUrl);
+    other = await startSecondService({ ...world, databaseUrl: proxy.url });
+  });
+  afterEach(async () => {
+    await other.stop();
+    await proxy.stop();
+  });
+
+  /** What the first and the second come to, where the first ends before the second looks. */
+  async function bothOf(key: string, title: string, end: () => PromiseLike<unknown>) {
+    const look = proxy.keepCallWith("select fingerprint, state, status, body from idempotency_keys");
+    const later: Promise<ApiAnswer>[] = [];
+    const first = await whileItWaits(title, key, async () => {
+      later.push(create(key, title, makeApi(other.baseUrl, board.api.apiKey)));
+      await look.met;
+      await end();
+    });
+    look.letGo();
+    const [second] = await Promise.all(later);
+    return { first, second };
+  }
+
+  it("gets its answer", async () => {
+    const { first, second } = await bothOf(newKey(), "Ended well", () => Promise.resolve());
+    expect(first.status).toBe(201);
+    expect([second?.status, second?.text, second && isReplay(second)]).toEqual([201, first.text, true]);
+    expect(await countOf("Ended well")).toBe(1);
+  });
+
+  it("is told to come again where that failed, and does the work then", async () => {
+    const key = newKey();
+    const { first, second } = await bothOf(key, "Ended badly", cutOffWaiting);
+    expect(first.status).toBe(503);
+    expect(second).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("still running") },
+    });
+    expect(second?.headers.get("retry-after")).toBe("1");
+    expect(await countOf("Ended badly")).toBe(0);
+    expect(isReplay(await retried(key, "Ended badly"))).toBe(false);
+    expect(await countOf("Ended badly")).toBe(1);
+  });
+});
+
 describe("a database that goes away in the middle of a request", () => {
   it("is 503 with Retry-After, and the retry does the work", async () => {
     const key = newKey();
-    const answer = await whileItWaits("Cut off", key, () =>
-      db().raw(
-        "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-      ),
-    );
+    const answer = await whileItWaits("Cut off", key, cutOffWaiting);
     expect(answer).toMatchObject({ status: 503, body: { error: "Service Unavailable", statusCode: 503 } });
     expect(answer.headers.get("retry-after")).toBe("2");
     expect(isReplay(await retried(key, "Cut off"))).toBe(false);
-    const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
-    expect(backlog.body.filter(({ title }) => title === "Cut off")).toHaveLength(1);
+    expect(await countOf("Cut off")).toBe(1);
   });
 
   it("has the key given back once it is there again", async () => {

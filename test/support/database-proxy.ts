@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type NetConnectOpts, type Socket } from "node:net";
 import { join } from "node:path";
+import { Transform } from "node:stream";
 
 /** A way to a database that can be cut. */
 export interface DatabaseProxy {
@@ -11,7 +12,15 @@ export interface DatabaseProxy {
   restore(): void;
   /** Breaks a connection instead of passing on the first answer with this text in it; resolves then. */
   loseAnswerWith(text: string): Promise<void>;
+  /** Keeps the first call with this text in it, which a connection sends of a statement once, until it is let go. */
+  keepCallWith(text: string): KeptCall;
   stop(): Promise<void>;
+}
+
+export interface KeptCall {
+  /** Resolves when it has come. */
+  readonly met: Promise<void>;
+  letGo(): void;
 }
 
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
@@ -19,6 +28,17 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const sockets = new Set<Socket>();
   let isCut = false;
   let losing: { readonly text: string; readonly lost: () => void } | null = null;
+  let keeping: { readonly text: string; readonly keep: (passOn: () => void) => void } | null = null;
+  const keptOrPassed = (): Transform =>
+    new Transform({
+      transform: (call: Buffer, _, done) => {
+        const passOn = (): void => done(null, call);
+        if (keeping === null || !call.includes(keeping.text)) return passOn();
+        const { keep: keepThis } = keeping;
+        keeping = null;
+        keepThis(passOn);
+      },
+    });
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on("error", () => socket.destroy());
@@ -35,7 +55,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       losing.lost();
       losing = null;
     });
-    near.pipe(far).pipe(near);
+    near.pipe(keptOrPassed()).pipe(far).pipe(near);
     near.on("close", () => far.destroy());
     far.on("close", () => near.destroy());
   });
@@ -61,6 +81,15 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       new Promise((lost) => {
         losing = { text, lost };
       }),
+    keepCallWith: (text) => {
+      const kept = new Promise<() => void>((keepThis) => {
+        keeping = { text, keep: keepThis };
+      });
+      return {
+        met: kept.then(() => undefined),
+        letGo: () => void kept.then((passOn) => passOn()),
+      };
+    },
     stop: async () => {
       breakAll();
       server.close();
