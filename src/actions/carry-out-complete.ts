@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { releaseNotes } from "../flow/release-notes.ts";
+import { releaseNotes, type NotedCard } from "../flow/release-notes.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { TAGS_AT_ONCE } from "../forge/releasing.ts";
 import type { Trx } from "../store/connect.ts";
@@ -142,7 +142,7 @@ async function publishAll(
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
   for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
     if (written.get(repositoryId)?.url) continue;
-    const body = releaseNotes(cards.map((card) => ({ ...card, prNumbers: pullsIn(card, repositoryId) })));
+    const body = releaseNotes(cards.map((card) => notedIn(card, repositoryId)));
     await requireOurs(deps, context);
     const published = await deps.forge.publishRelease(ref, { tagName, sha, name: release.name, body });
     if (!published.ok) return `${fullName}: ${published.refusal.message}`;
@@ -152,8 +152,10 @@ async function publishAll(
   return null;
 }
 
-const pullsIn = ({ pullRequests }: CarriedCard, repositoryId: string): number[] =>
-  pullRequests.filter((pull) => pull.repositoryId === repositoryId).map(({ number }) => number);
+function notedIn({ number, title, isDone, pullRequests }: CarriedCard, repositoryId: string): NotedCard {
+  const there = pullRequests.filter((pull) => pull.repositoryId === repositoryId);
+  return { number, title, pullRequests: there, isUndone: !isDone && pullRequests.length === 0 };
+}
 
 async function record(
   trx: Trx,

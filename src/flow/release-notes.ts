@@ -4,8 +4,10 @@ import { plainName } from "./mentions.ts";
 export interface NotedCard {
   readonly number: number;
   readonly title: string;
-  /** Its merged pull requests in the repository the notes are for. */
-  readonly prNumbers: readonly number[];
+  /** Its merged pull requests in the repository the notes are for; `isLater` of one that is known to have come too late for what is tagged. */
+  readonly pullRequests: readonly { readonly number: number; readonly isLater: boolean }[];
+  /** Whether nothing of it was merged anywhere, and it does not stand at the end of the flow either. */
+  readonly isUndone: boolean;
 }
 
 /** GitHub takes 125,000 characters. */
@@ -15,7 +17,7 @@ const MAX_TITLE = 200;
 
 /**
  * The notes of a release in one repository, in Markdown: its cards, with their pull requests there. They mention nobody and refer to
- * nothing but those pull requests, whatever the titles hold.
+ * nothing but those pull requests, whatever the titles hold. Whoever reads them takes what they list for what the tag holds, so what is known not to be there is said not to be.
  */
 export function releaseNotes(cards: readonly NotedCard[]): string {
   if (cards.length === 0) return "No cards.";
@@ -30,9 +32,11 @@ export function releaseNotes(cards: readonly NotedCard[]): string {
   return lines.join("\n");
 }
 
-function lineOf({ number, title, prNumbers }: NotedCard): string {
+function lineOf({ number, title, pullRequests, isUndone }: NotedCard): string {
   const characters = Array.from(title);
   const short = characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join("")}…` : title;
-  const pulls = prNumbers.length > 0 ? ` (${prNumbers.map((each) => `#${each}`).join(", ")})` : "";
-  return `- Card ${number}: ${plainName(short)}${pulls}`;
+  const held = pullRequests.filter(({ isLater }) => !isLater);
+  const isMissing = isUndone || (pullRequests.length > 0 && held.length === 0);
+  const told = isMissing ? ["not in this release"] : held.map((pull) => `#${pull.number}`);
+  return `- Card ${number}: ${plainName(short)}${told.length > 0 ? ` (${told.join(", ")})` : ""}`;
 }

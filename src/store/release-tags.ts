@@ -35,18 +35,33 @@ export interface CarriedCard {
   readonly id: string;
   readonly number: number;
   readonly title: string;
-  /** Its merged pull requests by repository. */
-  readonly pullRequests: readonly { readonly repositoryId: string; readonly number: number }[];
+  /** Whether it stands at the end of the flow. */
+  readonly isDone: boolean;
+  /** Its merged pull requests by repository; `isLater` of one known to have been merged after the release's branch was cut, and not picked. */
+  readonly pullRequests: readonly {
+    readonly repositoryId: string;
+    readonly number: number;
+    readonly isLater: boolean;
+  }[];
 }
+
+/** SQL that is true of a merged pull request `p` that landed on its target after a release's branch `b` was cut from there, as far as it is known what landed. */
+const IS_LATER = `
+  exists (select 1 from release_branches b
+            join landings cut on cut.repository_id = b.repository_id and cut.branch_name = p.target_branch and cut.sha = b.cut_sha
+            join landings own on own.repository_id = cut.repository_id and own.branch_name = cut.branch_name
+             and (own.key = '#' || p.number or own.sha = p.merge_sha)
+           where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > cut.seq)`;
 
 /** What a release carries, by card number. */
 export async function listCarriedCards(db: Db, releaseId: string): Promise<CarriedCard[]> {
   return rows<CarriedCard>(
     db,
-    `select c.id, c.number, c.title,
-            coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number) order by p.number)
+    `select c.id, c.number, c.title, s.kind = 'done' as "isDone",
+            coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number,
+                                        'isLater', rc.picked_at is null and ${IS_LATER}) order by p.number)
                         from pull_requests p where p.card_id = c.id and p.state = 'merged'), '[]') as "pullRequests"
-       from release_cards rc join cards c on c.id = rc.card_id
+       from release_cards rc join cards c on c.id = rc.card_id join stages s on s.id = c.stage_id
       where rc.release_id = :releaseId order by c.number`,
     { releaseId },
   );

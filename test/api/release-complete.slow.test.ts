@@ -4,7 +4,7 @@ import { keepCalls } from "../support/kept-calls.ts";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
-import { headOf, mergedCard } from "../support/merged-card.ts";
+import { cardInReview, fileOn, headOf, mergedCard } from "../support/merged-card.ts";
 import {
   complete,
   freeze,
@@ -17,6 +17,8 @@ import {
 } from "../support/releases.ts";
 import { hold, push, released } from "../support/repairing.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { trunkWhenLanded } from "../support/trunk.ts";
+import { writeFile } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -44,6 +46,20 @@ const separately = (effect: "before" | "after" = "before") =>
     match: { operation: "CreateTags" },
     fault: { kind: "answer", status: 502, effect },
   });
+
+/** Works on a card and merges it. */
+async function intoMain(own: TestBoard, number: number, file: string): Promise<void> {
+  await own.api.move(number, own.stages["In progress"]);
+  await writeFile(
+    own,
+    "web",
+    (await own.api.readCard(number)).repositories[0]?.branchName ?? "",
+    file,
+    "x\n",
+  );
+  const moved = await own.api.move(number, own.stages.Done);
+  if (moved.status !== 200) throw new Error(`the card is not merged: ${moved.text}`);
+}
 
 const merging = (name: string, kind: string, into: string | null) => ({
   name,
@@ -93,7 +109,7 @@ describe("completing a release", () => {
     expect(notes.body).not.toContain("@ada");
     expect(notes.body.split("\n")).toEqual([
       expect.stringMatching(new RegExp(`^- Card ${number}: Say hello to .*ada .*\\(#1\\)$`, "u")),
-      `- Card ${plain}: No Git`,
+      `- Card ${plain}: No Git (not in this release)`,
     ]);
     expect(apiNotes.body).not.toContain("(#1)");
     const told = (await board.api.timeline(plain)).filter(({ kind }) => kind === "release_completed");
@@ -138,6 +154,33 @@ describe("completing a release", () => {
     expect(answer.body.tags).toMatchObject([{ sha: head }]);
     expect(await tagOf(own, "web", "v2.0")).toBe(head);
     expect(await headOf(own, "web", "release/2-0")).toBe(head);
+  });
+
+  it("says of what its branch lacks that it is not in it, unless it was picked", async () => {
+    const own = await world.board();
+    const merged = (name: string) => mergedCard(world, own, { web: { [`${name}.txt`]: `${name}\n` } }, name);
+    const early = await merged("early");
+    await trunkWhenLanded(own.api, 2);
+    const { number: talk } = await own.api.card({ title: "talk", repositoryIds: [] });
+    await own.api.move(talk, own.stages.Done);
+    const open = await cardInReview(world, own, { web: { "open.txt": "open\n" } }, "open");
+    const late = await own.api.card({ title: "late" });
+    const picked = await own.api.card({ title: "picked" });
+    const id = await makeRelease(own.api, "3.0", [early, talk, open, late.number, picked.number]);
+    expect((await freeze(own.api, id)).status).toBe(200);
+    for (const { number, title } of [late, picked]) await intoMain(own, number, `${title}.txt`);
+    await trunkWhenLanded(own.api, 4);
+    expect((await pick(own.api, id, picked.number)).status).toBe(200);
+    expect((await complete(own.api, id, [version(own, "web", "v3.0")])).status).toBe(200);
+    expect((await published(own, "web", "v3.0")).body.split("\n")).toEqual([
+      `- Card ${early}: early (#1)`,
+      `- Card ${talk}: talk`,
+      `- Card ${open}: open (not in this release)`,
+      `- Card ${late.number}: late (not in this release)`,
+      expect.stringMatching(new RegExp(`^- Card ${picked.number}: picked \\(#\\d+\\)$`)),
+    ]);
+    expect(await fileOn(own, "web", "v3.0", "late.txt")).toBeNull();
+    expect(await fileOn(own, "web", "v3.0", "picked.txt")).not.toBeNull();
   });
 
   it("tags the target of the last merge stage where it is not", async () => {

@@ -1,30 +1,47 @@
 import { describe, expect, it } from "@jest/globals";
 import { pickedMerges, type MergedOrNot } from "../../src/flow/picked-merges.ts";
 import { isTagName } from "../../src/flow/ref-name.ts";
-import { releaseNotes } from "../../src/flow/release-notes.ts";
+import { releaseNotes, type NotedCard } from "../../src/flow/release-notes.ts";
+
+const noted = (card: Partial<NotedCard>): NotedCard => ({
+  number: 1,
+  title: "A card",
+  pullRequests: [],
+  isUndone: false,
+  ...card,
+});
+
+const inTime = (number: number) => ({ number, isLater: false });
+const late = (number: number) => ({ number, isLater: true });
 
 describe("the notes of a release", () => {
   it("list the cards with their pull requests in the repository", () => {
     const notes = releaseNotes([
-      { number: 7, title: "Say hello", prNumbers: [3, 5] },
-      { number: 12, title: "No Git", prNumbers: [] },
+      noted({ number: 7, title: "Say hello", pullRequests: [inTime(3), inTime(5)] }),
+      noted({ number: 12, title: "No Git" }),
     ]);
     expect(notes).toBe("- Card 7: Say hello (#3, #5)\n- Card 12: No Git");
     expect(releaseNotes([])).toBe("No cards.");
   });
 
+  it.each<[string, Partial<NotedCard>, string]>([
+    ["nothing was merged and that is not done", { isUndone: true }, " (not in this release)"],
+    ["all was merged too late", { pullRequests: [late(3)] }, " (not in this release)"],
+    ["a part was merged too late", { pullRequests: [inTime(3), late(5)] }, " (#3)"],
+  ])("say of a card of which %s what there is", (_, card, told) => {
+    expect(releaseNotes([noted(card)])).toBe(`- Card 1: A card${told}`);
+  });
+
   it.each(["@ada", "see #1", "a\nb", "<b>x</b>", "[x](https://x)", "GH-1"])("take %j for text", (title) => {
-    const notes = releaseNotes([{ number: 1, title, prNumbers: [] }]);
+    const notes = releaseNotes([noted({ title })]);
     expect(notes.split("\n")).toHaveLength(1);
     expect(notes).not.toMatch(/@\w|[^(]#\d|(?<!\\)[<[]/);
   });
 
   it("stay within what the forge takes", () => {
-    const cards = Array.from({ length: 600 }, (_, at) => ({
-      number: at,
-      title: "*".repeat(500),
-      prNumbers: [1],
-    }));
+    const cards = Array.from({ length: 600 }, (_, at) =>
+      noted({ number: at, title: "*".repeat(500), pullRequests: [inTime(1)] }),
+    );
     const notes = releaseNotes(cards);
     expect(notes.length).toBeLessThan(125_000);
     expect(notes).toMatch(/- and \d+ more$/);

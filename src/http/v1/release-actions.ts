@@ -117,7 +117,7 @@ const completeRoute = writeRoute({
   path: "/v1/releases/{id}/complete",
   summary: "Complete a release, tagging its repositories",
   description:
-    "Writes one tag and one provider release per repository: at the release's branch if it is frozen, else at the target of the flow's last merge stage. All versions are checked before anything is written. The notes list the cards with their pull requests. Cut off half-way, the same call finishes the rest.",
+    "Writes one tag and one provider release per repository: at the release's branch if it is frozen, else at the target of the flow's last merge stage. All versions are checked before anything is written. The notes list the cards with their pull requests, and say which cards the tag is known to lack. Cut off half-way, the same call finishes the rest.",
   tag: "Releases",
   role: "maintainer",
   params: releaseParams,
