@@ -68,7 +68,7 @@ export function createApp(deps: Deps, options: AppOptions): Served {
     begin(request, response);
     next();
   });
-  app.post(WEBHOOK_PATH, ...webhookDoor(options.intake, options.webhookSecrets, deps.metrics));
+  app.post(WEBHOOK_PATH, webhookDoor(options.intake, options.webhookSecrets, deps.metrics));
   app.post(MONITOR_PATH, ...monitorDoor(deps));
   for (const route of routes) {
     const { method, path } = route.definition;

@@ -1,24 +1,33 @@
-import express, { type Request, type Response } from "express";
+import express, { type Request, type RequestHandler, type Response } from "express";
 import { invalid, Problem } from "../errors.ts";
 import { parseJson } from "./read-json.ts";
 
-const MAX_BYTES = 1024 * 1024;
-const readAny = express.raw({ type: () => true, limit: MAX_BYTES });
+/** Reads the bytes of a request's body, none where it has none. Throws for one that is too large or cannot be read. */
+export type ReadBytes = (request: Request, response: Response) => Promise<Buffer>;
+
+/** By express, but for what is plain: of such a body nothing has to be found out while it comes. */
+export function bytesReader(options: { readonly limit: number; readonly inflate?: boolean }): ReadBytes {
+  const readAny = express.raw({ type: () => true, ...options });
+  return async (request, response) => {
+    const { "content-length": length, "content-encoding": encoding } = request.headers;
+    const isPlain = encoding === undefined && length !== undefined && Number(length) <= options.limit;
+    return isPlain ? readPlain(request) : readByExpress(readAny, request, response);
+  };
+}
+
+const readBytes = bytesReader({ limit: 1024 * 1024 });
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The request's JSON body, or undefined where it has none. Throws for another content type, a body over 1 MiB, no JSON, or JSON that could be read in two ways. */
 export async function readBody(request: Request, response: Response): Promise<unknown> {
-  const { "content-length": length, "content-encoding": encoding, "content-type": type } = request.headers;
-  const isPlain = encoding === undefined && length !== undefined && Number(length) <= MAX_BYTES;
-  const raw = await (isPlain ? readPlain(request) : readByExpress(request, response));
+  const raw = await readBytes(request, response);
   if (raw.length === 0) return undefined;
-  if (type !== "application/json" && !request.is("application/json")) {
+  if (request.headers["content-type"] !== "application/json" && !request.is("application/json")) {
     throw new Problem("unsupported_media_type", "Send the body as application/json.");
   }
   return parse(raw);
 }
 
-/** A body whose length is told and small enough: nothing about it has to be found out while it comes. */
 const readPlain = (request: Request): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
@@ -29,7 +38,7 @@ const readPlain = (request: Request): Promise<Buffer> =>
     );
   });
 
-async function readByExpress(request: Request, response: Response): Promise<Buffer> {
+async function readByExpress(readAny: RequestHandler, request: Request, response: Response): Promise<Buffer> {
   await new Promise<void>((resolve, reject) => {
     readAny(request, response, (error?: unknown) => {
       if (error === undefined) resolve();

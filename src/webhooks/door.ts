@@ -1,7 +1,9 @@
-import express, { type RequestHandler } from "express";
+import type { RequestHandler } from "express";
 import { invalid, Problem } from "../errors.ts";
 import { whereOf } from "../forge/github/translate-delivery.ts";
 import { verifyDelivery } from "../forge/github/verify-delivery.ts";
+import { bytesReader } from "../http/read-body.ts";
+import { sendJson } from "../http/send-json.ts";
 import { TokenBuckets } from "../http/token-buckets.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { decode } from "./decode.ts";
@@ -9,7 +11,7 @@ import type { Intake } from "./intake.ts";
 import { inLane } from "./receive.ts";
 
 /** GitHub's own cap: a larger payload is never sent (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
-const MAX_PAYLOAD = "25mb";
+const readPayload = bytesReader({ limit: 25 * 1024 * 1024, inflate: false });
 
 /**
  * How the forge's deliveries come in: nothing is parsed before its signature holds, nothing is answered before it is kept. A wrong signature is counted,
@@ -19,11 +21,10 @@ export function webhookDoor(
   intake: Intake,
   secrets: readonly string[],
   { deliveries }: Pick<Metrics, "deliveries">,
-): RequestHandler[] {
+): RequestHandler {
   const tellings = new TokenBuckets({ burst: 1, perSecond: 1 / 60 });
-  const receive: RequestHandler = async (request, response) => {
-    const raw: unknown = request.body;
-    const body = Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
+  return async (request, response) => {
+    const body = await readPayload(request, response);
     const signature = request.get("x-hub-signature-256");
     if (!verifyDelivery(body, signature, secrets)) {
       deliveries.inc({ source: "webhook", result: "refused" });
@@ -39,7 +40,7 @@ export function webhookDoor(
     const isNew = await intake.keep(
       inLane({ guid, event, payload: payload.text, source: "webhook", ...where }),
     );
-    response.status(202).json({ accepted: isNew });
+    response.statusCode = 202;
+    sendJson(request, response, JSON.stringify({ accepted: isNew }));
   };
-  return [express.raw({ type: () => true, limit: MAX_PAYLOAD, inflate: false }), receive];
 }
