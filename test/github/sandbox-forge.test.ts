@@ -82,7 +82,7 @@ describe("the App", () => {
     const given = { forgeId: repository.forgeId, fullName: repository.fullName, defaultBranch: "main" };
     expect(await forge.repositories(installationId)).toEqual({
       ok: true,
-      value: expect.arrayContaining([{ ...given, nodeId: expect.any(String) }]),
+      value: expect.arrayContaining([{ ...given, nodeId: expect.any(String), isArchived: false }]),
     });
     expect(await forge.repository(repository)).toEqual(given);
   });
