@@ -2,6 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 
+import { format } from "oxfmt";
+
 /** What came of one comparison: `ratio` is to be at least `goal`. */
 export interface Row {
   readonly name: string;
@@ -76,5 +78,6 @@ export async function writeReport(rows: readonly Row[]): Promise<void> {
     "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ...rows.map(line),
   ].join("\n");
-  await writeFile(file, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);
+  const { code } = await format(file, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);
+  await writeFile(file, code);
 }
