@@ -14,22 +14,24 @@ export const WITH_PLACE = `
                  from (select 1 from cards o where o.stage_id = c.stage_id and o.deleted_at is null and o.rank < c.rank limit ${FEW}) few) near
          left join lateral (select f.* from place_in_long_column(c.stage_id, c.rank) f where near.above = ${FEW} offset 0) far on true) place`;
 
-/** A column's end in the snapshot of this statement, where it has changed much since the one that is known, or its last card has left. */
+/** A column's end in the snapshot of this statement, where it has changed much since the one that is known, or its last card has left. Gives a row where one is known, moved on or not. */
 const MOVE_END_ON = `
   with known as materialized (
     select e.* from column_ends e
-     where e.stage_id = :stageId and e.server = pg_postmaster_start_time() and e.at > now() - interval '1 hour'
-       and pg_try_advisory_xact_lock(hashtextextended('column-count:' || cast(e.stage_id as text), 0))),
+     where e.stage_id = :stageId and e.server = pg_postmaster_start_time() and e.at > now() - interval '1 hour'),
+  turn as materialized (
+    select known.* from known where pg_try_advisory_xact_lock(hashtextextended('column-count:' || cast(known.stage_id as text), 0))),
   since as materialized (
     select count(*) as changes, coalesce(sum(p.change), 0) as shift
-      from known join place_changes p on p.stage_id = known.stage_id
-       and p.xid >= pg_snapshot_xmin(known.snapshot) and not pg_visible_in_snapshot(p.xid, known.snapshot))
-  update column_ends e set length = known.length + since.shift, last = beyond.rank, snapshot = pg_current_snapshot(), at = now()
-    from known, since, lateral (
-         select c.rank from cards c where c.stage_id = known.stage_id and c.deleted_at is null order by c.rank desc limit 1) beyond
-   where e.stage_id = known.stage_id and cast(e.snapshot as text) = cast(known.snapshot as text)
-     and (since.changes > 32 or beyond.rank < known.last)
-  returning 1`;
+      from turn join place_changes p on p.stage_id = turn.stage_id
+       and p.xid >= pg_snapshot_xmin(turn.snapshot) and not pg_visible_in_snapshot(p.xid, turn.snapshot)),
+  moved as (
+    update column_ends e set length = turn.length + since.shift, last = beyond.rank, snapshot = pg_current_snapshot(), at = now()
+      from turn, since, lateral (
+           select c.rank from cards c where c.stage_id = turn.stage_id and c.deleted_at is null order by c.rank desc limit 1) beyond
+     where e.stage_id = turn.stage_id and cast(e.snapshot as text) = cast(turn.snapshot as text)
+       and (since.changes > 32 or beyond.rank < turn.last))
+  select 1 from known`;
 
 /** One caller at a time, and not before all transactions are over that may not have noted their changes. */
 const GO_THROUGH = `
@@ -65,7 +67,7 @@ export async function moveEndOn(db: Db, stageId: string): Promise<void> {
   const moving =
     endsUnderWay.get(stageId) ??
     firstRow(db, MOVE_END_ON, { stageId })
-      .then((moved) => (moved ? undefined : countColumn(db, stageId)))
+      .then((known) => (known ? undefined : countColumn(db, stageId)))
       .finally(() => endsUnderWay.delete(stageId));
   endsUnderWay.set(stageId, moving);
   await moving;

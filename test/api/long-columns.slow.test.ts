@@ -230,6 +230,21 @@ it("new cards at the end of a long column are told their places, and the end mov
   await expectPlaces(80);
   const moved = await endOf();
   expect((moved?.length ?? 0) - (found?.length ?? 0)).toBeGreaterThan(30);
+  // At one moment, which asks for the end to be moved on several times over; the column is not gone through for that.
+  const goneThrough = () =>
+    rows(board.db, "select snapshot from column_counts where stage_id = :backlog", { backlog });
+  const before = await goneThrough();
+  const made = await Promise.all(Array.from({ length: 100 }, () => apis.map((api) => api.card())).flat());
+  const shown = await rows<{ number: number; position: number }>(
+    board.db,
+    `select number, row_number() over (order by rank) - 1 as position
+       from cards where stage_id = :backlog and deleted_at is null order by rank desc limit 200`,
+    { backlog },
+  );
+  expect(
+    made.map(({ number, position }) => ({ number, position })).toSorted((a, b) => b.number - a.number),
+  ).toEqual(shown);
+  expect(await goneThrough()).toEqual(before);
   // The last leave, and one is put before all others.
   const { number: last } = await board.api.card();
   await board.api.move(last, board.stages.Done, 0);
