@@ -111,15 +111,26 @@ class Ask implements Submittable {
   }
 }
 
-/** What goes over the wire as it is, as its text, or as PostgreSQL writes a list of texts; pg has more to do for a date. */
-function asSent(value: unknown): string | Buffer | null | undefined {
+type Sent = string | Buffer | null;
+
+/** What goes over the wire as it is, as its text, or as PostgreSQL writes a list of such; pg has more to do for a date. */
+function asSent(value: unknown): Sent | undefined {
   if (value === null || typeof value === "string" || Buffer.isBuffer(value)) return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  const isOfTexts = Array.isArray(value) && value.every((one) => typeof one === "string");
-  return isOfTexts ? `{${value.map(quoted).join(",")}}` : undefined;
+  if (!Array.isArray(value) || value.some(Array.isArray)) return undefined;
+  const sent = value.map(asSent);
+  return areSent(sent) ? `{${sent.map(asElement).join(",")}}` : undefined;
 }
 
-const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+const areSent = (values: readonly (Sent | undefined)[]): values is Sent[] => !values.includes(undefined);
+
+/** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+function asElement(value: Sent): string {
+  if (value === null) return "NULL";
+  return Buffer.isBuffer(value)
+    ? String.raw`"\\x${value.toString("hex")}"`
+    : `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
 
 /**
  * A statement as pg's client takes it; null where it takes pg to send a value. pg's own queries copy what they are given, and have PostgreSQL describe each answer anew: a tenth of node's part
@@ -127,9 +138,7 @@ const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.ra
  */
 export function asking({ name, text, values }: Prepared, types: CustomTypesConfig, end: End): Ask | null {
   const sent = values.map(asSent);
-  return sent.includes(undefined)
-    ? null
-    : new Ask({ name, text, values: sent }, types.getTypeParser as ParserOf, end);
+  return areSent(sent) ? new Ask({ name, text, values: sent }, types.getTypeParser as ParserOf, end) : null;
 }
 
 /** Asks a connection, and gives the rows. */

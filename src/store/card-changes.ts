@@ -46,7 +46,13 @@ const asOne = (updates: readonly Question["bindings"][]): Question => ({
 export async function updateCardAtOnce(db: Db, request: KeyedRequest, update: CardUpdate): Promise<AtOnce> {
   const { workspaceId, number, changes, eventId, actorId, fields } = update;
   if (!isCardNumber(number)) return null;
-  const company = { group: `update ${workspaceId}`, order: number, isDivided: true, asOne };
+  const company = {
+    group: `update ${workspaceId}`,
+    order: number,
+    apart: String(number),
+    isDivided: true,
+    asOne,
+  };
   return doAtOnce(db, UPDATE_AT_ONCE, 200, request, company, {
     workspaceId,
     number,

@@ -1,6 +1,6 @@
-import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
+import { atOnce, atOnceOfSeveral, doAtOnce, sideBySide, type AtOnce, type KeyedRequest } from "./at-once.ts";
 import type { NewCard } from "./cards.ts";
-import type { Db } from "./connect.ts";
+import type { Db, Question } from "./connect.ts";
 import { someFraction } from "./placing.ts";
 
 /** A new draft that refers to nothing but its project, its assignee and the repositories it is linked to. */
@@ -23,7 +23,7 @@ export interface NewDraft extends Pick<
   readonly eventId: string;
 }
 
-const CREATE_AT_ONCE = atOnce("create_draft", [
+const GIVEN = [
   "id",
   "workspaceId",
   "projectId",
@@ -37,15 +37,22 @@ const CREATE_AT_ONCE = atOnce("create_draft", [
   "createdBy",
   "eventId",
   "fraction",
-]);
+];
+const CREATE_AT_ONCE = atOnce("create_draft", GIVEN);
+const CREATE_SEVERAL = atOnceOfSeveral("create_drafts", GIVEN);
+
+/** Makes drafts in one project of a board by one statement. */
+const asOne = (drafts: readonly Question["bindings"][]): Question => ({
+  sql: CREATE_SEVERAL,
+  bindings: {
+    ...sideBySide(drafts),
+    workspaceId: drafts[0]?.["workspaceId"],
+    projectId: drafts[0]?.["projectId"],
+  },
+});
 
 /** Makes a draft at the end of its project's backlog and tells of it, with the answer. */
-export const createDraftAtOnce = (db: Db, request: KeyedRequest, draft: NewDraft): Promise<AtOnce> =>
-  doAtOnce(
-    db,
-    CREATE_AT_ONCE,
-    201,
-    request,
-    { group: `create ${draft.workspaceId} ${draft.projectId}` },
-    { ...draft, fraction: someFraction() },
-  );
+export async function createDraftAtOnce(db: Db, request: KeyedRequest, draft: NewDraft): Promise<AtOnce> {
+  const company = { group: `create ${draft.workspaceId} ${draft.projectId}`, apart: request.key, asOne };
+  return doAtOnce(db, CREATE_AT_ONCE, 201, request, company, { ...draft, fraction: someFraction() });
+}

@@ -16,7 +16,9 @@ export interface Company {
    * locked less often so.
    */
   readonly isDivided?: boolean;
-  /** Makes one statement of several that lock a row each, no two of them the same; it gives a row for each, in their order. Without it they go one behind the other. */
+  /** Of those with the same, one goes after the other: about one row, or under one key. */
+  readonly apart?: string;
+  /** Makes one statement of several, no two of which are to be apart; it gives a row for each, in their order. Without it they go one behind the other. */
   readonly asOne?: (bindings: readonly Question["bindings"][]) => Question;
 }
 
@@ -26,6 +28,7 @@ export const READS: Company = { group: "reads", isDivided: true };
 interface Asked {
   readonly question: Question;
   readonly order: number;
+  readonly apart: string | undefined;
   readonly resolve: (rows: unknown[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -90,17 +93,19 @@ class Group {
     void this.#send(taken.toSorted((a, b) => a.order - b.order)).then(end);
   }
 
-  /** Those that go next, the oldest first. Where they become one statement the second that is about a row stays for the one after. */
+  /** Those that go next, the oldest first; who is to go apart from one of them stays for the next. */
   #take(most: number): readonly Asked[] {
-    if (!this.#company.asOne) return this.#waiting.splice(0, most);
-    const taken = new Map<number, Asked>();
+    const taken: Asked[] = [];
     const left: Asked[] = [];
+    const met = new Set<string>();
     for (const asked of this.#waiting) {
-      if (taken.size < most && !taken.has(asked.order)) taken.set(asked.order, asked);
+      const { apart } = asked;
+      if (taken.length < most && (apart === undefined || !met.has(apart))) taken.push(asked);
       else left.push(asked);
+      if (apart !== undefined) met.add(apart);
     }
     this.#waiting = left;
-    return [...taken.values()];
+    return taken;
   }
 
   /** One by one where one of several has undone the others. */
@@ -149,8 +154,8 @@ function groupOf(db: Db, company: Company): Group {
  */
 export function rowsTogether<Row>(db: Db, company: Company | null, question: Question): Promise<Row[]> {
   if (!company || db.isTransaction) return rows<Row>(db, question.sql, question.bindings);
-  const { order = 0 } = company;
+  const { order = 0, apart } = company;
   return new Promise((resolve, reject) => {
-    groupOf(db, company).ask({ question, order, resolve: resolve as Asked["resolve"], reject });
+    groupOf(db, company).ask({ question, order, apart, resolve: resolve as Asked["resolve"], reject });
   });
 }

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { rows, type Db, type Trx } from "../../src/store/connect.ts";
 import { revokeCredential } from "../../src/store/credentials.ts";
-import { eventually, makeApi, type Api, type ApiAnswer, type CallOptions } from "../support/api.ts";
+import {
+  eventually,
+  makeApi,
+  type Api,
+  type ApiAnswer,
+  type ApiCard,
+  type CallOptions,
+} from "../support/api.ts";
 import { databaseContent, settled } from "../support/database-content.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { keyHeldBy } from "../support/keys.ts";
@@ -293,6 +300,66 @@ it("changes of several cards at one moment are one statement, and each is answer
   expect(await Promise.all(counts)).toEqual([0, 2, 2, ...plain.map(() => 1)]);
 });
 
+it("new cards of one moment are one statement, numbered and placed in one order, and each is answered and told of as its own", async () => {
+  interface Made extends ApiCard {
+    readonly createdBy: { readonly id: string };
+  }
+  const make = (by: Api, input: object, options?: CallOptions) => by.post<Made>("/v1/cards", input, options);
+  const { api } = board;
+  const theirs = await make((await world.board()).api, { title: "Theirs" });
+  const revoked = await board.as({ role: "member" });
+  await revoked.card();
+  await revokeCredential(board.db, revoked.apiKey.split("_")[1] ?? "");
+  const mine = await make(api, { title: "Mine" });
+
+  const key = `key-${randomUUID()}`;
+  const inputs = [
+    { title: '{"ü", NULL}', description: "A\nB\\" },
+    { title: "Due", dueDate: "2026-11-30", hotfix: true },
+    { title: "Not linked", repositoryIds: [], priority: "high" },
+    { title: "Assigned", assigneeId: mine.body.createdBy.id },
+    { title: "In the project that is named", projectId: board.projectId },
+    ...Array.from({ length: 5 }, (_, at) => ({ title: `Plain ${at}` })),
+  ];
+  const answers: ApiAnswer<Made>[] = [];
+  const asked = await statementsOf(async () => {
+    const all = [
+      make(revoked, { title: "Revoked" }),
+      make(api, { title: "Wrongly assigned", assigneeId: theirs.body.createdBy.id }),
+      make(api, { title: "Repeated" }, { key }),
+      ...inputs.map((input) => make(api, input)),
+    ];
+    answers.push(...(await Promise.all(all)));
+  });
+  expect(asked.filter((text) => text.includes("create_drafts"))).not.toEqual([]);
+  expect(answers.map(({ status }) => status)).toEqual([401, 400, 201, ...inputs.map(() => 201)]);
+  const again = await make(api, { title: "Repeated" }, { key });
+  expect([again.text, again.headers.get("idempotent-replay")]).toEqual([answers[2]?.text, "true"]);
+
+  const made = answers.slice(3).map(({ body }) => body);
+  for (const [at, card] of made.entries()) {
+    const {
+      repositoryIds,
+      projectId: _,
+      assigneeId,
+      ...plain
+    } = { repositoryIds: null, projectId: "", assigneeId: null, ...inputs[at] };
+    expect(card).toMatchObject({
+      ...plain,
+      assignee: assigneeId === null ? null : { id: assigneeId },
+      repositories: repositoryIds === null ? mine.body.repositories : [],
+    });
+    expect((await api.get(`/v1/cards/${card.number}`)).body).toEqual(card);
+    const told = await api.timeline(card.number);
+    expect(told).toMatchObject([{ kind: "created", data: { number: card.number } }]);
+  }
+  const all = answers.slice(2).map(({ body: { number, position } }) => ({ number, position }));
+  const { number, position } = mine.body;
+  expect(all.toSorted((a, b) => a.number - b.number)).toEqual(
+    all.map((_, at) => ({ number: number + 1 + at, position: position + 1 + at })),
+  );
+});
+
 it("a new card takes the next number where its rank cannot be made in one statement", async () => {
   const last = await board.api.card();
   await board.db("cards").where({ id: last.id }).update({ rank: "az" });
@@ -302,7 +369,7 @@ it("a new card takes the next number where its rank cannot be made in one statem
   expect(after).toMatchObject({ number: next.number + 1, position: next.position + 1 });
 });
 
-it("is planned for tables that will have grown, also while they are empty", async () => {
+it("is planned for tables that will have grown, also while they are empty or hold a handful of rows", async () => {
   const another = await startWorld();
   try {
     const { api } = await another.board();
@@ -310,27 +377,48 @@ it("is planned for tables that will have grown, also while they are empty", asyn
     const numbers = [number, number + 1, number + 2, number + 3];
     for (const _ of numbers.slice(1)) await api.post("/v1/cards", { title: "One more" });
     const { db } = another.service.deps;
+    await db.raw("delete from idempotency_keys");
     await db.raw("analyze");
-    const wholeReads = async (): Promise<unknown> =>
+    const tables = ["cards", "idempotency_keys", "timeline_items", "card_labels"];
+    const reads = async (): Promise<{ table: string; whole: number; entries: number }[]> =>
       rows(
         db,
-        `select relname as "table", seq_scan as reads from pg_stat_user_tables
-          where relname in ('cards', 'idempotency_keys', 'timeline_items', 'card_labels') order by relname`,
+        `select t.relname as "table", t.seq_scan as whole,
+                (select cast(sum(i.idx_tup_read) as bigint) from pg_stat_user_indexes i where i.relid = t.relid) as entries
+           from pg_stat_user_tables t where t.relname = any(:tables) order by t.relname`,
+        { tables },
       );
-    const before = await wholeReads();
+    const before = await reads();
     const service = await startSecondService(another);
     const there = makeApi(service.baseUrl, api.apiKey);
-    // So often that PostgreSQL keeps a plan for all values.
-    for (let turn = 0; turn < 8; turn++) {
+    const callAll = async (turn: number): Promise<void> => {
       await there.post("/v1/cards", { title: "Another" });
       await there.patch(`/v1/cards/${number}`, { title: `Title ${turn}` });
       await Promise.all(numbers.map((each) => there.patch(`/v1/cards/${each}`, { title: `Turn ${turn}` })));
+      await Promise.all(numbers.map(() => there.post("/v1/cards", { title: "One of several" })));
       await there.post(`/v1/cards/${number}/comments`, { body: "Hello" });
       await there.get(`/v1/cards/${number}`);
-    }
+    };
+    // So often that PostgreSQL keeps a plan for all values.
+    for (let turn = 0; turn < 8; turn++) await callAll(turn);
+    // Then they grow, and nobody looks at how much.
+    await db.raw(
+      `insert into cards (id, workspace_id, project_id, number, title, stage_id, rank, created_by)
+       select gen_random_uuid(), c.workspace_id, c.project_id, c.number + 10000 + n, '', s.id, 'a' || n || 'V', c.created_by
+         from cards c join stages s on s.project_id = c.project_id and s.name = 'Done', generate_series(1, 3000) n where c.number = ?`,
+      [number],
+    );
+    await db.raw(
+      `insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
+       select c.id, 'grown-' || n, '', 'done', 200, '' from credentials c, generate_series(1, 3000) n`,
+    );
+    for (let turn = 0; turn < 4; turn++) await callAll(turn);
     // Connections tell what they have read when they end.
     await service.stop();
-    expect(await wholeReads()).toEqual(before);
+    const after = await reads();
+    expect(after.map(({ whole }) => whole)).toEqual(before.map(({ whole }) => whole));
+    const read = after.map(({ table, entries }, at) => [table, entries - (before[at]?.entries ?? 0)]);
+    expect(read.filter(([, entries]) => Number(entries) > 3000)).toEqual([]);
   } finally {
     await another.stop();
   }

@@ -118,6 +118,21 @@ describe("statements asked at one moment", () => {
     );
   });
 
+  it("are given lists as they are, with whatever is in them", async () => {
+    const texts = ["", "NULL", null, 'a "b" \\c', "{d,e}", " ", "\n", "é 😀", "'"];
+    const numbers = [1, null, -2];
+    const flags = [true, null, false];
+    const bytes = [Buffer.from([0, 255, 92, 34]), null, Buffer.alloc(0)];
+    const lists = { texts, numbers, flags, bytes, none: [] };
+    const found = await rows(
+      db,
+      `select cast(:texts as text[]) as texts, cast(:numbers as integer[]) as numbers, cast(:flags as boolean[]) as flags,
+              cast(:bytes as bytea[]) as bytes, cast(:none as uuid[]) as none`,
+      lists,
+    );
+    expect(found).toEqual([lists]);
+  });
+
   it("are divided among two transactions where that is faster", async () => {
     const found = await Promise.all(
       upTo(9).map((number) =>
@@ -139,6 +154,7 @@ describe("statements asked at one moment", () => {
         {
           group: "tenfold",
           order: number,
+          apart: String(number),
           isDivided: true,
           asOne: (each) => {
             const numbers = each.map((bindings) => bindings["number"]);
