@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { awake } from "./awake.ts";
 import { boardText } from "./board.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
@@ -136,13 +137,16 @@ async function askWhether(
   { workspaceId, projectId }: BoardQuestion,
   known: Kept,
 ): Promise<(Stamped & { readonly holds: boolean }) | null> {
-  const found = await rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(db, IS_GOOD, {
-    workspaceId,
-    projectId,
-    snapshot: known.snapshot,
-    server: known.server,
-    clientId,
-  });
+  const { snapshot, server } = known;
+  const found = await awake(
+    rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(db, IS_GOOD, {
+      workspaceId,
+      projectId,
+      snapshot,
+      server,
+      clientId,
+    }),
+  );
   const [first, second] = found;
   if (!first) return null;
   const { stamp } = first;
