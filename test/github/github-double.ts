@@ -3,10 +3,14 @@
  * the script fails the test.
  */
 import { generateKeyPairSync } from "node:crypto";
+import { afterAll } from "@jest/globals";
 import nock from "nock";
 import { pino } from "pino";
 import type { Forge, RepositoryRef } from "../../src/forge/forge.ts";
 import { createGitHubForge, type GitHubForgeOptions } from "../../src/forge/github/connect-github.ts";
+
+// It stands in for node's own http, which the process has but one of: the next file's tests would go through it, too.
+afterAll(() => nock.restore());
 
 export const SHA = "a".repeat(40);
 export const OTHER_SHA = "b".repeat(40);
