@@ -50,7 +50,6 @@ export async function updateCardAtOnce(db: Db, request: KeyedRequest, update: Ca
     group: `update ${workspaceId}`,
     order: number,
     apart: String(number),
-    isDivided: true,
     asOne,
   };
   return doAtOnce(db, UPDATE_AT_ONCE, 200, request, company, {

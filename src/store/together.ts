@@ -12,11 +12,8 @@ export interface Company {
   readonly group: string;
   /** Where a statement goes among them: by the row that it locks. */
   readonly order?: number;
-  /**
-   * Whether what comes at once is divided among the transactions. If all went in one, callers, process and database would wait for each other in turns; but where all wait for the same row, it is
-   * locked less often so.
-   */
-  readonly isDivided?: boolean;
+  /** So many of its transactions are under way at once, or one. Writes of one board lock rows in common: two at once were slower by a fifth to a quarter. */
+  readonly atOnce?: number;
   /** Whether one that goes alone is answered so soon that its answer is waited for awake. */
   readonly isSoonAnswered?: boolean;
   /** Of those with the same, one goes after the other: about one row, or under one key. */
@@ -25,8 +22,8 @@ export interface Company {
   readonly asOne?: (bindings: readonly Question["bindings"][]) => Question;
 }
 
-/** Short reads, of all boards. Of cards over 16 connections 8,100 a second, 7,400 when they were not divided. */
-export const READS: Company = { group: "reads", isDivided: true, isSoonAnswered: true };
+/** Short reads, of all boards. Of cards over 16 connections 8,000 a second, 7,200 where one went at a time. */
+export const READS: Company = { group: "reads", atOnce: 2, isSoonAnswered: true };
 
 interface Asked {
   readonly question: Question;
@@ -38,9 +35,9 @@ interface Asked {
 
 /** So many go together at most: the first is answered when the last is done. */
 const MOST = 32;
-/** So many transactions of a group are under way at once; what is asked meanwhile gathers for the next. */
-const AT_ONCE = 2;
-/** One that takes longer, in milliseconds, as somebody holds a row that it needs, keeps nobody waiting who asks after it. */
+/** Where one takes longer, in milliseconds, as when the disk is slow, another may go beside it. */
+const SLOW = 5;
+/** One that takes longer than this, as somebody holds a row that it needs, keeps nobody waiting who asks after it. */
 const LONG = 50;
 
 class Group {
@@ -49,8 +46,9 @@ class Group {
   readonly #onIdle: () => void;
   #waiting: Asked[] = [];
   #underWay = 0;
-  /** How many statements are in those. */
-  #asked = 0;
+  #slow = 0;
+  /** How many statements went in the transaction before. */
+  #before = 0;
   #isDue = false;
 
   constructor(db: Db, company: Company, onIdle: () => void) {
@@ -64,36 +62,55 @@ class Group {
     this.#sendSoon();
   }
 
+  get #mayGo(): boolean {
+    const { atOnce = 1 } = this.#company;
+    return this.#waiting.length > 0 && this.#underWay < atOnce + Math.min(this.#slow, 1);
+  }
+
   /** When everything has been read that has come in by now. */
   #sendSoon(): void {
-    if (this.#isDue || this.#underWay >= AT_ONCE) return;
-    if (this.#waiting.length === 0) {
-      if (this.#underWay === 0) this.#onIdle();
-      return;
-    }
+    if (this.#isDue || !this.#mayGo) return;
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;
-      while (this.#underWay < AT_ONCE && this.#waiting.length > 0) this.#sendNow();
+      this.#send();
     });
   }
 
+  #send(): void {
+    while (this.#mayGo) this.#sendNow();
+    if (this.#waiting.length === 0 && this.#underWay === 0) this.#onIdle();
+  }
+
+  /**
+   * Half of all: were everything to go in one, it would come back together, and so would the next calls of those who asked, and callers, process and database would work in turns. So the other half is
+   * on its way to its callers, and comes again from them, meanwhile.
+   */
   #sendNow(): void {
-    const part = Math.ceil((this.#waiting.length + this.#asked) / AT_ONCE);
-    const taken = this.#take(this.#company.isDivided ? Math.min(MOST, part) : MOST);
+    const taken = this.#take(Math.min(MOST, Math.ceil((this.#waiting.length + this.#before) / 2)));
+    this.#before = taken.length;
+    this.#underWay++;
+    let isSlow = false;
+    const slow = setTimeout(() => {
+      isSlow = true;
+      this.#slow++;
+      this.#sendSoon();
+    }, SLOW);
     let isUnderWay = true;
     const end = (): void => {
       if (!isUnderWay) return;
       isUnderWay = false;
+      clearTimeout(slow);
       clearTimeout(long);
+      if (isSlow) this.#slow--;
       this.#underWay--;
-      this.#asked -= taken.length;
-      this.#sendSoon();
+      this.#send();
     };
-    this.#underWay++;
-    this.#asked += taken.length;
     const long = setTimeout(end, LONG);
-    void this.#send(taken.toSorted((a, b) => a.order - b.order)).then(end);
+    void this.#done(
+      taken.toSorted((a, b) => a.order - b.order),
+      end,
+    );
   }
 
   /** Those that go next, the oldest first; who is to go apart from one of them stays for the next. */
@@ -111,14 +128,20 @@ class Group {
     return taken;
   }
 
-  /** One by one where one of several has undone the others. */
-  async #send(asked: readonly Asked[]): Promise<void> {
+  /** Asks, one by one where one of several has undone the others. The next go before these are told what came of it, which takes the process a while. */
+  async #done(asked: readonly Asked[], end: () => void): Promise<void> {
     try {
       const found = await this.#ask(asked.map(({ question }) => question));
+      end();
       for (const [at, { resolve }] of asked.entries()) resolve(found[at] ?? []);
     } catch (error) {
-      if (asked.length > 1 && isUndone(error)) await Promise.all(asked.map((one) => this.#send([one])));
-      else for (const { reject } of asked) reject(error);
+      if (asked.length > 1 && isUndone(error)) {
+        await Promise.all(asked.map((one) => this.#done([one], () => undefined)));
+        end();
+      } else {
+        end();
+        for (const { reject } of asked) reject(error);
+      }
     }
   }
 
@@ -149,7 +172,11 @@ function groupOf(db: Db, company: Company): Group {
   const { group: name } = company;
   const ofPool = groups.get(db) ?? new Map<string, Group>();
   groups.set(db, ofPool);
-  const group = ofPool.get(name) ?? new Group(db, company, () => ofPool.delete(name));
+  const known = ofPool.get(name);
+  if (known) return known;
+  const group = new Group(db, company, () => {
+    if (ofPool.get(name) === group) ofPool.delete(name);
+  });
   ofPool.set(name, group);
   return group;
 }
