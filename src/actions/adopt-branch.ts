@@ -38,8 +38,10 @@ export async function adoptBranch(
   item: InboxItem,
   number: number | undefined,
 ): Promise<Answered> {
-  const suggestion = item.kind === "branch_suggestion" ? await findSuggestion(deps.db, item.id) : null;
-  if (!suggestion) throw noSuggestion(item);
+  if (item.kind !== "branch_suggestion") throw noSuggestion(item);
+  const suggestion = await findSuggestion(deps.db, item.id);
+  // Somebody has adopted it, or put it away, since the item was found.
+  if (!suggestion) throw noInboxItem();
   const card = await adopterOf(deps, caller, suggestion, number);
   const repository = await findRepository(deps.db, suggestion.repositoryId);
   if (!repository || repository.projectId !== suggestion.projectId) throw noInboxItem();
