@@ -91,22 +91,21 @@ class Group {
     this.#before = taken.length;
     this.#underWay++;
     let isSlow = false;
-    const slow = setTimeout(() => {
-      isSlow = true;
-      this.#slow++;
-      this.#sendSoon();
-    }, SLOW);
     let isUnderWay = true;
     const end = (): void => {
       if (!isUnderWay) return;
       isUnderWay = false;
-      clearTimeout(slow);
-      clearTimeout(long);
+      clearTimeout(timer);
       if (isSlow) this.#slow--;
       this.#underWay--;
       this.#send();
     };
-    const long = setTimeout(end, LONG);
+    let timer = setTimeout(() => {
+      isSlow = true;
+      this.#slow++;
+      timer = setTimeout(end, LONG - SLOW);
+      this.#sendSoon();
+    }, SLOW);
     void this.#done(
       taken.toSorted((a, b) => a.order - b.order),
       end,
