@@ -1,7 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
-
 import { format } from "oxfmt";
 
 /** What came of one comparison: `ratio` is to be at least `goal`. */

@@ -1,4 +1,6 @@
--- Changes of several cards by one function (docs/adr/0008-calls-of-one-moment.md): its three statements are set up once for all of them.
+-- Changes of several cards by one function (docs/adr/0008-calls-of-one-moment.md): its statements are set up once for all of them. They are read in a way that leaves PostgreSQL no
+-- choice: a plan is made once a connection, perhaps when a table has a handful of rows and to read all of it for each call seems cheapest, and is kept while it grows. What stands behind `offset 0` is looked up once for each row
+-- before it.
 
 -- A card as the API shows it, so many of its column above it. Part of the statement that asks, not one of its own.
 create function shown_card(card cards, above bigint) returns table (body text) language sql stable as $$
@@ -31,7 +33,7 @@ begin
                                          then c.stamp::text || case when c.previous_until > now() then '+' else '' end end
                                from credentials c where c.client_id = asked.client_id) as stamp
               from unnest(client_ids, stamps, credential_ids, keys, locked) with ordinality asked (client_id, known, credential_id, key, is_locked, at)) w
-      left join idempotency_keys k on k.credential_id = w.credential_id and k.key = w.key
+      left join lateral (select * from idempotency_keys known where known.credential_id = w.credential_id and known.key = w.key offset 0) k on true
      order by w.at);
 end $$;
 
@@ -45,29 +47,34 @@ create function update_cards(
   set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   claims constant written[] := claim_keys(client_ids, stamps, credential_ids, keys);
-  changed uuid[];
+  -- Null where nothing is to be done.
+  changed constant uuid[] := array(
+    select case when (claims[w.at]).is_free
+                     and (w.assignee is null or exists (select 1 from memberships m where m.workspace_id = board and m.user_id = w.assignee))
+                then (select c.id from cards c where c.workspace_id = board and c.number = w.number and c.deleted_at is null for no key update) end
+      from unnest(numbers, assignees) with ordinality w (number, assignee, at));
 begin
-  with updated as (
-    update cards c
-       set title = coalesce(w.title, c.title), priority = coalesce(w.priority, c.priority),
-           due_date = case when w.sets_due then w.due else c.due_date end,
-           assignee_id = case when w.sets_assignee then w.assignee else c.assignee_id end, updated_at = now()
-      from unnest(numbers, titles, priorities, dues, sets_due, assignees, sets_assignee) with ordinality
-             w (number, title, priority, due, sets_due, assignee, sets_assignee, at)
-     where (claims[w.at]).is_free and c.workspace_id = board and c.number = w.number and c.deleted_at is null
-       and (w.assignee is null or exists (select 1 from memberships m where m.workspace_id = board and m.user_id = w.assignee))
-    returning c.id, w.at),
-  told as (
-    insert into timeline_items (id, card_id, type, kind, actor_id, data)
-    select events[u.at], u.id, 'event', 'updated', actors[u.at], jsonb_build_object('fields', fields[u.at]) from updated u order by u.at)
-  select array_agg(u.id order by w.at) into changed from generate_subscripts(numbers, 1) w (at) left join updated u on u.at = w.at;
+  update cards c
+     set (title, priority, due_date, assignee_id) = (
+           select coalesce(titles[w.at], c.title), coalesce(priorities[w.at], c.priority),
+                  case when sets_due[w.at] then dues[w.at] else c.due_date end,
+                  case when sets_assignee[w.at] then assignees[w.at] else c.assignee_id end
+             from array_position(changed, c.id) w (at)),
+         updated_at = now()
+   where c.id = any(changed);
+  insert into timeline_items (id, card_id, type, kind, actor_id, data)
+  select events[w.at], w.id, 'event', 'updated', actors[w.at], jsonb_build_object('fields', fields[w.at])
+    from unnest(changed) with ordinality w (id, at) where w.id is not null;
   return query
     with shown as materialized (
-      select w.at, c.stage_id, place.is_stale, s.body
+      select w.at, c.stage_id, c.is_stale, c.body
         from unnest(changed) with ordinality w (id, at)
-        join cards c on c.id = w.id
-       cross join lateral place_in_column(c.stage_id, c.rank) place
-       cross join lateral shown_card(c, place.above) s),
+       cross join lateral (
+             select c.stage_id, place.is_stale, s.body
+               from cards c
+              cross join lateral place_in_column(c.stage_id, c.rank) place
+              cross join lateral shown_card(c, place.above) s
+              where c.id = w.id offset 0) c),
     kept as (
       insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
       select credential_ids[s.at], keys[s.at], fingerprints[s.at], 'done', 200, s.body from shown s)

@@ -31,9 +31,17 @@ export const atOnce = (name: string, given: readonly string[]): string =>
 export const atOnceOfSeveral = (name: string, given: readonly string[]): string =>
   `${WRITTEN} from ${name}(${REQUEST}, ${bound(given)}) with ordinality w order by w.ordinality`;
 
-/** The bindings of several writes as those of one statement: of each name an array of theirs. */
-export const sideBySide = (writes: readonly Question["bindings"][]): Record<string, unknown[]> =>
-  Object.fromEntries(Object.keys(writes[0] ?? {}).map((name) => [name, writes.map((write) => write[name])]));
+/** The bindings of several writes as those of one statement: of each name an array of theirs, and the first's where they have it in common. */
+export const sideBySide = (
+  writes: readonly Question["bindings"][],
+  common: readonly string[],
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(writes[0] ?? {}).map(([name, first]) => [
+      name,
+      common.includes(name) ? first : writes.map((write) => write[name]),
+    ]),
+  );
 
 const WRITTEN =
   'select w.stamp, w.is_free as "isFree", w.is_answer as "isAnswer", w.fingerprint, w.status, w.body, w.done, w.stale, w.behind';

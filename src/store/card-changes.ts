@@ -35,8 +35,7 @@ const UPDATE_SEVERAL = atOnceOfSeveral("update_cards", GIVEN);
 const asOne = (updates: readonly Question["bindings"][]): Question => ({
   sql: UPDATE_SEVERAL,
   bindings: {
-    ...sideBySide(updates),
-    workspaceId: updates[0]?.["workspaceId"],
+    ...sideBySide(updates, ["workspaceId"]),
     // PostgreSQL's arrays of arrays are all of one length.
     fields: updates.map(({ fields }) => JSON.stringify(fields)),
   },

@@ -44,11 +44,7 @@ const CREATE_SEVERAL = atOnceOfSeveral("create_drafts", GIVEN);
 /** Makes drafts in one project of a board by one statement. */
 const asOne = (drafts: readonly Question["bindings"][]): Question => ({
   sql: CREATE_SEVERAL,
-  bindings: {
-    ...sideBySide(drafts),
-    workspaceId: drafts[0]?.["workspaceId"],
-    projectId: drafts[0]?.["projectId"],
-  },
+  bindings: sideBySide(drafts, ["workspaceId", "projectId"]),
 });
 
 /** Makes a draft at the end of its project's backlog and tells of it, with the answer. */
