@@ -377,7 +377,8 @@ it("is planned for tables that will have grown, also while they are empty or hol
     const numbers = [number, number + 1, number + 2, number + 3];
     for (const _ of numbers.slice(1)) await api.post("/v1/cards", { title: "One more" });
     const { db } = another.service.deps;
-    await db.raw("truncate idempotency_keys");
+    // By its index: a whole read of our own, as truncating takes for the indexes, could be told after what is read before.
+    await db.raw("delete from idempotency_keys k using credentials c where k.credential_id = c.id");
     await db.raw("analyze");
     const tables = ["cards", "idempotency_keys", "timeline_items", "card_labels"];
     const reads = async (): Promise<{ table: string; whole: number; entries: number }[]> =>
