@@ -5,6 +5,7 @@ import {
   type DestinationStream,
   type Logger,
 } from "pino";
+import { useSpareTime } from "./spare-time.ts";
 
 /** What must never be in a log: forge tokens, API keys, secrets of monitors, the App's tokens and private keys, whole or cut off. */
 const SECRETS = [
@@ -68,7 +69,10 @@ function gatheringOutput(): { output: DestinationStream; noteLine: (line: string
     isWaiting = false;
     output.flush();
   };
-  process.on("exit", write);
+  process.on("exit", () => {
+    useSpareTime();
+    write();
+  });
   return {
     output,
     noteLine: (line) => {

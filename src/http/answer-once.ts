@@ -43,7 +43,10 @@ export async function answerOnce(
     credentialId: credential.id,
     workspaceId: board.workspaceId,
     role: board.role,
-    requestId: requestIdOf(credential.id, key, fingerprint),
+    // Most that are one statement do without.
+    get requestId() {
+      return requestIdOf(credential.id, key, fingerprint);
+    },
     presumed,
     key,
     fingerprint,

@@ -28,6 +28,11 @@ export function sendJson(
     response.end();
     return;
   }
+  sendText(response, json);
+}
+
+/** Sends JSON that nobody asks for again. */
+export function sendText(response: Response, json: string | Buffer): void {
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Content-Length", Buffer.byteLength(json));
   response.end(json);

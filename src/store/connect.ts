@@ -1,5 +1,6 @@
 import knex, { type Knex } from "knex";
 import { type Client, type CustomTypesConfig, types as parsers } from "pg";
+import { haveSpareTime } from "../spare-time.ts";
 import { ask } from "./ask.ts";
 
 /** A connection or an open transaction: every function of the store takes one first. */
@@ -131,7 +132,9 @@ export async function withConnection<T>(db: Db, work: (connection: Client) => Pr
   const lender = db.client as Lender;
   const connection = await lender.acquireConnection();
   try {
-    return await work(connection);
+    const done = work(connection);
+    haveSpareTime();
+    return await done;
   } finally {
     void lender.releaseConnection(connection);
   }

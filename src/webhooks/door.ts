@@ -3,7 +3,7 @@ import { invalid, Problem } from "../errors.ts";
 import { whereOf } from "../forge/github/translate-delivery.ts";
 import { verifyDelivery } from "../forge/github/verify-delivery.ts";
 import { bytesReader } from "../http/read-body.ts";
-import { sendJson } from "../http/send-json.ts";
+import { sendText } from "../http/send-json.ts";
 import { TokenBuckets } from "../http/token-buckets.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { decode } from "./decode.ts";
@@ -41,6 +41,6 @@ export function webhookDoor(
       inLane({ guid, event, payload: payload.text, source: "webhook", ...where }),
     );
     response.statusCode = 202;
-    sendJson(request, response, JSON.stringify({ accepted: isNew }));
+    sendText(response, JSON.stringify({ accepted: isNew }));
   };
 }

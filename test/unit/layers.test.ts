@@ -8,6 +8,7 @@ const SRC = resolve(import.meta.dirname, "../../src");
 const ORDER = [
   "errors.ts",
   "new-id.ts",
+  "spare-time.ts",
   "metrics",
   "flow",
   "forge",
