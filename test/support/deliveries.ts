@@ -70,7 +70,7 @@ export async function keptWhen(
 }
 
 /** A card in progress, and the payload of a status on its branch as GitHub tells of it. */
-export async function cardWithStatuses(world: TestWorld, board: TestBoard) {
+export async function cardWithStatuses(world: Pick<TestWorld, "forge">, board: TestBoard) {
   const { number } = await board.api.card();
   await board.api.move(number, board.stages["In progress"]);
   const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";

@@ -1,0 +1,78 @@
+/** Deliveries are taken several at once; what a process died with is found among them. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { MAX_DEATHS } from "../../src/actions/resume-move.ts";
+import { insertDeliveries } from "../../src/store/deliveries.ts";
+import { workLaneSoon } from "../../src/webhooks/receive.ts";
+import { allWorkedIn, cardWithStatuses } from "../support/deliveries.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+
+let world: KillableWorld;
+beforeAll(async () => {
+  world = await startKillableWorld();
+}, 120_000);
+afterAll(() => world.stop());
+
+/** Keeps whoever records a check of this name waiting, as long as the lock is held. */
+const POISON = "poison";
+const LOCK = 1;
+
+it.each([3, 20])(
+  "one delivery that every process dies with is set aside, and none of the %d before it and those behind it",
+  async (before) => {
+    const { db } = world;
+    const board = await world.board();
+    const { lane, status } = await cardWithStatuses(world, board);
+    await allWorkedIn(world);
+    await db.raw(`
+      create or replace function wait() returns trigger language plpgsql as $$
+      begin if new.name = '${POISON}' then perform pg_advisory_xact_lock(${LOCK}); end if; return new; end $$;
+      create or replace trigger wait before insert on check_reports for each row execute function wait()`);
+    const innocent = Array.from({ length: before + 3 }, (_, at) => `ci-${at}`);
+    const names = innocent.toSpliced(before, 0, POISON);
+    const guids = new Map(names.map((name) => [name, randomUUID()]));
+    const rowOf = (name: string) => ({
+      guid: guids.get(name) ?? "",
+      event: "status",
+      lane,
+      payload: JSON.stringify(status("success", name)),
+      source: "webhook" as const,
+    });
+    let lives = 0;
+    await whileHeld(
+      db,
+      async (trx) => {
+        await trx.raw("set local idle_in_transaction_session_timeout = 0");
+        await trx.raw(`select pg_advisory_xact_lock(${LOCK})`);
+      },
+      async () => {
+        await insertDeliveries(db, names.map(rowOf));
+        await workLaneSoon(db, lane);
+        // The first death is blamed on the oldest of those that were taken at once.
+        for (; lives <= MAX_DEATHS; lives++) {
+          await untilSomebodyWaits(db);
+          await world.kill();
+          await db.raw(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+              where wait_event_type = 'Lock' and datname = current_database()`,
+          );
+          await world.restart();
+        }
+        await allWorkedIn(world);
+      },
+    );
+    const worked = await db("deliveries").where({ lane, event: "status" }).select("guid", "state", "deaths");
+    const blamed = worked.filter(({ deaths }) => deaths > 0);
+    expect(worked.filter(({ state }) => state !== "done")).toEqual([
+      { guid: guids.get(POISON), state: "parked", deaths: MAX_DEATHS },
+    ]);
+    expect(blamed.map(({ deaths }) => Number(deaths)).toSorted((a, b) => a - b)).toEqual([1, MAX_DEATHS]);
+    expect(await db("check_reports").whereIn("name", innocent).count()).toEqual([{ count: innocent.length }]);
+    await db.raw("drop function wait() cascade");
+    await db("check_reports").delete();
+    await expectConsistent(world, board);
+  },
+  300_000,
+);
