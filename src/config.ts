@@ -57,7 +57,7 @@ export class ConfigError extends Error {
 
 const port = z
   .string()
-  .regex(/^\d{1,5}$/)
+  .regex(/^\d{1,7}$/)
   .transform(Number)
   .pipe(z.int().max(65_535));
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
@@ -193,7 +193,7 @@ function realConfig(
 
 function limitsOf(set: Setting, problems: string[]): CallLimits {
   const limit = (name: string, fallback: number): number =>
-    wholeNumber(set, name, fallback, [1, 99_999], problems);
+    wholeNumber(set, name, fallback, [1, 1_000_000], problems);
   return {
     callsAtOnce: limit("CALLS_AT_ONCE", DEFAULT_LIMITS.callsAtOnce),
     callsPerSecond: limit("CALLS_PER_SECOND", DEFAULT_LIMITS.callsPerSecond),
@@ -205,7 +205,7 @@ function apiUrlOf(set: Setting, problems: string[]): string {
   const host = set("GHE_HOST");
   if (host === undefined) return "https://api.github.com";
   const protocol = set("GHE_PROTOCOL") ?? "https";
-  if (!/^[\w.-]+(:\d{1,5})?$/.test(host)) {
+  if (!/^[\w.-]+(:\d{1,7})?$/.test(host)) {
     problems.push("GHE_HOST is a host name such as github.example.com, without https:// and without a path.");
   }
   if (protocol !== "https" && protocol !== "http") problems.push("GHE_PROTOCOL is https or http.");
@@ -242,7 +242,7 @@ function wholeNumber(
 ): number {
   const value = set(name);
   if (value === undefined) return fallback;
-  const isGood = /^\d{1,5}$/.test(value) && Number(value) >= least && Number(value) <= most;
+  const isGood = /^\d{1,7}$/.test(value) && Number(value) >= least && Number(value) <= most;
   if (!isGood) problems.push(`${name} is a whole number from ${least} to ${most}.`);
   return Number(value);
 }

@@ -138,6 +138,8 @@ describe("an App and a database", () => {
     ["METRICS_TOKEN", "with a space in the middle"],
     ["DRAIN_SECONDS", "-1"],
     ["DRAIN_SECONDS", "301"],
+    ["CALLS_AT_ONCE", "0"],
+    ["CALLS_PER_SECOND", "1000001"],
     ["RETAIN_DELIVERIES_DAYS", "3"],
     ["RETAIN_HISTORY_DAYS", "for ever"],
     ["PUBLIC_URL", "trunkline.example.com"],
@@ -168,6 +170,14 @@ describe("an App and a database", () => {
     "https://[::1]:3000",
   ])("PUBLIC_URL may be %s, in the sandbox, too", (PUBLIC_URL) => {
     expect([...problemsOf({ ...real, PUBLIC_URL }), ...problemsOf({ PUBLIC_URL })]).toEqual([]);
+  });
+
+  it.each([
+    ["CALLS_AT_ONCE", "callsAtOnce"],
+    ["CALLS_PER_SECOND", "callsPerSecond"],
+    ["FAILED_KEYS_PER_MINUTE", "failedKeysPerMinute"],
+  ] as const)("%s may be set to what it is without", (name, limit) => {
+    expect(problemsOf({ ...real, [name]: String(DEFAULT_LIMITS[limit]) })).toEqual([]);
   });
 
   it("a wrong setting is not repeated to whoever reads the message", () => {
