@@ -51,19 +51,44 @@ async function changes(board: TestBoard): Promise<Change[]> {
   ];
 }
 
+/** So many cards that a board takes longer to be read than a write's caller takes to ask for it. */
+async function fill({ api, stages }: TestBoard): Promise<void> {
+  for (let row = 0; row < 25; row++) {
+    await Promise.all(Array.from({ length: 16 }, () => api.card({ statusId: stages["To do"] })));
+  }
+}
+
+/** Reads the board several at a time and over and over, so that there is always a question under way that others could share. */
+function keepReading(readers: readonly Api[]): () => Promise<void> {
+  const over = new AbortController();
+  const reading = readers
+    .flatMap((reader) => [reader, reader, reader])
+    .map(async (reader) => {
+      while (!over.signal.aborted) await reader.get("/v1/board");
+    });
+  return async () => {
+    over.abort();
+    await Promise.all(reading);
+  };
+}
+
 it("hammered with writes of every kind on one process, no read of either misses one that was answered before it began", async () => {
   const board = await world.board({ repositories: [] });
+  await fill(board);
   const readers = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
   const misses: string[] = [];
   const hammer = async (change: Change, kind: number): Promise<void> => {
     for (let round = 0; round < 40; round++) {
       const isShown = await change(board.api, round);
-      for (const [process, reader] of readers.entries()) {
+      const read = async (reader: Api, process: number): Promise<void> => {
         const { text } = await reader.get("/v1/board");
         if (!isShown(text)) misses.push(`kind ${kind}, round ${round}, process ${process}`);
-      }
+      };
+      await Promise.all(readers.map(read));
     }
   };
+  const stopReading = keepReading(readers);
   await Promise.all((await changes(board)).map(hammer));
+  await stopReading();
   expect(misses).toEqual([]);
 }, 120_000);
