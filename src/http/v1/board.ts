@@ -40,7 +40,7 @@ const board = z
 
 const readBoardRoute = readRoute({
   path: "/v1/board",
-  summary: "The columns of a project in flow order, with their cards",
+  summary: "The columns of a project in flow order, with their cards, but for the backlog",
   tag: "Board",
   query: projectQuery,
   responses: { 200: { description: "The board", schema: board } },
