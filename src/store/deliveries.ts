@@ -101,7 +101,8 @@ const MARKED = `with marked as (
    where guid = any(${WORKED}) and ${LEFT_TO_LATER_COMMITS})`;
 
 /**
- * Up to 16 of a lane that wait to be worked, the oldest first, with `mostOctets` of payloads together; the first comes however large its own is.
+ * Up to 16 of a lane that wait to be worked, the oldest first, with `mostOctets` of payloads together; the first comes however large its own is. None
+ * comes behind one that may make a pull request known: what was said on that before, which is older, may have to come between them.
  * `worked`, those before them, are marked by the same statement. How long a payload is can be told without reading it.
  */
 export async function nextDeliveries(
@@ -114,12 +115,13 @@ export async function nextDeliveries(
     db,
     `${MARKED}
      select guid, event, payload, attempts, deaths, source, received_at as "receivedAt"
-       from (select *, row_number() over oldest as nth, sum(octet_length(payload)) over oldest as octets
+       from (select *, row_number() over oldest as nth, sum(octet_length(payload)) over oldest as octets,
+                    bool_or(event = 'pull_request') over (order by seq rows between unbounded preceding and 1 preceding) as is_behind
                from deliveries
               where lane = (select cast(:lane as text)) and state = 'waiting' and guid <> all(${WORKED})
              window oldest as (order by seq rows unbounded preceding)
               order by seq limit 16) waiting
-      where nth = 1 or octets <= :mostOctets order by seq`,
+      where nth = 1 or octets <= :mostOctets and not is_behind order by seq`,
     { lane, worked, mostOctets },
   );
 }

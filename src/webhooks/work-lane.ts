@@ -70,8 +70,8 @@ async function workOne(deps: Deps, run: Run, delivery: Delivery): Promise<Then> 
     if (!early) run.worked.push(delivery.guid);
     if (delivery.source === "webhook" && repositoryId !== null)
       run.sent = { repositoryId, at: delivery.receivedAt };
-    // What was said on a pull request before it was known is older than the rest; somebody else may have reopened it.
-    return isReopened || pullRequest ? "look again" : "go on";
+    // It is older than the rest.
+    return isReopened ? "look again" : "go on";
   } catch (error) {
     return putOff(deps, run, delivery, error);
   }

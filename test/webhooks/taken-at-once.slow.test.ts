@@ -63,6 +63,20 @@ it("payloads taken at once have a megabyte together, and a larger one comes alon
   expect(await guidsOf("small", [], 0)).toEqual(small.slice(0, 1));
 });
 
+it("nothing is taken behind one that may make a pull request known", async () => {
+  const guids = await keep(
+    "opened",
+    ["ping", "pull_request", "ping", "pull_request"].map((event) => ({ event, payload: "{}" })),
+  );
+  try {
+    expect(await guidsOf("opened", [])).toEqual(guids.slice(0, 2));
+    expect(await guidsOf("opened", guids.slice(0, 2))).toEqual(guids.slice(2));
+    expect(await guidsOf("opened", guids.slice(2, 3))).toEqual(guids.slice(3));
+  } finally {
+    await db()("deliveries").where({ lane: "opened" }).delete();
+  }
+});
+
 it("the statement is planned once, whatever it is asked for and marks", async () => {
   // Many lanes, and in a few of them much that waits.
   for (const [lanes, count, state] of [
