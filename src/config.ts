@@ -57,7 +57,7 @@ export class ConfigError extends Error {
 
 const port = z
   .string()
-  .regex(/^\d{1,7}$/)
+  .regex(/^\d{1,5}$/)
   .transform(Number)
   .pipe(z.int().max(65_535));
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
@@ -205,7 +205,7 @@ function apiUrlOf(set: Setting, problems: string[]): string {
   const host = set("GHE_HOST");
   if (host === undefined) return "https://api.github.com";
   const protocol = set("GHE_PROTOCOL") ?? "https";
-  if (!/^[\w.-]+(:\d{1,7})?$/.test(host)) {
+  if (!/^[\w.-]+(:\d{1,5})?$/.test(host)) {
     problems.push("GHE_HOST is a host name such as github.example.com, without https:// and without a path.");
   }
   if (protocol !== "https" && protocol !== "http") problems.push("GHE_PROTOCOL is https or http.");

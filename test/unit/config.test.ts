@@ -133,6 +133,7 @@ describe("an App and a database", () => {
     ["DATABASE_URL", "mysql://db/trunkline"],
     ["GHE_HOST", "https://github.example.com"],
     ["GHE_HOST", "github.example.com/api/v3"],
+    ["GHE_HOST", "github.example.com:123456"],
     ["APP_ID", "trunkline"],
     ["METRICS_TOKEN", "short"],
     ["METRICS_TOKEN", "with a space in the middle"],
