@@ -6,6 +6,7 @@ import { DEFAULT_FLOW, type Flow } from "../src/flow/flow.ts";
 import { rows, type Db } from "../src/store/connect.ts";
 import { insertProject } from "../src/store/projects.ts";
 import { insertWorkspace } from "../src/store/workspaces.ts";
+import { transaction } from "../src/store/transaction.ts";
 
 /** A board that is measured: one project on the default flow, without repositories. */
 export interface BenchBoard {
@@ -38,7 +39,7 @@ export async function seedBoard(
   const workspaceId = uuidv7();
   const projectId = uuidv7();
   const flow = freshFlow({ newId: uuidv7 }, DEFAULT_FLOW);
-  await db.transaction(async (trx) => {
+  await transaction(db, async (trx) => {
     const organizationId = organization.id;
     await insertWorkspace(trx, {
       id: workspaceId,

@@ -3,7 +3,7 @@ import { targetOf } from "../flow/flow.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { clockOf } from "../store/installations.ts";
 import { findCard, findCardById, lockCard, type CardHead } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
+import type { Db, Trx } from "../store/connect.ts";
 import type { InboxItem } from "../store/inbox/list-inbox.ts";
 import {
   findSuggestion,
@@ -17,12 +17,14 @@ import { findProject } from "../store/projects.ts";
 import { findRepository, type Repository } from "../store/repositories.ts";
 import { recordEvents } from "../store/timeline.ts";
 import { branchKey } from "./branch-items.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Caller, Write } from "./write.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { noInboxItem } from "./put-away-inbox-item.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { takeOverBranch, type SeenBranch } from "./take-over-branch.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** A suggested branch as the forge shows it now. */
 type SuggestedBranch = SeenBranch & { readonly repository: Repository };
@@ -34,29 +36,31 @@ type SuggestedBranch = SeenBranch & { readonly repository: Repository };
  */
 export async function adoptBranch(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   item: InboxItem,
   number: number | undefined,
-): Promise<Answered> {
+): Promise<StoredAnswer> {
   if (item.kind !== "branch_suggestion") throw noSuggestion(item);
-  const suggestion = await findSuggestion(deps.db, item.id);
+  const { trx } = write;
+  const suggestion = await findSuggestion(trx, item.id);
   // Somebody has adopted it, or put it away, since the item was found.
   if (!suggestion) throw noInboxItem();
-  const card = await adopterOf(deps, caller, suggestion, number);
-  const repository = await findRepository(deps.db, suggestion.repositoryId);
+  const card = await adopterOf(trx, write.workspaceId, suggestion, number);
+  const repository = await findRepository(trx, suggestion.repositoryId);
   if (!repository || repository.projectId !== suggestion.projectId) throw noInboxItem();
+  await write.commit();
   const branch = await seeBranch(deps, card, repository, suggestion.branchName);
-  return deps.db.transaction(async (trx) => {
-    const current = await lockCard(trx, card.id);
+  return transaction(deps.db, async (end) => {
+    const current = await lockCard(end, card.id);
     if (!current) throw noCard(card.number);
-    if (!(await holdInboxItem(trx, item.id))) throw noInboxItem();
-    if (await findOpenOperation(trx, card.id)) {
+    if (!(await holdInboxItem(end, item.id))) throw noInboxItem();
+    if (await findOpenOperation(end, card.id)) {
       throw busy(`Card ${card.number} is being moved. Adopt the branch once that is done.`, 2);
     }
-    await takeOver(trx, caller, current, branch);
-    await catchUpSoon(trx, card.id);
-    if (current.blocked) await recheckSoon(trx, card.id);
-    return caller.answer(trx, null, 204);
+    await takeOver(end, write, current, branch);
+    await catchUpSoon(end, card.id);
+    if (current.blocked) await recheckSoon(end, card.id);
+    return write.answerIn(end, null, 204);
   });
 }
 
@@ -65,15 +69,15 @@ const noSuggestion = ({ kind }: InboxItem): Problem =>
 const noCard = (number: number): Problem => notFound(`There is no card ${number} on this board.`);
 
 async function adopterOf(
-  deps: Deps,
-  caller: Caller,
+  db: Db,
+  workspaceId: string,
   suggestion: Suggestion,
   number: number | undefined,
 ): Promise<CardHead> {
   const card =
     number === undefined
-      ? await findCardById(deps.db, suggestion.cardId)
-      : await findCard(deps.db, caller.workspaceId, number);
+      ? await findCardById(db, suggestion.cardId)
+      : await findCard(db, workspaceId, number);
   if (!card) throw number === undefined ? noInboxItem() : noCard(number);
   if (card.projectId === suggestion.projectId) return card;
   throw invalid(`Card ${card.number} is of another project than the branch.`, [

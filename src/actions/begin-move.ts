@@ -1,116 +1,167 @@
 import { busy, notFound, type Problem } from "../errors.ts";
+import { stageOf } from "../flow/flow.ts";
+import { needsGit } from "../flow/move.ts";
+import { setBlocked } from "../store/blocked-cards.ts";
 import { lockCard, type CardHead } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import { holdStage } from "../store/flows.ts";
+import { countLinks } from "../store/links.ts";
 import {
-  beginOperation,
-  findFinishedOperation,
   findOpenOperation,
+  findOperationOfRequest,
   insertOperation,
   settleOperation,
   takeOver,
-  type NewOperation,
   type Operation,
 } from "../store/operations.ts";
-import type { Trx } from "../store/connect.ts";
+import { placeCard } from "../store/placing.ts";
+import { findProject } from "../store/projects.ts";
+import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
-import { persevere } from "./persevere.ts";
+import type { Transition } from "./look-at-card.ts";
+import { releaseWithRetry } from "./release-with-retry.ts";
 
-/** A move this process holds. */
+/** A move that this process holds. */
 export interface HeldMove {
   readonly id: string;
   readonly attempt: number;
   readonly actorId: string;
   readonly index: number;
-  /** No caller is behind this try: what the forge's queue has thrown out is not put there again. */
+  /** No caller waits for this attempt: what GitHub's merge queue has removed is not queued again. */
   readonly isResumed?: boolean;
-  /** The forge had it queued for longer than word of its end takes: that may be lost. */
+  /** GitHub had it queued for longer than the end of a merge takes to arrive: that event may be lost. */
   readonly isOverdue?: boolean;
-  /** No earlier try of it, or of its request, can have merged anything. */
-  readonly isFirst?: boolean;
+}
+
+/** A transition whose card and stage are locked, and everything that decides how its move begins. */
+export interface LockedTransition extends Transition {
+  readonly linkCount: number;
+  /** The card's move that has not ended, or null. */
+  readonly open: Operation | null;
 }
 
 export type BegunMove =
+  /** Work on GitHub is left to do, and this process holds the move. */
   | { readonly state: "held"; readonly move: HeldMove }
-  /** An earlier try of the same request got through; this is what it came to. */
-  | { readonly state: "finished"; readonly result: unknown };
+  /** The card has moved: without Git, or by an earlier attempt of the same request. `result` is the answer. */
+  | { readonly state: "moved"; readonly result: unknown };
 
-interface MoveRequest {
-  readonly stageId: string;
-  readonly index: number;
-  readonly actorId: string;
-  readonly requestId: string;
+/**
+ * Locks a card and the stage it is to enter until the transaction ends, and reads what its move depends on. While the stage is
+ * locked nobody changes the flow, and once the move has begun nobody does until it has ended. Null where the stage is not in
+ * the card's flow; throws `not_found` for a deleted card.
+ */
+export async function lockTransition(
+  trx: Trx,
+  {
+    id: cardId,
+    workspaceId,
+    projectId,
+    number,
+  }: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
+  stageId: string,
+): Promise<LockedTransition | null> {
+  const [card, , project, linkCount, open] = await Promise.all([
+    lockCard(trx, cardId),
+    holdStage(trx, stageId),
+    findProject(trx, workspaceId, projectId),
+    countLinks(trx, cardId),
+    findOpenOperation(trx, cardId),
+  ]);
+  if (!card) throw notFound(`There is no card ${number} on this board.`);
+  if (!project) throw new Error(`card ${cardId} without its project`);
+  const stage = stageOf(project.flow, stageId);
+  return stage ? { card, project, stage, linkCount, open } : null;
 }
 
 /**
- * Makes the caller the card's one mover. A move into the same stage that nobody is at work on any more is taken over, one into
- * another stage abandoned; the forge is looked at afresh either way. Throws busy while a live process is moving the card.
+ * Begins a move in the caller's transaction. A move that needs no Git is placed right away. One that does makes the caller
+ * its holder: an unfinished move into the same stage that nobody holds is taken over, one into another stage is abandoned.
+ * Throws busy while a live process moves the card.
  */
-export async function beginMove(deps: Deps, card: CardHead, request: MoveRequest): Promise<BegunMove> {
-  const begun: HeldMove[] = [];
-  const held = (id: string, attempt: number, actorId: string, isFirst = false): BegunMove => {
-    const move = { id, attempt, actorId, index: request.index, isFirst };
-    begun.push(move);
-    return { state: "held", move };
-  };
+export async function beginMove(
+  deps: Deps,
+  trx: Trx,
+  transition: LockedTransition,
+  request: { readonly index: number; readonly actorId: string; readonly requestId: string },
+): Promise<BegunMove> {
+  const { card, stage, linkCount, open } = transition;
+  const { index, actorId, requestId } = request;
+  const earlier = await findOperationOfRequest(trx, { cardId: card.id, stageId: stage.id, requestId });
+  if (earlier?.state === "done") return { state: "moved", result: earlier.result };
+  if (!needsGit(card.stageId, stage, linkCount)) {
+    if (open?.isHeld) throw beingMoved(card);
+    if (open && card.stageId !== stage.id) await abandonMove(trx, card, open);
+    await enterStage(trx, transition, index, actorId);
+    const blocked = card.stageId === stage.id ? card.blocked : null;
+    const task = { number: card.number, statusId: stage.id, blocked };
+    return { state: "moved", result: { task, promoted: [] } };
+  }
+  if (open && !open.isHeld && open.stageId === stage.id) {
+    const taken = await takeOver(trx, open, { holder: deps.instanceId, requestId });
+    if (!taken) throw beingMoved(card);
+    return {
+      state: "held",
+      move: { id: open.id, attempt: taken.attempt, actorId: open.actorId, index },
+    };
+  }
+  if (open) await abandonMove(trx, card, open);
+  const id = deps.newId();
+  await insertOperation(trx, {
+    id,
+    workspaceId: card.workspaceId,
+    cardId: card.id,
+    stageId: stage.id,
+    index,
+    actorId,
+    requestId,
+    holder: deps.instanceId,
+  });
+  return { state: "held", move: { id, attempt: 1, actorId, index } };
+}
+
+/** Places the card and, where it changes stage, records that on its timeline and clears `blocked`. */
+export async function enterStage(
+  trx: Trx,
+  { card, stage }: Pick<Transition, "card" | "stage">,
+  index: number,
+  actorId: string,
+): Promise<void> {
+  await placeCard(trx, card.id, stage.id, index);
+  if (card.stageId === stage.id) return;
+  await Promise.all([
+    card.blocked && setBlocked(trx, card.id, null),
+    recordEvents(trx, [
+      {
+        cardId: card.id,
+        kind: "status_changed",
+        actor: { userId: actorId, login: null },
+        data: { from: card.stageId, to: stage.id },
+      },
+    ]),
+  ]);
+}
+
+/** Does what is left of a move. If that fails, releases the move, so that a retry or the sweep continues it. */
+export async function orReleaseMove<T>(
+  deps: Deps,
+  move: { readonly id: string; readonly attempt: number },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    const id = deps.newId();
-    const fresh = held(id, 1, request.actorId, true);
-    if (await beginOperation(deps.db, operationOf(deps, card, request, id))) return fresh;
-    return await deps.db.transaction((trx) => beginInSteps(deps, trx, card, request, held));
+    return await work();
   } catch (error) {
-    // The database may have kept it all the same, and only its word for that was lost.
-    for (const move of begun)
-      await persevere(deps.log, "a move", () => settleOperation(deps.db, move, "running"));
+    await releaseWithRetry(deps.log, "a move", () => settleOperation(deps.db, move, "running"));
     throw error;
   }
 }
 
-const operationOf = (deps: Deps, card: CardHead, request: MoveRequest, id: string): NewOperation => ({
-  id,
-  workspaceId: card.workspaceId,
-  cardId: card.id,
-  holder: deps.instanceId,
-  ...request,
-});
-
-async function beginInSteps(
-  deps: Deps,
+/** Ends a move that nobody holds, for another to take its place. Throws busy while somebody holds it or GitHub has it queued. */
+export async function abandonMove(
   trx: Trx,
-  card: CardHead,
-  request: MoveRequest,
-  held: (id: string, attempt: number, actorId: string) => BegunMove,
-): Promise<BegunMove> {
-  if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
-  const finished = await findFinishedOperation(trx, { cardId: card.id, ...request });
-  if (finished) return { state: "finished", result: finished.result };
-  const open = await findOpenOperation(trx, card.id);
-  if (open) {
-    const attempt = await takeOverOrAbandon(deps, trx, card, open, request);
-    if (attempt !== null) return held(open.id, attempt, open.actorId);
-  }
-  const id = deps.newId();
-  await insertOperation(trx, operationOf(deps, card, request, id));
-  return held(id, 1, request.actorId);
-}
-
-/** The attempt this process now holds the operation under, or null once it was abandoned. */
-async function takeOverOrAbandon(
-  deps: Deps,
-  trx: Trx,
-  card: CardHead,
+  card: { readonly number: number },
   open: Operation,
-  request: MoveRequest,
-): Promise<number | null> {
-  if (open.isHeld || open.stageId !== request.stageId) {
-    await abandonMove(trx, card, open);
-    return null;
-  }
-  const taken = await takeOver(trx, open, { holder: deps.instanceId, requestId: request.requestId });
-  if (!taken) throw beingMoved(card);
-  return taken.attempt;
-}
-
-/** Ends a move nobody is at work on, for another to take its place. Throws busy while somebody is, or the forge has it queued. */
-export async function abandonMove(trx: Trx, card: CardHead, open: Operation): Promise<void> {
+): Promise<void> {
   if (open.isHeld) throw beingMoved(card);
   if (open.state === "queued") {
     throw busy(
@@ -121,6 +172,6 @@ export async function abandonMove(trx: Trx, card: CardHead, open: Operation): Pr
   await settleOperation(trx, open, "abandoned");
 }
 
-/** Another call is at work on the card. */
+/** Another call moves the card. */
 export const beingMoved = (card: { readonly number: number }): Problem =>
   busy(`Card ${card.number} is being moved by another call. Try again in a moment.`, 1);

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { busy, Problem } from "../errors.ts";
+import { busy, type Problem } from "../errors.ts";
 import type { Db, Trx } from "../store/connect.ts";
 import { lockProject } from "../store/projects.ts";
 import {
   findActionOfRequest,
   findOpenAction,
   insertAction,
-  letGoOfUnheard,
   takeOverAction,
   type HeldAction,
   type ReleaseAction,
@@ -14,7 +13,6 @@ import {
 } from "../store/release-actions.ts";
 import type { ReleaseHead } from "../store/releases.ts";
 import type { Deps } from "./deps.ts";
-import { persevere } from "./persevere.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 
 /** An action on a release that this process holds. */
@@ -72,22 +70,6 @@ export async function beginReleaseAction(
   });
   const { kind, actorId, input } = request;
   return { state: "held", action: { id, attempt: 1, kind, actorId, input, progress: {} } };
-}
-
-/** Begins an action in a transaction of `begin`. Where the database may have kept it and only its word for that was lost, it is let go of. */
-export async function beginOrLetGo(
-  deps: Deps,
-  requestId: string,
-  begin: (trx: Trx) => Promise<BegunAction>,
-): Promise<BegunAction> {
-  try {
-    return await deps.db.transaction(begin);
-  } catch (error) {
-    const unheard = { requestId, holder: deps.instanceId };
-    if (!(error instanceof Problem))
-      await persevere(deps.log, "an action on a release", () => letGoOfUnheard(deps.db, unheard));
-    throw error;
-  }
 }
 
 async function takeOverSame(

@@ -21,6 +21,7 @@ import { lastMoverOf } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
 import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
+import { transaction } from "../store/transaction.ts";
 
 export const BRING_BACK_HOTFIX = "bring-back-hotfix";
 export const LOOK_AFTER_HOTFIXES = "look-after-hotfixes";
@@ -158,7 +159,7 @@ async function openPullRequest(
     return opened.refusal;
   }
   const { number: prNumber } = opened.value;
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await fulfilIntent(trx, intent);
     await saveBackmergeOpened(trx, { ...backmerge, cardId: card.id }, { branchName, prNumber });
     await recordEvents(trx, [

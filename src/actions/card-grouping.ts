@@ -18,14 +18,17 @@ export async function holdGrouping(
   workspaceId: string,
   { labelIds = [], featureId }: GroupingInput,
 ): Promise<void> {
-  const known = labelIds.length > 0 ? await holdLabels(trx, workspaceId, labelIds) : new Set();
-  const unknown = labelIds.filter((id) => !known.has(id));
+  const [labels, feature] = await Promise.all([
+    labelIds.length > 0 ? holdLabels(trx, workspaceId, labelIds) : new Set<string>(),
+    typeof featureId === "string" ? holdFeature(trx, workspaceId, featureId) : true,
+  ]);
+  const unknown = labelIds.filter((id) => !labels.has(id));
   if (unknown.length > 0) {
     throw invalid(`These are not labels of this board: ${unknown.join(", ")}. GET /v1/labels lists them.`, [
       { path: "body.labelIds", message: "not a label of this board" },
     ]);
   }
-  if (typeof featureId === "string" && !(await holdFeature(trx, workspaceId, featureId))) {
+  if (!feature) {
     throw invalid(
       `This board has no feature with the id ${featureId}. GET /v1/features?archived=1 lists them.`,
       [{ path: "body.featureId", message: "not a feature of this board" }],

@@ -34,7 +34,8 @@ export async function saveCardPages(
   cardId: string,
   { description, docIds }: CardPagesInput,
 ): Promise<void> {
-  if (docIds) await setCardPages(trx, cardId, docIds);
-  if (description === undefined) return;
-  await setCardPageLinks(trx, workspaceId, cardId, wikiLinksOf(description));
+  await Promise.all([
+    docIds && setCardPages(trx, cardId, docIds),
+    description !== undefined && setCardPageLinks(trx, workspaceId, cardId, wikiLinksOf(description)),
+  ]);
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../errors.ts";
 import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
-import type { Landed, MoveStep, RepositoryState } from "../flow/move.ts";
+import type { Landed, MoveStep } from "../flow/move.ts";
 import { queueRejected } from "../flow/refusal.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import type { Beginning } from "../store/begun-moves.ts";
 import { findIntent, acceptMerge, withdrawIntent } from "../store/intents.ts";
 import { listLinks, type Link } from "../store/links.ts";
 import { listPromotions, type Promotion } from "../store/operations.ts";
 import type { HeldMove } from "./begin-move.ts";
 import type { Deps } from "./deps.ts";
-import { lookOnTheWay, lookUntilDecided, type Crossing, type Look } from "./look-at-card.ts";
+import { lookOnTheWay, lookUntilDecided, type Transition, type Look } from "./look-at-card.ts";
 import { lookFromHere } from "./look-from-here.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 import { recordEarlierDeeds } from "./record-earlier-deeds.ts";
@@ -36,8 +36,6 @@ export type MoveOutcome = Told &
 
 interface Context extends StepContext {
   readonly operation: HeldMove;
-  /** Whether this move may have merged anything so far. */
-  readonly mayHaveMerged: boolean;
 }
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
 
@@ -47,43 +45,39 @@ const LEAST_WAIT_MS = 3_000;
 /** How often it is looked for a pull request that was just opened: the forge's reads may lag behind its writes. */
 const MAX_LOOKS = 5;
 
-/** What was read of the card as its move began, and need not be asked again. */
-export type Known = Pick<Beginning, "links" | "tips" | "mayHaveLeft">;
-
 /**
- * Does on the forge what the stage asks, as far as it is not done yet: branches, pull requests and ready marks, and once every
- * repository has passed the check, the merges one by one with their heads pinned.
- *
- * Throws `ForgeUnavailable` when the forge did not say; what was done stays done and a later try does what is left.
+ * Does on GitHub what the stage asks, as far as it is not done yet: branches, pull requests and ready marks, and, once every
+ * repository has passed the check, the merges one by one with their heads pinned. Throws `unavailable` (503) when GitHub did
+ * not answer: what was done stays done, and a later attempt does what is left.
  */
-export async function carryOutMove(
-  deps: Deps,
-  crossing: Crossing,
-  move: HeldMove,
-  known?: Known,
-): Promise<MoveOutcome> {
+export async function carryOutMove(deps: Deps, transition: Transition, move: HeldMove): Promise<MoveOutcome> {
+  try {
+    return await carryOut(deps, transition, move);
+  } catch (error) {
+    deps.metrics.moves.inc({ outcome: "unfinished" });
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    throw new Problem(
+      "unavailable",
+      "The forge could not be reached, so the move is not finished. Make the same call again.",
+      { retryAfter: error.retryAfter, detail: error.message, cause: error },
+    );
+  }
+}
+
+async function carryOut(deps: Deps, transition: Transition, move: HeldMove): Promise<MoveOutcome> {
   const until = performance.now() + MERGE_WAIT_MS;
-  const links = known?.links ?? (await listLinks(deps.db, crossing.card.id));
-  let look =
-    (await lookFromHere(deps, crossing, links, known?.tips)) ??
-    (await lookUntilDecided(deps, crossing, links));
-  let mayHaveMerged = move.isFirst !== true;
+  const context: Context = { ...transition, actorId: move.actorId, operation: move };
+  let look = (await lookFromHere(deps, transition)) ?? (await lookUntilDecided(deps, transition));
   for (let looks = 1; ; looks++) {
-    mayHaveMerged ||= look.repositories.some(hasPullRequests);
-    const held = { actorId: move.actorId, operation: move, mayHaveMerged };
-    const context: Context = { ...crossing, ...held, mayHaveLeft: known?.mayHaveLeft };
     if (looks === 1 || move.isResumed) await recordEarlierDeeds(deps, context, look.repositories);
     const left = move.isResumed ? await afterQueue(deps, context, look, looks === 1) : null;
     const outcome = left ?? (await actOn(deps, context, look, until));
     if (outcome !== "look_again") return outcome;
     if (looks === MAX_LOOKS) throw new ForgeUnavailable("the forge does not show what was just done");
     if (looks > 1) await sleep(200 * 2 ** looks);
-    look = await lookUntilDecided(deps, crossing);
+    look = await lookUntilDecided(deps, transition);
   }
 }
-
-const hasPullRequests = ({ facts }: RepositoryState): boolean =>
-  !("reason" in facts) && facts.pullRequests.length > 0;
 
 /**
  * What becomes of a move that nobody asks for just now when the forge's queue has let go of one of its merges: it is not put there again, but
@@ -233,8 +227,8 @@ async function mergeAll(
   return queued.length > 0 ? { state: "queued", queued, ...told } : { state: "moved", ...told };
 }
 
-async function tell(deps: Deps, { operation, mayHaveMerged }: Context, { plan }: Look): Promise<Told> {
-  const promoted = mayHaveMerged ? await listPromotions(deps.db, operation.id) : [];
+async function tell(deps: Deps, { operation }: Context, { plan }: Look): Promise<Told> {
+  const promoted = await listPromotions(deps.db, operation.id);
   const isOurs = ({ fullName, targetBranch, prNumber }: Landed): boolean =>
     promoted.some(
       (ours) =>

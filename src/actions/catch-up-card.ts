@@ -8,7 +8,7 @@ import { findProject, type Project } from "../store/projects.ts";
 import { lastActorOf } from "../store/timeline.ts";
 import type { Db } from "../store/connect.ts";
 import type { Deps } from "./deps.ts";
-import { lookAtCard, type Crossing } from "./look-at-card.ts";
+import { lookAtCard, type Transition } from "./look-at-card.ts";
 import { lookAtWhatWasHeard } from "./look-from-here.ts";
 import { takeStep } from "./take-step.ts";
 import { takeUpBranch } from "./take-up-branch.ts";
@@ -44,17 +44,17 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   if (!project || !stage) return;
   await takeUpBranches(deps, card, project);
   if (!ruleAsks(stage.rule, "branch")) return;
-  const crossing = { card, project, stage };
+  const transition = { card, project, stage };
   const links = await listLinks(deps.db, cardId);
   const [nextMerge] = mergesAfter(project.flow, stage.id);
   if (nextMerge && links.some(({ branchName, headSha }) => branchName !== null && headSha === null)) {
-    await restoreBranches(deps, { ...crossing, stage: nextMerge });
+    await restoreBranches(deps, { ...transition, stage: nextMerge });
   }
   if (links.some(({ branchName }) => branchName === null)) {
     // A stage that asks for more refuses to start from nothing, so what it asks first is asked alone.
-    await takeLateSteps(deps, { ...crossing, stage: { ...stage, rule: { type: "branch", into: null } } });
+    await takeLateSteps(deps, { ...transition, stage: { ...stage, rule: { type: "branch", into: null } } });
   }
-  if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await takeLateSteps(deps, crossing);
+  if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await takeLateSteps(deps, transition);
 }
 
 /** Of the repositories the card has no branch in: those it was unlinked from and linked to again. */
@@ -76,9 +76,9 @@ const linkerOf = (deps: Deps, cardId: string, repositoryId: string): Promise<str
   lastActorOf(deps.db, cardId, "repository_linked", repositoryId);
 
 /** Of the branches last heard to be gone: those that are there are remembered, those merged elsewhere made again. */
-async function restoreBranches(deps: Deps, crossing: Crossing): Promise<void> {
-  const { card } = crossing;
-  const { links, repositories, plan } = await lookAtCard(deps, crossing);
+async function restoreBranches(deps: Deps, transition: Transition): Promise<void> {
+  const { card } = transition;
+  const { links, repositories, plan } = await lookAtCard(deps, transition);
   for (const { repositoryId, facts } of repositories) {
     const headSha = "reason" in facts ? null : facts.headSha;
     if (headSha !== null) await setHeadSha(deps.db, card.id, repositoryId, headSha);
@@ -87,14 +87,15 @@ async function restoreBranches(deps: Deps, crossing: Crossing): Promise<void> {
   for (const step of plan.steps) {
     const link = links.find((candidate) => candidate.repository.id === step.repositoryId);
     if (!link || step.action !== "restore_branch") continue;
-    await takeStep(deps, { ...crossing, actorId, operation: null }, link, step);
+    await takeStep(deps, { ...transition, actorId, operation: null }, link, step);
   }
 }
 
 /** A branch is cut for whoever linked its repository, everything else done for whoever moved the card last. */
-async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
-  const { card } = crossing;
-  const { links, plan } = (await lookAtWhatWasHeard(deps, crossing)) ?? (await lookAtCard(deps, crossing));
+async function takeLateSteps(deps: Deps, transition: Transition): Promise<void> {
+  const { card } = transition;
+  const { links, plan } =
+    (await lookAtWhatWasHeard(deps, transition)) ?? (await lookAtCard(deps, transition));
   if (plan.isBehind) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
   const moverId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
@@ -102,7 +103,7 @@ async function takeLateSteps(deps: Deps, crossing: Crossing): Promise<void> {
     // Whoever made a pull request a draft again since meant it.
     if (!link || step.action === "merge" || step.action === "mark_ready") continue;
     const linkerId = step.action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
-    const context = { ...crossing, actorId: linkerId || moverId, operation: null };
+    const context = { ...transition, actorId: linkerId || moverId, operation: null };
     const outcome = await takeStep(deps, context, link, step);
     // It has a branch again, which may have something to show.
     if (outcome === "overtaken" && step.action === "create_branch") await catchUpSoon(deps.db, card.id);

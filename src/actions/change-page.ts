@@ -11,8 +11,8 @@ import {
   type PageChanges,
   type PageHead,
 } from "../store/pages.ts";
-import type { Answered, Caller } from "./caller.ts";
-import type { Deps } from "./deps.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import { requireParent, slugFor } from "./page-relations.ts";
 
 export interface ChangePageInput {
@@ -25,29 +25,26 @@ export interface ChangePageInput {
 
 /** Sets the fields that are given, leaves the others, and answers with the whole page. A new title moves the slug. */
 export async function changePage(
-  deps: Deps,
-  caller: Caller,
+  write: Write,
   { id }: PageHead,
   input: ChangePageInput,
-): Promise<Answered> {
-  const { workspaceId } = caller;
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
   const links = input.body === undefined ? null : wikiLinksOf(input.body);
-  return deps.db.transaction(async (trx) => {
-    await holdPages(trx, workspaceId);
-    const page = await findPage(trx, workspaceId, id);
-    if (!page) throw notFound("There is no page with this id on this board.");
-    if (Object.keys(input).length > 0) {
-      const changes: PageChanges = {
-        ...(await named(trx, workspaceId, page, input)),
-        ...(input.body !== undefined && { body: input.body }),
-        ...(await placed(trx, workspaceId, page, input)),
-      };
-      await updatePage(trx, id, changes, caller.userId);
-      if (changes.slug !== undefined) await takeSlug(trx, workspaceId, id, changes.slug);
-      if (links) await setPageLinks(trx, workspaceId, id, links);
-    }
-    return caller.answer(trx, await readPage(trx, workspaceId, id));
-  });
+  await holdPages(trx, workspaceId);
+  const page = await findPage(trx, workspaceId, id);
+  if (!page) throw notFound("There is no page with this id on this board.");
+  if (Object.keys(input).length > 0) {
+    const changes: PageChanges = {
+      ...(await named(trx, workspaceId, page, input)),
+      ...(input.body !== undefined && { body: input.body }),
+      ...(await placed(trx, workspaceId, page, input)),
+    };
+    await updatePage(trx, id, changes, write.userId);
+    if (changes.slug !== undefined) await takeSlug(trx, workspaceId, id, changes.slug);
+    if (links) await setPageLinks(trx, workspaceId, id, links);
+  }
+  return write.answer(await readPage(trx, workspaceId, id));
 }
 
 async function named(

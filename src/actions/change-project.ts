@@ -7,30 +7,27 @@ import {
   type Project,
   type ProjectChanges,
 } from "../store/projects.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import { requireFreeSlug } from "./create-project.ts";
-import type { Deps } from "./deps.ts";
 
 /** Sets the fields that are given; a new name leaves the slug as it is. Answers with the whole project. */
 export async function changeProject(
-  deps: Deps,
-  caller: Caller,
+  write: Write,
   project: Project,
   changes: ProjectChanges,
-): Promise<Answered> {
-  const { workspaceId } = caller;
-  return deps.db.transaction(async (trx) => {
-    await holdProjects(trx, workspaceId);
-    if (changes.slug !== undefined) {
-      const all = await listProjects(trx, workspaceId);
-      requireFreeSlug(
-        changes.slug,
-        all.filter(({ id }) => id !== project.id),
-      );
-    }
-    await updateProject(trx, project.id, changes);
-    const changed = await readProject(trx, workspaceId, project.id);
-    if (!changed) throw notFound("There is no project with this id on this board.");
-    return caller.answer(trx, changed);
-  });
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  await holdProjects(trx, workspaceId);
+  if (changes.slug !== undefined) {
+    const all = await listProjects(trx, workspaceId);
+    requireFreeSlug(
+      changes.slug,
+      all.filter(({ id }) => id !== project.id),
+    );
+  }
+  await updateProject(trx, project.id, changes);
+  const changed = await readProject(trx, workspaceId, project.id);
+  if (!changed) throw notFound("There is no project with this id on this board.");
+  return write.answer(changed);
 }

@@ -4,7 +4,8 @@ import type { Trx } from "../store/connect.ts";
 import { listReleaseRepositories } from "../store/release-repositories.ts";
 import { listReleaseTags } from "../store/release-tags.ts";
 import type { ReleaseHead } from "../store/releases.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import { carryOutComplete } from "./carry-out-complete.ts";
 import type { Deps } from "./deps.ts";
 import { actOnRelease } from "./release-action.ts";
@@ -21,23 +22,16 @@ export interface Version {
  */
 export const completeRelease = (
   deps: Deps,
-  caller: Caller,
+  write: Write,
   release: ReleaseHead,
   versions: readonly Version[],
-): Promise<Answered> =>
-  actOnRelease(
-    deps,
-    caller,
-    release,
-    { kind: "complete", input: { versions }, actorId: caller.userId, requestId: caller.requestId },
-    carryOutComplete,
-    {
-      isNeeded: async (trx, current) => {
-        await requireVersions(trx, current, versions);
-        return true;
-      },
+): Promise<StoredAnswer> =>
+  actOnRelease(deps, write, release, { kind: "complete", input: { versions } }, carryOutComplete, {
+    isNeeded: async (trx, current) => {
+      await requireVersions(trx, current, versions);
+      return true;
     },
-  );
+  });
 
 /** Refuses versions that are wrong as far as can be told without the forge. */
 async function requireVersions(trx: Trx, release: ReleaseHead, versions: readonly Version[]): Promise<void> {

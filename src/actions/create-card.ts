@@ -1,25 +1,34 @@
 import { invalid } from "../errors.ts";
 import { backlogOf, stageOf, type Stage } from "../flow/flow.ts";
-import { wikiLinksOf } from "../flow/wiki-links.ts";
-import type { AtOnce } from "../store/at-once.ts";
-import { createDraftAtOnce } from "../store/card-creation.ts";
-import { findCardOfRequest, insertCard, readCard, type Priority } from "../store/cards.ts";
+import {
+  findCardOfRequest,
+  insertCard,
+  readChangedCard,
+  type Card,
+  type NewCard,
+  type Priority,
+} from "../store/cards.ts";
+import { countColumn } from "../store/column-counts.ts";
 import type { Trx } from "../store/connect.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
 import { setCardLabels } from "../store/labels.ts";
 import { insertLinks } from "../store/links.ts";
+import { LAST_INDEX } from "../store/operations.ts";
 import { rankAtEnd } from "../store/placing.ts";
 import { lockProject, type Project } from "../store/projects.ts";
 import { listProjectRepositories } from "../store/repositories.ts";
 import { recordEvents } from "../store/timeline.ts";
 import { takeCardNumber } from "../store/workspaces.ts";
+import { beginMove, lockTransition, orReleaseMove } from "./begin-move.ts";
 import { holdGrouping, type GroupingInput } from "./card-grouping.ts";
 import { holdCardPages, saveCardPages, type CardPagesInput } from "./card-pages.ts";
-import { cardRelations, type RelationInput, type Relations } from "./card-relations.ts";
-import type { Answered, Caller, KeyedAsker } from "./caller.ts";
+import { cardRelations, type RelationInput } from "./card-relations.ts";
+import { carryOutMove } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
-import { moveNewCard } from "./move-card.ts";
 import { knownRepositories } from "./relink-card.ts";
 import { requireRoleFor } from "./require-role.ts";
+import { settleMove } from "./settle-move.ts";
+import type { Caller, Write } from "./write.ts";
 
 export interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title: string;
@@ -33,87 +42,85 @@ export interface CreateCardInput extends RelationInput, GroupingInput, CardPages
 }
 
 /**
- * Creates a card as a draft and, where a stage is named, moves it there. When the forge refuses that move the card is still created: it
- * stands in the backlog, blocked. Answers 201 with the card.
+ * Creates a card as a draft and, where a stage is named, moves it there. When GitHub refuses that move the card is still
+ * created: it stands in the backlog, blocked. Answers 201 with the card.
  */
 export async function createCard(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   project: Project,
   input: CreateCardInput,
-): Promise<Answered> {
+): Promise<StoredAnswer> {
+  const { trx, workspaceId, userId: actorId, requestId } = write;
   const backlog = backlogOf(project.flow);
-  const stage = targetStage(project, caller, input.statusId);
-  const relations = await cardRelations(deps.db, caller.workspaceId, input);
-  const isDraft = stage === undefined || stage.id === backlog.id;
-  const created = await deps.db.transaction(async (trx) => {
-    const earlier = await findCardOfRequest(trx, caller.workspaceId, caller.requestId);
-    const number = earlier ?? (await insertDraft(deps, trx, caller, project, { ...input, relations }));
-    if (!isDraft) return { number };
-    return { answered: await caller.answer(trx, await readCard(trx, caller.workspaceId, number), 201) };
-  });
-  if (created.answered) return created.answered;
-  return moveNewCard(deps, caller, created.number, stage ?? backlog);
-}
-
-/** Fields that are columns of the card, and that nothing else follows from. */
-const PLAIN = new Set([
-  "title",
-  "description",
-  "priority",
-  "assigneeId",
-  "dueDate",
-  "hotfix",
-  "repositoryIds",
-]);
-
-/** Creates a draft in one statement, where all fields given are plain ones; without `projectId` in the board's only project. */
-export async function draftCard(
-  deps: Deps,
-  asker: KeyedAsker,
-  projectId: string | undefined,
-  input: CreateCardInput,
-): Promise<AtOnce> {
-  const { title, description = "", priority = "none", repositoryIds } = input;
-  const isPlain = Object.keys(input).every((field) => PLAIN.has(field));
-  const isLinkedByHand = repositoryIds !== undefined && repositoryIds.length > 0;
-  if (!isPlain || isLinkedByHand || wikiLinksOf(description).length > 0) return null;
-  return createDraftAtOnce(deps.db, asker, {
-    id: deps.newId(),
-    workspaceId: asker.workspaceId,
-    projectId: projectId ?? null,
-    title,
-    description,
-    priority,
-    assigneeId: input.assigneeId ?? null,
-    dueDate: input.dueDate ?? null,
-    hotfix: input.hotfix ?? false,
-    isLinked: repositoryIds === undefined,
-    createdBy: asker.userId,
-    eventId: deps.newId(),
+  const stage = targetStage(project, write, input.statusId) ?? backlog;
+  if (stage.id === backlog.id) {
+    const draft = await prepareDraft(deps, write, project, input);
+    const [, { card, columnToCount }] = await Promise.all([
+      insertDraft(trx, draft),
+      readChangedCard(trx, workspaceId, draft.number),
+    ]);
+    const answer = await write.answer(card, 201);
+    if (columnToCount !== null) await countColumn(deps.db, columnToCount);
+    return answer;
+  }
+  const earlier = await findCardOfRequest(trx, workspaceId, requestId);
+  const created = earlier ?? (await createDraft(deps, write, project, input));
+  const { number } = created;
+  const transition = await lockTransition(trx, created, stage.id);
+  if (!transition) throw new Error(`stage ${stage.id} of another flow`);
+  const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
+  const readCreated = async (end: Trx): Promise<Card> =>
+    (await readChangedCard(end, workspaceId, number)).card;
+  if (begun.state === "moved") return write.answer(await readCreated(trx), 201);
+  return orReleaseMove(deps, begun.move, async () => {
+    await write.commit();
+    const outcome = await carryOutMove(deps, transition, begun.move);
+    return settleMove(deps, transition, begun.move, outcome, async (end) =>
+      write.answerIn(end, await readCreated(end), 201),
+    );
   });
 }
 
-type DraftInput = CreateCardInput & { readonly relations: Relations };
-
-async function insertDraft(
+async function createDraft(
   deps: Deps,
-  trx: Trx,
-  caller: Caller,
+  write: Write,
   project: Project,
-  input: DraftInput,
-): Promise<number> {
-  await lockProject(trx, project.id, "share");
-  const repositoryIds = await repositoriesOf(trx, project, input.repositoryIds);
-  await holdGrouping(trx, caller.workspaceId, input);
-  await holdCardPages(trx, caller.workspaceId, input);
-  const cardId = deps.newId();
+  input: CreateCardInput,
+): Promise<Draft> {
+  const draft = await prepareDraft(deps, write, project, input);
+  await insertDraft(write.trx, draft);
+  return draft;
+}
+
+interface Draft extends NewCard {
+  readonly repositoryIds: readonly string[];
+  readonly input: CreateCardInput;
+}
+
+/**
+ * Checks what a new card refers to, and takes its place in the backlog and its number. The locks come in the order in which everybody
+ * takes them: the project, so that no repository leaves it meanwhile; what the card is grouped by; the column; the board's row.
+ */
+async function prepareDraft(
+  deps: Deps,
+  { trx, workspaceId, userId, requestId }: Write,
+  project: Project,
+  input: CreateCardInput,
+): Promise<Draft> {
   const stageId = backlogOf(project.flow).id;
-  const rank = await rankAtEnd(trx, stageId);
-  const number = await takeCardNumber(trx, caller.workspaceId);
-  await insertCard(trx, {
-    id: cardId,
-    workspaceId: caller.workspaceId,
+  const [relations, , repositoryIds, , , rank, number] = await Promise.all([
+    cardRelations(trx, workspaceId, input),
+    lockProject(trx, project.id, "share"),
+    repositoriesOf(trx, project, input.repositoryIds),
+    holdGrouping(trx, workspaceId, input),
+    holdCardPages(trx, workspaceId, input),
+    rankAtEnd(trx, stageId),
+    takeCardNumber(trx, workspaceId),
+  ]);
+  return {
+    id: deps.newId(),
+    workspaceId,
     projectId: project.id,
     number,
     title: input.title,
@@ -121,21 +128,29 @@ async function insertDraft(
     stageId,
     rank,
     priority: input.priority ?? "none",
-    assigneeId: input.relations.assigneeId ?? null,
-    parentId: input.relations.parentId ?? null,
+    assigneeId: relations.assigneeId ?? null,
+    parentId: relations.parentId ?? null,
     featureId: input.featureId ?? null,
     dueDate: input.dueDate ?? null,
     hotfix: input.hotfix ?? false,
-    createdBy: caller.userId,
-    requestId: caller.requestId,
-  });
-  await insertLinks(trx, cardId, repositoryIds);
-  await setCardLabels(trx, cardId, input.labelIds ?? []);
-  await saveCardPages(trx, caller.workspaceId, cardId, input);
-  await recordEvents(trx, [
-    { cardId, kind: "created", actor: { userId: caller.userId, login: null }, data: { number } },
+    createdBy: userId,
+    requestId,
+    repositoryIds,
+    input,
+  };
+}
+
+async function insertDraft(trx: Trx, { repositoryIds, input, ...card }: Draft): Promise<void> {
+  const { id: cardId, workspaceId, number, createdBy } = card;
+  await Promise.all([
+    insertCard(trx, card),
+    insertLinks(trx, cardId, repositoryIds),
+    input.labelIds && setCardLabels(trx, cardId, input.labelIds),
+    saveCardPages(trx, workspaceId, cardId, input),
+    recordEvents(trx, [
+      { cardId, kind: "created", actor: { userId: createdBy, login: null }, data: { number } },
+    ]),
   ]);
-  return number;
 }
 
 function targetStage(project: Project, caller: Caller, statusId: string | undefined): Stage | undefined {

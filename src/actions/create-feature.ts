@@ -1,6 +1,7 @@
 import { DEFAULT_COLOR, type Color } from "../flow/colors.ts";
 import { findFeature, insertFeature } from "../store/features.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 
 export interface CreateFeatureInput {
@@ -12,13 +13,11 @@ export interface CreateFeatureInput {
 /** Adds a feature behind the board's others, gray unless a colour is chosen. Answers 201 with it. */
 export async function createFeature(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   { name, description = "", color = DEFAULT_COLOR }: CreateFeatureInput,
-): Promise<Answered> {
-  const { workspaceId } = caller;
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
   const id = deps.newId();
-  return deps.db.transaction(async (trx) => {
-    await insertFeature(trx, { id, workspaceId, name, description, color });
-    return caller.answer(trx, await findFeature(trx, workspaceId, id), 201);
-  });
+  await insertFeature(trx, { id, workspaceId, name, description, color });
+  return write.answer(await findFeature(trx, workspaceId, id), 201);
 }

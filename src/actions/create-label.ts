@@ -2,7 +2,8 @@ import { conflict } from "../errors.ts";
 import { DEFAULT_COLOR, type Color } from "../flow/colors.ts";
 import { findLabel, findLabelNamed, insertLabel } from "../store/labels.ts";
 import type { Trx } from "../store/connect.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 
 /** Refuses a name that another label of the board has, and says which. */
@@ -26,14 +27,12 @@ export const labelNameTaken = (name: string): Error =>
 /** Adds a label to the board, gray unless a colour is chosen. Answers 201 with it. */
 export async function createLabel(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   { name, color = DEFAULT_COLOR }: { readonly name: string; readonly color?: Color | undefined },
-): Promise<Answered> {
-  const { workspaceId } = caller;
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
   const id = deps.newId();
-  return deps.db.transaction(async (trx) => {
-    await requireFreeName(trx, workspaceId, name);
-    if (!(await insertLabel(trx, { id, workspaceId, name, color }))) throw labelNameTaken(name);
-    return caller.answer(trx, await findLabel(trx, workspaceId, id), 201);
-  });
+  await requireFreeName(trx, workspaceId, name);
+  if (!(await insertLabel(trx, { id, workspaceId, name, color }))) throw labelNameTaken(name);
+  return write.answer(await findLabel(trx, workspaceId, id), 201);
 }

@@ -11,7 +11,8 @@ import {
   type Project,
   type ProjectEntry,
 } from "../store/projects.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { freshFlow } from "./fresh-flow.ts";
 
@@ -33,26 +34,24 @@ export function requireFreeSlug(slug: string, others: readonly ProjectEntry[]): 
  */
 export async function createProject(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   { name, slug, description = "" }: CreateProjectInput,
   flowFrom?: Project,
-): Promise<Answered> {
-  const { workspaceId } = caller;
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
   const id = deps.newId();
-  return deps.db.transaction(async (trx) => {
-    await holdProjects(trx, workspaceId);
-    const others = await listProjects(trx, workspaceId);
-    if (slug !== undefined) requireFreeSlug(slug, others);
-    const taken = new Set(others.map((project) => project.slug));
-    const [oldest] = flowFrom ? [flowFrom] : await listProjectsWithFlow(trx, workspaceId);
-    await insertProject(trx, {
-      id,
-      workspaceId,
-      name,
-      slug: slug ?? freeSlug(slugOf(name) || "project", (candidate) => taken.has(candidate)),
-      description,
-      flow: freshFlow(deps, oldest?.flow ?? DEFAULT_FLOW),
-    });
-    return caller.answer(trx, await readProject(trx, workspaceId, id), 201);
+  await holdProjects(trx, workspaceId);
+  const others = await listProjects(trx, workspaceId);
+  if (slug !== undefined) requireFreeSlug(slug, others);
+  const taken = new Set(others.map((project) => project.slug));
+  const [oldest] = flowFrom ? [flowFrom] : await listProjectsWithFlow(trx, workspaceId);
+  await insertProject(trx, {
+    id,
+    workspaceId,
+    name,
+    slug: slug ?? freeSlug(slugOf(name) || "project", (candidate) => taken.has(candidate)),
+    description,
+    flow: freshFlow(deps, oldest?.flow ?? DEFAULT_FLOW),
   });
+  return write.answer(await readProject(trx, workspaceId, id), 201);
 }

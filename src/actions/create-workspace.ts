@@ -6,6 +6,7 @@ import { unlessTaken } from "../store/violations.ts";
 import { findOrganization, insertWorkspace } from "../store/workspaces.ts";
 import type { Deps } from "./deps.ts";
 import { freshFlow } from "./fresh-flow.ts";
+import { transaction } from "../store/transaction.ts";
 
 const MAX_NAME = 80;
 
@@ -40,7 +41,7 @@ export async function createWorkspace(
   }
   const [id, projectId] = [deps.newId(), deps.newId()];
   const slug = slugOf(name) || "board";
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const workspace = { id, organizationId: organization.id, name, slug };
     if (!(await unlessTaken(insertWorkspace(trx, workspace)))) {
       throw conflict(`${organization.slug} has a workspace called ${slug} already. Choose another name.`);

@@ -1,11 +1,10 @@
 import { removeFeature, type Feature } from "../store/features.ts";
-import type { Answered, Caller } from "./caller.ts";
-import type { Deps } from "./deps.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 
 /** Deletes a feature; its cards stay, without it. Answers 204. */
-export async function deleteFeature(deps: Deps, caller: Caller, feature: Feature): Promise<Answered> {
-  return deps.db.transaction(async (trx) => {
-    await removeFeature(trx, feature.id);
-    return caller.answer(trx, null, 204);
-  });
+export async function deleteFeature(write: Write, feature: Feature): Promise<StoredAnswer> {
+  const { trx } = write;
+  await removeFeature(trx, feature.id);
+  return write.answer(null, 204);
 }

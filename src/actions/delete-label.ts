@@ -1,11 +1,10 @@
 import { removeLabel, type Label } from "../store/labels.ts";
-import type { Answered, Caller } from "./caller.ts";
-import type { Deps } from "./deps.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 
 /** Deletes a label and takes it off every card at once. Answers 204. */
-export async function deleteLabel(deps: Deps, caller: Caller, label: Label): Promise<Answered> {
-  return deps.db.transaction(async (trx) => {
-    await removeLabel(trx, label.id);
-    return caller.answer(trx, null, 204);
-  });
+export async function deleteLabel(write: Write, label: Label): Promise<StoredAnswer> {
+  const { trx } = write;
+  await removeLabel(trx, label.id);
+  return write.answer(null, 204);
 }

@@ -2,30 +2,29 @@ import { conflict } from "../errors.ts";
 import { listReleaseTags } from "../store/release-tags.ts";
 import { removeRelease, type ReleaseHead } from "../store/releases.ts";
 import { requireIdle } from "./begin-release-action.ts";
-import type { Answered, Caller } from "./caller.ts";
-import type { Deps } from "./deps.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 
 /**
  * Deletes a release; its cards stay. Answers 204. Throws `conflict` while it is frozen, because its branches would be left on the forge
  * with nothing to tell whose they are, and once it is tagged or completed.
  */
-export async function deleteRelease(deps: Deps, caller: Caller, release: ReleaseHead): Promise<Answered> {
-  return deps.db.transaction(async (trx) => {
-    const current = await holdOpenRelease(trx, release);
-    if (current.frozenAt) {
-      throw conflict(
-        `The release ${current.name} is frozen: it has branches on the forge. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
-      );
-    }
-    await requireIdle(trx, current);
-    const [tag] = await listReleaseTags(trx, current.id);
-    if (tag) {
-      throw conflict(
-        `The release ${current.name} has the tag ${tag.tagName} on the forge. Complete it, which finishes the rest.`,
-      );
-    }
-    await removeRelease(trx, current.id);
-    return caller.answer(trx, null, 204);
-  });
+export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredAnswer> {
+  const { trx } = write;
+  const current = await holdOpenRelease(trx, release);
+  if (current.frozenAt) {
+    throw conflict(
+      `The release ${current.name} is frozen: it has branches on the forge. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
+    );
+  }
+  await requireIdle(trx, current);
+  const [tag] = await listReleaseTags(trx, current.id);
+  if (tag) {
+    throw conflict(
+      `The release ${current.name} has the tag ${tag.tagName} on the forge. Complete it, which finishes the rest.`,
+    );
+  }
+  await removeRelease(trx, current.id);
+  return write.answer(null, 204);
 }

@@ -18,6 +18,7 @@ import {
 import { confirmTip, hearOfTip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 import { recheckLacking } from "./recheck-blocked.ts";
+import { transaction } from "../store/transaction.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
 export const FOLLOW_TRUNKS = "follow-trunks";
@@ -152,7 +153,7 @@ async function readOn(deps: Deps, trunk: Trunk, from: "head" | "settled"): Promi
   const isLater = heard === after || line.some(({ sha }) => sha === heard);
   const settledSha =
     isJoined && from === "head" ? known && known.settledSha : (settledIn(line) ?? (isJoined ? after : null));
-  const isSaved = await deps.db.transaction(async (trx) => {
+  const isSaved = await transaction(deps.db, async (trx) => {
     const isUnchanged =
       line.length === 0 ||
       (await saveHistory(trx, trunk, known, {

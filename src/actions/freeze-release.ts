@@ -14,7 +14,8 @@ import { freezeScope, type ReleaseHead } from "../store/releases.ts";
 import { listProjectRepositories, type Repository } from "../store/repositories.ts";
 import { findTip } from "../store/trunk-tips.ts";
 import { underWay } from "./begin-release-action.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";
 import {
@@ -30,15 +31,10 @@ import {
  * first merge stage. Frozen again, it gets the branches that are missing. When a repository refuses, what was cut is removed again. Answers
  * with the release.
  */
-export const freezeRelease = (deps: Deps, caller: Caller, release: ReleaseHead): Promise<Answered> =>
-  actOnRelease(
-    deps,
-    caller,
-    release,
-    { kind: "freeze", input: {}, actorId: caller.userId, requestId: caller.requestId },
-    carryOutFreeze,
-    { isNeeded: lacksBranches },
-  );
+export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
+  actOnRelease(deps, write, release, { kind: "freeze", input: {} }, carryOutFreeze, {
+    isNeeded: lacksBranches,
+  });
 
 async function lacksBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   if (!release.frozenAt) return true;

@@ -5,6 +5,7 @@ import { insertMachineUser } from "../store/users.ts";
 import { listWorkspaces } from "../store/workspaces.ts";
 import { makeCredentialKey } from "./credential-key.ts";
 import type { Deps } from "./deps.ts";
+import { transaction } from "../store/transaction.ts";
 
 export interface CredentialOrder {
   readonly name: string;
@@ -37,7 +38,7 @@ export async function issueCredential(
   });
   const key = makeCredentialKey();
   const userId = deps.newId();
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await insertMachineUser(trx, { id: userId, name: order.name });
     for (const { workspaceId, role } of boards) await setMembership(trx, { workspaceId, userId, role });
     await insertCredential(trx, {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { brokenRefusal } from "../flow/connection.ts";
-import { ruleAsks, targetOf, type Stage } from "../flow/flow.ts";
+import { targetOf, type Stage } from "../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../flow/move.ts";
 import type { BranchAnswer } from "../forge/forge.ts";
 import type { CardHead } from "../store/cards.ts";
@@ -8,8 +8,8 @@ import { listLinks, type Link } from "../store/links.ts";
 import type { Project } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
 
-/** A card before a stage of its project's flow. */
-export interface Crossing {
+/** A card and the stage of its project's flow that it enters. */
+export interface Transition {
   readonly card: CardHead;
   readonly project: Project;
   readonly stage: Stage;
@@ -26,20 +26,10 @@ const PATIENCE_MS = 15_000;
 /** How long it is waited for a pull request whose commits are all in its target to be shown as merged. */
 const LANDING_MS = 2_000;
 
-/** Moving within a stage reorders, a stage without a rule asks nothing, and a card without repositories has no Git. */
-export async function touchesGit(deps: Deps, { card, stage }: Crossing): Promise<boolean> {
-  if (card.stageId === stage.id || !ruleAsks(stage.rule, "branch")) return false;
-  return (await listLinks(deps.db, card.id)).length > 0;
-}
-
-/** Asks the forge about all of a card's repositories in one call and plans the stage's entering from the answers. `known` are its links, where they were just read. */
-export async function lookAtCard(
-  deps: Deps,
-  crossing: Crossing,
-  known: readonly Link[] | null = null,
-): Promise<Look> {
-  const { card, project, stage } = crossing;
-  const links = known ?? (await listLinks(deps.db, card.id));
+/** Asks the forge about all of a card's repositories in one call and plans the stage's entering from the answers. */
+export async function lookAtCard(deps: Deps, transition: Transition): Promise<Look> {
+  const { card, project, stage } = transition;
+  const links = await listLinks(deps.db, card.id);
   const start = targetOf(project.flow, card.hotfix);
   const target = stage.rule.type === "merge" ? stage.rule.into : start;
   const answers = await inspectLinks(deps, links, target);
@@ -101,19 +91,15 @@ const isBare = (answer: BranchAnswer | undefined): boolean =>
  * Looks until the forge has made up its mind, at growing intervals, or patience ends; then its merge answer decides. A merge that is landing
  * shows in the branch before it shows in the pull request.
  */
-export async function lookUntilDecided(
-  deps: Deps,
-  crossing: Crossing,
-  known: readonly Link[] | null = null,
-): Promise<Look> {
+export async function lookUntilDecided(deps: Deps, transition: Transition): Promise<Look> {
   const begun = performance.now();
-  let look = await lookAtCard(deps, crossing, known);
+  let look = await lookAtCard(deps, transition);
   for (let pause = 250; ; pause *= 2) {
     const { reasons, isUndecided, isLanding } = look.plan;
     const patience = isLanding ? LANDING_MS : isUndecided && reasons.length === 0 ? PATIENCE_MS : 0;
     if (performance.now() + pause > begun + patience) return look;
     await sleep(pause);
-    look = await lookAtCard(deps, crossing);
+    look = await lookAtCard(deps, transition);
   }
 }
 
@@ -121,14 +107,14 @@ export async function lookUntilDecided(
  * What the stages before one give a card although it may not enter that one: its branch, and a draft pull request where the branch has commits
  * and never had one. Null where nothing is left of that, or where those stages would refuse the card as well.
  */
-export async function lookOnTheWay(deps: Deps, crossing: Crossing, refused: Look): Promise<Look | null> {
+export async function lookOnTheWay(deps: Deps, transition: Transition, refused: Look): Promise<Look | null> {
   const lacking = new Set(
     refused.repositories.filter(lacksBranchOrDraft).map(({ repositoryId }) => repositoryId),
   );
   if (lacking.size === 0) return null;
-  const { stage } = crossing;
+  const { stage } = transition;
   const look = await lookAtCard(deps, {
-    ...crossing,
+    ...transition,
     stage: { ...stage, rule: { type: "draft_pull_request", into: null } },
   });
   const steps = look.plan.steps.filter(({ repositoryId }) => lacking.has(repositoryId));

@@ -3,40 +3,36 @@ import { ruleAsks, targetOf } from "../flow/flow.ts";
 import { planMove, type RepositoryState } from "../flow/move.ts";
 import { listLinks, type Link } from "../store/links.ts";
 import { listCuts } from "../store/timeline.ts";
-import { findTip, type Tip } from "../store/trunk-tips.ts";
+import { findTip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
-import type { Crossing, Look } from "./look-at-card.ts";
+import type { Transition, Look } from "./look-at-card.ts";
 
 /**
- * A card that has no branch anywhere yet only needs to know where to cut them, and pushes tell where the trunks are. Null where the forge has
- * to be asked. An older tip does no harm: the branch begins a little earlier. `tips` are those that were just read.
+ * The inspection of a card that has no branch anywhere yet: it only needs the commits to cut branches from, and pushes report
+ * where the trunks are. Null where the forge has to be asked. An older tip does no harm: the branch starts a little earlier.
  */
-export async function lookFromHere(
-  deps: Deps,
-  crossing: Crossing,
-  links: readonly Link[],
-  tips: readonly Tip[] | null = null,
-): Promise<Look | null> {
-  if (ruleAsks(crossing.stage.rule, "pull_request")) return null;
+export async function lookFromHere(deps: Deps, transition: Transition): Promise<Look | null> {
+  if (ruleAsks(transition.stage.rule, "pull_request")) return null;
+  const links = await listLinks(deps.db, transition.card.id);
   if (links.some(({ branchName }) => branchName !== null)) return null;
-  const repositories = await Promise.all(links.map((link) => toBeCut(deps, crossing, link, tips)));
+  const repositories = await Promise.all(links.map((link) => toBeCut(deps, transition, link)));
   const known = repositories.filter((state) => state !== null);
-  return known.length < links.length ? null : lookOf(crossing, links, known);
+  return known.length < links.length ? null : lookOf(transition, links, known);
 }
 
 /**
  * What a card's stage asks and its branches lack, as webhooks tell of them: a push to a branch that stood where it was cut is what a pull
  * request can be opened with. Repositories that lack nothing are left out. Null where the forge has to be asked.
  */
-export async function lookAtWhatWasHeard(deps: Deps, crossing: Crossing): Promise<Look | null> {
-  const { card, project, stage } = crossing;
+export async function lookAtWhatWasHeard(deps: Deps, transition: Transition): Promise<Look | null> {
+  const { card, project, stage } = transition;
   const links = await listLinks(deps.db, card.id);
   const cuts = await listCuts(deps.db, card.id);
   const repositories: RepositoryState[] = [];
   for (const link of links) {
     const { repository, branchName, headSha, pullRequests } = link;
     if (branchName === null) {
-      const state = ruleAsks(stage.rule, "pull_request") ? null : await toBeCut(deps, crossing, link);
+      const state = ruleAsks(stage.rule, "pull_request") ? null : await toBeCut(deps, transition, link);
       if (state === null) return null;
       repositories.push(state);
       continue;
@@ -53,28 +49,25 @@ export async function lookAtWhatWasHeard(deps: Deps, crossing: Crossing): Promis
     const facts = { target: { name, sha: cutSha }, headSha, aheadBy: null, pullRequests: [] };
     repositories.push({ repositoryId: repository.id, fullName: repository.fullName, branchName, facts });
   }
-  return lookOf(crossing, links, repositories);
+  return lookOf(transition, links, repositories);
 }
 
 /** Null where nobody told where its trunk is, or it may not be asked for anything. */
 async function toBeCut(
   deps: Deps,
-  { card, project }: Crossing,
+  { card, project }: Transition,
   { repository }: Link,
-  tips: readonly Tip[] | null = null,
 ): Promise<RepositoryState | null> {
   const { id: repositoryId, fullName, defaultBranch, ref } = repository;
   const name = targetOf(project.flow, card.hotfix) ?? defaultBranch;
-  const isTarget = (tip: Tip): boolean => tip.repositoryId === repositoryId && tip.branchName === name;
-  const known = tips && (tips.find(isTarget)?.sha ?? null);
-  const sha = ref && (tips ? known : await findTip(deps.db, { repositoryId, branchName: name }));
+  const sha = ref && (await findTip(deps.db, { repositoryId, branchName: name }));
   if (sha === null) return null;
   const facts = { target: { name, sha }, headSha: null, aheadBy: null, pullRequests: [] };
   return { repositoryId, fullName, branchName: null, facts };
 }
 
 const lookOf = (
-  { card, project, stage }: Crossing,
+  { card, project, stage }: Transition,
   links: readonly Link[],
   repositories: readonly RepositoryState[],
 ): Look => ({ links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) });

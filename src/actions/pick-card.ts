@@ -3,7 +3,8 @@ import { findCard } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
 import { holdCards } from "../store/release-cards.ts";
 import type { ReleaseHead } from "../store/releases.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import { carryOutPick } from "./carry-out-pick.ts";
 import type { Deps } from "./deps.ts";
 import { actOnRelease } from "./release-action.ts";
@@ -16,11 +17,11 @@ import { requireInNoOther } from "./set-release-cards.ts";
  */
 export async function pickCard(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   release: ReleaseHead,
   taskNumber: number,
-): Promise<Answered> {
-  const card = await findCard(deps.db, caller.workspaceId, taskNumber);
+): Promise<StoredAnswer> {
+  const card = await findCard(write.trx, write.workspaceId, taskNumber);
   if (!card) throw noCard(taskNumber);
   if (card.projectId !== release.projectId) {
     const message = `card ${taskNumber} belongs to another project`;
@@ -28,20 +29,14 @@ export async function pickCard(
   }
   return actOnRelease(
     deps,
-    caller,
+    write,
     release,
-    {
-      kind: "pick",
-      input: { cardId: card.id },
-      cardId: card.id,
-      actorId: caller.userId,
-      requestId: caller.requestId,
-    },
+    { kind: "pick", input: { cardId: card.id }, cardId: card.id },
     carryOutPick,
     {
       // Cards before releases, as everybody who needs both.
       first: async (trx) => {
-        const [held] = await holdCards(trx, caller.workspaceId, [taskNumber]);
+        const [held] = await holdCards(trx, write.workspaceId, [taskNumber]);
         if (!held) throw noCard(taskNumber);
       },
       isNeeded: (trx, current) => isPickable(trx, current, card.id),

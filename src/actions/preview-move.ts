@@ -1,12 +1,13 @@
 import { invalid } from "../errors.ts";
 import type { BlockedReason } from "../flow/blocked.ts";
 import { stageOf } from "../flow/flow.ts";
-import type { MovePlan, MoveStep } from "../flow/move.ts";
+import { needsGit, type MovePlan, type MoveStep } from "../flow/move.ts";
 import { mayAct, type Role } from "../flow/roles.ts";
 import type { CardHead } from "../store/cards.ts";
+import { countLinks } from "../store/links.ts";
 import { findProject } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
-import { lookAtCard, lookOnTheWay, touchesGit, type Crossing } from "./look-at-card.ts";
+import { lookAtCard, lookOnTheWay, type Transition } from "./look-at-card.ts";
 
 /** How much an answer can be relied on: `unknown` where the forge has not made up its mind or must be asked to write first. */
 export const CERTAINTIES = ["certain", "likely", "unknown"] as const;
@@ -56,12 +57,12 @@ export async function previewMove(
       { path: "query.statusId", message: "not a stage of this card's flow" },
     ]);
   }
-  const crossing: Crossing = { card, project, stage };
+  const transition: Transition = { card, project, stage };
   // Any move takes a member, however little the stage itself asks.
   const requiredRole: Role = stage.minRole === "viewer" ? "member" : stage.minRole;
   const roles = { requiredRole, heldRole };
-  const told = (await touchesGit(deps, crossing))
-    ? await foretell(deps, crossing)
+  const told = needsGit(card.stageId, stage, await countLinks(deps.db, card.id))
+    ? await foretell(deps, transition)
     : { wouldMove: true, certainty: "certain" as const, steps: [], reasons: [] };
   return mayAct(heldRole, requiredRole)
     ? { ...told, ...roles }
@@ -70,17 +71,17 @@ export async function previewMove(
 
 type Foretold = Omit<MovePreview, "requiredRole" | "heldRole">;
 
-async function foretell(deps: Deps, crossing: Crossing): Promise<Foretold> {
-  const look = await lookAtCard(deps, crossing);
+async function foretell(deps: Deps, transition: Transition): Promise<Foretold> {
+  const look = await lookAtCard(deps, transition);
   const { reasons } = look.plan;
-  if (reasons.length === 0) return foretold(crossing, look.plan);
-  const earlier = await lookOnTheWay(deps, crossing, look);
+  if (reasons.length === 0) return foretold(transition, look.plan);
+  const earlier = await lookOnTheWay(deps, transition, look);
   const steps = (earlier?.plan.steps ?? []).map(toPreviewed);
   return { wouldMove: false, certainty: "certain", steps, reasons };
 }
 
-function foretold(crossing: Crossing, plan: MovePlan): Foretold {
-  const steps = stepsOf(crossing, plan);
+function foretold(transition: Transition, plan: MovePlan): Foretold {
+  const steps = stepsOf(transition, plan);
   if (plan.doubts.length > 0) {
     // With several repositories a doubt refuses the move by itself; with one the forge has the last word.
     const isOurRule = steps.filter(({ action }) => action === "merge").length > 1;
@@ -94,7 +95,7 @@ function foretold(crossing: Crossing, plan: MovePlan): Foretold {
 }
 
 /** What has to be made first is followed by what it is made for: the planner only says so once it is there. */
-function stepsOf({ stage }: Crossing, plan: MovePlan): PreviewedStep[] {
+function stepsOf({ stage }: Transition, plan: MovePlan): PreviewedStep[] {
   const steps = plan.steps.map(toPreviewed);
   if (stage.rule.type !== "merge") return steps;
   const following = (action: MoveStep["action"], next: MoveStep["action"]): PreviewedStep[] =>

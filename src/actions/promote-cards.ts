@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { Problem } from "../errors.ts";
-import { stageOf } from "../flow/flow.ts";
-import { findCardById, type CardHead } from "../store/cards.ts";
-import { findFinishedOperation } from "../store/operations.ts";
-import { findProject } from "../store/projects.ts";
+import { findCardById } from "../store/cards.ts";
+import type { Trx } from "../store/connect.ts";
+import { findOperationOfRequest, LAST_INDEX } from "../store/operations.ts";
 import { isActionOurs } from "../store/release-actions.ts";
 import {
   nextPromotion,
@@ -14,13 +13,14 @@ import {
   type PendingPromotion,
   type PromotionEnd,
 } from "../store/release-promotions.ts";
-import type { Trx } from "../store/connect.ts";
 import type { ReleaseHead } from "../store/releases.ts";
+import { transaction } from "../store/transaction.ts";
+import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "./begin-move.ts";
 import { underWay, type RunningAction } from "./begin-release-action.ts";
+import { carryOutMove } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
-import type { Crossing } from "./look-at-card.ts";
-import { AT_THE_END, cross } from "./move-card.ts";
-import type { Mover } from "./settle-move.ts";
+import type { Transition } from "./look-at-card.ts";
+import { settleMove, type SettledMove } from "./settle-move.ts";
 
 /** How often it is come back to a card that somebody else is moving, and the pause before. */
 const MAX_TRIES = 5;
@@ -64,57 +64,75 @@ async function promoteCard(
   const settle = async (trx: Trx, end: PromotionEnd): Promise<void> => {
     if (!(await settlePromotion(trx, action, next.position, end))) throw underWay(release, action);
   };
-  const mover: Mover<void> = {
-    userId: action.actorId,
-    requestId: promotionRequestId(action.id, next.position),
-    keep: (trx, body, status) => settle(trx, endOfMove(body, status)),
-    keepAtOnce: null,
-  };
-  const end = await crossOver(deps, mover, next, statusId);
-  if (end === "busy") await putOffPromotion(deps.db, action.id, next.position);
-  else if (end !== "kept") await deps.db.transaction((trx) => settle(trx, end));
+  try {
+    const begun = await beginPromotion(deps, action, next, statusId, settle);
+    if (!begun) return;
+    const { transition, move } = begun;
+    await orReleaseMove(deps, move, async () => {
+      const outcome = await carryOutMove(deps, transition, move);
+      await settleMove(deps, transition, move, outcome, (trx, settled) => settle(trx, endOf(settled)));
+    });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.kind === "not_found") {
+      await transaction(deps.db, (trx) => settle(trx, skipped("deleted")));
+    } else if (error.kind !== "busy") throw error;
+    else if (next.tries + 1 < MAX_TRIES) await putOffPromotion(deps.db, action.id, next.position);
+    else await transaction(deps.db, (trx) => settle(trx, skipped("being_moved")));
+  }
 }
 
-function endOfMove(body: unknown, status: number): PromotionEnd {
-  if (status === 202) return { state: "queued", detail: {} };
-  const { task, promoted, alreadyMerged } = movedOf.parse(body);
-  return { state: "promoted", detail: { statusId: task.statusId, promoted, alreadyMerged } };
+interface BegunPromotion {
+  readonly transition: Transition;
+  readonly move: HeldMove;
+}
+
+/** Begins the move of one card, or settles the promotion of one that needs no work on GitHub and returns null. */
+async function beginPromotion(
+  deps: Deps,
+  action: RunningAction,
+  next: PendingPromotion,
+  stageId: string,
+  settle: (trx: Trx, end: PromotionEnd) => Promise<void>,
+): Promise<BegunPromotion | null> {
+  const { actorId } = action;
+  const requestId = promotionRequestId(action.id, next.position);
+  let move: HeldMove | undefined;
+  try {
+    return await transaction(deps.db, async (trx) => {
+      const settled = async (end: PromotionEnd): Promise<null> => settle(trx, end).then(() => null);
+      const card = await findCardById(trx, next.cardId);
+      if (!card) return settled(skipped("deleted"));
+      const transition = await lockTransition(trx, card, stageId);
+      if (!transition) return settled(skipped("stage_removed"));
+      // Moved by an earlier attempt of ours, or by whoever finished what that left.
+      const earlier = await findOperationOfRequest(trx, { cardId: card.id, stageId, requestId });
+      if (earlier?.state === "done") return settled(promoted(earlier.result));
+      if (transition.card.stageId === stageId) return settled(skipped("already_there"));
+      const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
+      if (begun.state === "moved") return settled(promoted(begun.result));
+      ({ move } = begun);
+      return { transition, move: begun.move };
+    });
+  } catch (error) {
+    // PostgreSQL may have kept it although its answer was lost.
+    if (move) await orReleaseMove(deps, move, () => Promise.reject(error));
+    throw error;
+  }
+}
+
+function promoted(result: unknown): PromotionEnd {
+  const { task, promoted: merges, alreadyMerged } = movedOf.parse(result);
+  return { state: "promoted", detail: { statusId: task.statusId, promoted: merges, alreadyMerged } };
 }
 
 const skipped = (reason: string): PromotionEnd => ({ state: "skipped", detail: { reason } });
 
-async function crossOver(
-  deps: Deps,
-  mover: Mover<void>,
-  next: PendingPromotion,
-  statusId: string,
-): Promise<PromotionEnd | "kept" | "busy"> {
-  const card = await findCardById(deps.db, next.cardId);
-  if (!card) return skipped("deleted");
-  const { id: cardId } = card;
-  const request = { cardId, stageId: statusId, requestId: mover.requestId };
-  // Moved by an earlier try of ours, or by whoever went on with what that left.
-  const finished = await findFinishedOperation(deps.db, request);
-  if (finished) return endOfMove(finished.result, 200);
-  if (card.stageId === statusId) return skipped("already_there");
-  const crossing = await crossingOf(deps, card, statusId);
-  if (!crossing) return skipped("stage_removed");
-  try {
-    const crossed = await cross(deps, mover, crossing, AT_THE_END);
-    if ("kept" in crossed) return "kept";
-    const { blocked, ...merges } = crossed.refused;
-    const { repository, reason, message } = blocked;
-    return { state: "refused", detail: { repository, reason, message, ...merges } };
-  } catch (error) {
-    if (!(error instanceof Problem) || error.kind === "unavailable") throw error;
-    if (error.kind === "not_found") return skipped("deleted");
-    if (error.kind !== "busy") throw error;
-    return next.tries + 1 < MAX_TRIES ? "busy" : skipped("being_moved");
+function endOf(settled: SettledMove): PromotionEnd {
+  if (settled.state !== "refused") {
+    return settled.state === "queued" ? { state: "queued", detail: {} } : promoted(settled.result);
   }
-}
-
-async function crossingOf(deps: Deps, card: CardHead, statusId: string): Promise<Crossing | null> {
-  const project = await findProject(deps.db, card.workspaceId, card.projectId);
-  const stage = project && stageOf(project.flow, statusId);
-  return project && stage ? { card, project, stage } : null;
+  const { blocked, promoted: merges, alreadyMerged } = settled;
+  const { repository, reason, message } = blocked;
+  return { state: "refused", detail: { repository, reason, message, promoted: merges, alreadyMerged } };
 }

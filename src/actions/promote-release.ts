@@ -1,25 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid, Problem } from "../errors.ts";
+import type { Db } from "../store/connect.ts";
 import { stageOf, type Stage } from "../flow/flow.ts";
 import { findProject } from "../store/projects.ts";
 import { findAction, letGoOfAction, settleAction } from "../store/release-actions.ts";
 import { listCardNumbers, mapReleaseCards } from "../store/release-cards.ts";
 import { insertPromotions, readPromotion } from "../store/release-promotions.ts";
 import type { ReleaseHead } from "../store/releases.ts";
-import {
-  beginOrLetGo,
-  beginReleaseAction,
-  type BegunAction,
-  type RunningAction,
-} from "./begin-release-action.ts";
-import type { Answered, Caller } from "./caller.ts";
+import { beginReleaseAction, type BegunAction, type RunningAction } from "./begin-release-action.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Caller, Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { noRelease } from "./hold-release.ts";
 import { promoteCards } from "./promote-cards.ts";
-import { persevere } from "./persevere.ts";
+import { commitAction } from "./release-action.ts";
+import { releaseWithRetry } from "./release-with-retry.ts";
 import { requireRoleFor } from "./require-role.ts";
 import { resumeActionSoon } from "./resume-action-soon.ts";
 import { requireKnown } from "./unknown-cards.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** What is not done by then is answered as pending, and gone on with by a job. */
 const ANSWER_WITHIN_MS = 55_000;
@@ -40,16 +39,17 @@ export interface PromoteInput {
  */
 export async function promoteRelease(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   release: ReleaseHead,
   input: PromoteInput,
-): Promise<Answered> {
-  requireRoleFor(caller, await stageNamed(deps, release, input.statusId));
+): Promise<StoredAnswer> {
+  requireRoleFor(write, await stageNamed(write.trx, release, input.statusId));
   const until = performance.now() + ANSWER_WITHIN_MS;
-  const begun = await begin(deps, caller, release, input);
+  const begun = await begin(deps, write, release, input);
   if (begun.state === "needless") throw new Error("a promotion is never needless");
   if (begun.state === "held") {
     const { log } = deps;
+    await commitAction(deps, write, begun.action);
     const working = promoteUntil(deps, release, begun.action, until);
     const isInTime = await Promise.race([
       working.then(() => true),
@@ -57,13 +57,16 @@ export async function promoteRelease(
     ]);
     // The answer does not wait for the card at hand.
     if (!isInTime) working.catch((error: unknown) => log.error({ err: error }, "a promotion failed"));
-  } else if (begun.state === "under_way") await ended(deps, caller, begun.actionId, until);
+  } else {
+    await write.commit();
+    if (begun.state === "under_way") await ended(deps, write, begun.actionId, until);
+  }
   const actionId = begun.state === "held" ? begun.action.id : begun.actionId;
-  return deps.db.transaction(async (trx) => caller.answer(trx, await readPromotion(trx, actionId)));
+  return transaction(deps.db, async (trx) => write.answerIn(trx, await readPromotion(trx, actionId)));
 }
 
-async function stageNamed(deps: Deps, release: ReleaseHead, statusId: string): Promise<Stage> {
-  const project = await findProject(deps.db, release.workspaceId, release.projectId);
+async function stageNamed(db: Db, release: ReleaseHead, statusId: string): Promise<Stage> {
+  const project = await findProject(db, release.workspaceId, release.projectId);
   if (!project) throw noRelease();
   const stage = stageOf(project.flow, statusId);
   if (stage) return stage;
@@ -74,29 +77,23 @@ async function stageNamed(deps: Deps, release: ReleaseHead, statusId: string): P
 
 async function begin(
   deps: Deps,
-  caller: Caller,
+  { trx, userId: actorId, requestId }: Write,
   release: ReleaseHead,
   { statusId, taskNumbers }: PromoteInput,
 ): Promise<BegunAction> {
-  const request = {
-    kind: "promote",
-    input: { statusId, taskNumbers: taskNumbers ?? null },
-    actorId: caller.userId,
-    requestId: caller.requestId,
-  } as const;
-  return beginOrLetGo(deps, request.requestId, async (trx) => {
-    let cardIds: string[] | null = null;
-    const begun = await beginReleaseAction(deps, trx, release, request, async (current) => {
-      const cards = await mapReleaseCards(trx, current.id);
-      const others = taskNumbers?.filter((number) => !cards.has(number)) ?? [];
-      const known = others.length > 0 ? await listCardNumbers(trx, release.workspaceId, others) : new Set();
-      requireKnown(others, (number) => known.has(number));
-      cardIds = chosenOf(current, cards, taskNumbers);
-      return true;
-    });
-    if (begun.state === "held" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);
-    return begun;
+  const input = { statusId, taskNumbers: taskNumbers ?? null };
+  const request = { kind: "promote", input, actorId, requestId } as const;
+  let cardIds: string[] | null = null;
+  const begun = await beginReleaseAction(deps, trx, release, request, async (current) => {
+    const cards = await mapReleaseCards(trx, current.id);
+    const others = taskNumbers?.filter((number) => !cards.has(number)) ?? [];
+    const known = others.length > 0 ? await listCardNumbers(trx, release.workspaceId, others) : new Set();
+    requireKnown(others, (number) => known.has(number));
+    cardIds = chosenOf(current, cards, taskNumbers);
+    return true;
   });
+  if (begun.state === "held" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);
+  return begun;
 }
 
 function chosenOf(
@@ -131,14 +128,14 @@ async function promoteUntil(
   } catch (error) {
     const isOutage = error instanceof Problem && error.kind === "unavailable";
     const retryAfter = isOutage ? (error.retryAfter ?? 5) : 1;
-    await persevere(deps.log, "a promotion", () => letGo(deps, action, retryAfter));
+    await releaseWithRetry(deps.log, "a promotion", () => letGo(deps, action, retryAfter));
     if (!isOutage) throw error;
     deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for the forge");
   }
 }
 
 async function letGo(deps: Deps, action: RunningAction, retryAfter: number | null): Promise<void> {
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await letGoOfAction(trx, action, retryAfter !== null);
     await resumeActionSoon(trx, action.id, (retryAfter ?? 0) * 1_000);
   });

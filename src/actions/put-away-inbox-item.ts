@@ -1,20 +1,19 @@
 import { conflict, notFound, type Problem } from "../errors.ts";
 import type { InboxItem } from "../store/inbox/list-inbox.ts";
 import { dismissInboxItem } from "../store/inbox/stored-items.ts";
-import type { Answered, Caller } from "./caller.ts";
-import type { Deps } from "./deps.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 
 /** Puts an item of the inbox away unacted. Answers 204; throws `conflict` for one that clears by itself. */
-export async function putAwayInboxItem(deps: Deps, caller: Caller, item: InboxItem): Promise<Answered> {
+export async function putAwayInboxItem(write: Write, item: InboxItem): Promise<StoredAnswer> {
   if (!item.dismissible) {
     throw conflict(
       `An item of the kind ${item.kind} clears by itself once what it tells of is dealt with. It says: “${item.detail}”`,
     );
   }
-  return deps.db.transaction(async (trx) => {
-    if (!(await dismissInboxItem(trx, item.id, caller.userId))) throw noInboxItem();
-    return caller.answer(trx, null, 204);
-  });
+  const { trx } = write;
+  if (!(await dismissInboxItem(trx, item.id, write.userId))) throw noInboxItem();
+  return write.answer(null, 204);
 }
 
 export const noInboxItem = (): Problem =>

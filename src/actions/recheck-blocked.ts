@@ -10,6 +10,7 @@ import { findProject, type Project } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
 import { lookUntilDecided, type Look } from "./look-at-card.ts";
 import { nameConflicts } from "./name-conflicts.ts";
+import { transaction } from "../store/transaction.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
@@ -106,7 +107,7 @@ async function changeBlocked(
   from: Blocked,
   left: readonly BlockedReason[],
 ): Promise<void> {
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const current = await lockCard(trx, cardId);
     // Refused again meanwhile: that refusal is newer than what was looked at.
     if (current?.blocked?.at === from.at) await setBlocked(trx, cardId, told(from, left));

@@ -7,6 +7,7 @@ import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
+import { transaction } from "../store/transaction.ts";
 
 /**
  * Keeps what a check or status reported on a card's branch, and tells the card's timeline when that changes the commit's state as a whole.
@@ -17,7 +18,7 @@ export async function recordCheck(deps: Deps, event: CheckReported): Promise<voi
   if (!repository) return;
   const branches = await listBranchesAt(deps.db, repository.id, event.sha, event.branchNames);
   if (branches.length === 0) return;
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     // One after the other, or two reports at once would both miss what they change together.
     for (const { cardId } of branches) await holdBranch(trx, cardId, repository.id);
     const before = checksState(await listOutcomes(trx, repository.id, event.sha));

@@ -11,6 +11,7 @@ import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recordGiveUp } from "./record-give-up.ts";
 import { recordProposalComment } from "./record-proposal.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** Records what was written on a card's pull request; of our own mirrors only what became of them. */
 export async function recordComment(deps: Deps, event: Commented): Promise<void> {
@@ -20,7 +21,7 @@ export async function recordComment(deps: Deps, event: Commented): Promise<void>
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!card) return recordProposalComment(deps, repository, event);
   if (await isOurs(deps, event)) return recordMirror(deps, repository, event);
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const comment = {
       id: deps.newId(),
       cardId: card.id,

@@ -1,7 +1,7 @@
 import type { CardHead } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
-import { fulfilIntent, recordCut, type Intent } from "../store/intents.ts";
-import { setHeadSha } from "../store/branches.ts";
+import { fulfilIntent, type Intent } from "../store/intents.ts";
+import { setBranch, setHeadSha } from "../store/branches.ts";
 import { savePullRequest, type PullRequestRow } from "../store/pull-requests.ts";
 import { addPromotion, isOperationOurs } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
@@ -10,6 +10,7 @@ import { beingMoved } from "./begin-move.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { hearAgainSoon } from "./hear-again.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** For whom a deed of ours was done, and to which card. */
 export interface DeedContext {
@@ -52,9 +53,12 @@ export async function recordBranchCut(
   headSha: string,
 ): Promise<void> {
   const { repositoryId, subject: branchName } = intent;
-  const { card, actorId, operation: move = null } = context;
-  const cut = { cardId: card.id, repositoryId, branchName, headSha, actorId, move };
-  if (!(await recordCut(deps.db, cut))) throw beingMoved(card);
+  await transaction(deps.db, async (trx) => {
+    await setBranch(trx, context.card.id, repositoryId, { name: branchName, headSha });
+    await fulfilIntent(trx, intent);
+    const naturalKey = `branch_created:${repositoryId}:${branchName}`;
+    await tell(trx, context, "branch_created", { repositoryId, naturalKey }, { branchName, sha: headSha });
+  });
 }
 
 /** The card's branch is there again. */
@@ -64,7 +68,7 @@ export async function recordBranchRestored(
   intent: IntentKey,
   headSha: string,
 ): Promise<void> {
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await setHeadSha(trx, context.card.id, intent.repositoryId, headSha);
     await fulfilIntent(trx, intent);
     await requireOurs(trx, context);
@@ -80,7 +84,7 @@ export async function recordOpened(
   openedAt?: string | null,
 ): Promise<void> {
   const news = openedAt === undefined ? {} : { heardAt: openedAt, heardAction: "opened" };
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state: pull.isDraft ? "draft" : "open", ...news });
     await fulfilIntent(trx, intent);
     const naturalKey = deedKey("pull_request_opened", pull.repositoryId, pull.prNumber);
@@ -95,7 +99,7 @@ export async function recordReady(
   pull: DeedPullRequest,
   round: number,
 ): Promise<void> {
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state: "open" });
     await fulfilIntent(trx, intentKey(pull, "mark_ready"));
     const naturalKey = deedKey("pull_request_ready", pull.repositoryId, pull.prNumber, round);
@@ -116,7 +120,7 @@ export async function recordMerged(
   mergeSha: string | null,
 ): Promise<void> {
   const { fullName, targetBranch, prNumber } = pull;
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state: "merged", mergeSha });
     await fulfilIntent(trx, intentKey(pull, "merge"));
     await addPromotion(trx, context.operation, { fullName, targetBranch, prNumber });

@@ -8,6 +8,7 @@ import type { Deps } from "./deps.ts";
 import { noteChecks } from "./follow-conversation.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** Keeps what checks say on a card's branch that nobody told of, and tells its timeline where that changes their state as a whole. */
 export async function recordFoundChecks(
@@ -17,7 +18,7 @@ export async function recordFoundChecks(
   askedAt: string,
 ): Promise<void> {
   if (checksState(await listOutcomes(deps.db, repositoryId, sha)) === checks.state) return;
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const held = await holdBranch(trx, cardId, repositoryId);
     if (held?.headSha !== sha) return;
     const from = checksState(await listOutcomes(trx, repositoryId, sha));

@@ -10,6 +10,7 @@ import { hearAgainSoon } from "./hear-again.ts";
 import { isAgentOn } from "./is-agent.ts";
 import { deedKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent, recordGiveUp } from "./record-give-up.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** What is told of a proposal, by what happened to its pull request. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
@@ -35,7 +36,7 @@ export async function recordProposal(
   const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
   const { number, headBranch, headSha, targetBranch } = event;
   const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const isNew = await saveProposal(trx, {
       repositoryId: repository.id,
       number,
@@ -81,7 +82,7 @@ export async function recordProposalComment(
 ): Promise<void> {
   const proposed = await findProposedCard(deps.db, repository.id, event.number);
   if (!proposed) return;
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const actor = await forgeActor(deps, trx, event.author);
     await recordGiveUp(trx, { ...proposed, repositoryId: repository.id }, event, actor);
   });

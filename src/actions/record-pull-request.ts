@@ -32,6 +32,7 @@ import { deedKey, intentKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent } from "./record-give-up.ts";
 import { recordProposal } from "./record-proposal.ts";
 import { resumeQueuedSoon } from "./resume-move.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** The actions that are told on the timeline. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
@@ -64,7 +65,7 @@ export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Pr
   const intent = await ourIntent(deps, repository, event);
   const shown = await askAgain(deps, repository, event);
   if (event.isDoubtful && shown) return recordPullRequest(deps, insteadOf(event, shown));
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const held = await holdPullRequest(trx, repository.id, event.number);
     if (event.isFound && !isStillNews(event, held?.state ?? null)) return;
     const isNew = await savePullRequest(trx, {

@@ -17,6 +17,7 @@ import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recheckIfBlocked, recheckLacking } from "./recheck-blocked.ts";
 import { hearOfStrayBranch } from "./suggest-branch.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** How many of a push's commits its timeline item names. */
 const MAX_COMMITS = 20;
@@ -43,7 +44,7 @@ export async function recordPush(deps: Deps, event: Pushed): Promise<void> {
     return forgetMergedBranch(deps, card.id, repository.id, await headAfter(deps, link, event));
   }
   const headSha = await headAfter(deps, link, event);
-  const isSettled = await deps.db.transaction(async (trx) => {
+  const isSettled = await transaction(deps.db, async (trx) => {
     const held = await holdBranch(trx, cardId, repository.id);
     if (!held || isToldAlready(held, event)) return true;
     // Somebody else recorded a push meanwhile: what is known must be compared anew.
@@ -128,7 +129,7 @@ const forgetMergedBranch = (
   repositoryId: string,
   headSha: string | null,
 ): Promise<void> =>
-  deps.db.transaction(async (trx) => {
+  transaction(deps.db, async (trx) => {
     await setHeadSha(trx, cardId, repositoryId, headSha);
     await catchUpSoon(trx, cardId);
   });

@@ -6,6 +6,7 @@ import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { pullRequestOwner } from "./pull-request-owner.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** Records a review of a card's pull request. */
 export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<void> {
@@ -13,7 +14,7 @@ export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<
   const cardId = repository && (await pullRequestOwner(deps.db, repository, event));
   const card = cardId && (await findCardById(deps.db, cardId));
   if (!repository || !card) return;
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await recordEvents(trx, [
       {
         cardId: card.id,

@@ -1,20 +1,21 @@
 import { Problem } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import type { Trx } from "../store/connect.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
 import { findProject, lockProject, type Project } from "../store/projects.ts";
 import { isActionOurs, letGoOfAction, settleAction } from "../store/release-actions.ts";
 import { readRelease, type ReleaseHead } from "../store/releases.ts";
 import {
-  beginOrLetGo,
   beginReleaseAction,
   underWay,
   type ReleaseActionRequest,
   type RunningAction,
 } from "./begin-release-action.ts";
-import type { Answered, Caller } from "./caller.ts";
 import type { Deps } from "./deps.ts";
-import { persevere } from "./persevere.ts";
+import { releaseWithRetry } from "./release-with-retry.ts";
 import { holdOpenRelease } from "./hold-release.ts";
+import type { Write } from "./write.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** What an action on a release works with. */
 export interface ReleaseContext {
@@ -47,47 +48,59 @@ export type CarryOutRelease = (deps: Deps, context: ReleaseContext) => Promise<R
  */
 export async function actOnRelease(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   release: ReleaseHead,
-  request: ReleaseActionRequest,
+  request: Pick<ReleaseActionRequest, "kind" | "input" | "cardId">,
   carryOut: CarryOutRelease,
   begin: {
     readonly first?: (trx: Trx) => Promise<void>;
     readonly isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>;
   },
-): Promise<Answered> {
-  const begun = await beginOrLetGo(deps, request.requestId, async (trx) => {
-    // The project, then cards, then releases: the order of everybody who needs several of them.
-    await lockProject(trx, release.projectId, "share");
-    await begin.first?.(trx);
-    return beginReleaseAction(deps, trx, release, request, (current) => begin.isNeeded(trx, current));
-  });
-  const answer = async (trx: Trx): Promise<Answered> =>
-    caller.answer(trx, await readRelease(trx, release.id));
+): Promise<StoredAnswer> {
+  const { trx, userId: actorId, requestId } = write;
+  // The project, then cards, then releases: the order of everybody who needs several of them.
+  await lockProject(trx, release.projectId, "share");
+  await begin.first?.(trx);
+  const begun = await beginReleaseAction(deps, trx, release, { ...request, actorId, requestId }, (current) =>
+    begin.isNeeded(trx, current),
+  );
   if (begun.state === "under_way") throw underWay(release, request);
-  if (begun.state !== "held") return deps.db.transaction(answer);
-  const settled = await carryOutAndSettle(deps, release, begun.action, carryOut, answer);
-  if ("kept" in settled) return settled.kept;
-  throw new Problem("refused", settled.refused.message, { body: settled.refused.body ?? {} });
+  if (begun.state !== "held") return write.answer(await readRelease(trx, release.id));
+  await commitAction(deps, write, begun.action);
+  const ended = await carryOutAndSettle(deps, release, begun.action, carryOut, async (end) =>
+    write.answerIn(end, await readRelease(end, release.id)),
+  );
+  if ("recorded" in ended) return ended.recorded;
+  throw new Problem("refused", ended.refused.message, { body: ended.refused.body ?? {} });
 }
 
-type Settled<Kept> =
-  | { readonly kept: Kept }
+/** Commits the transaction that began an action. Where the outcome of that is unknown, the action is released. */
+export async function commitAction(deps: Deps, write: Write, action: RunningAction): Promise<void> {
+  try {
+    await write.commit();
+  } catch (error) {
+    await releaseWithRetry(deps.log, "an action on a release", () => letGoOfAction(deps.db, action, false));
+    throw error;
+  }
+}
+
+type EndedAction<T> =
+  | { readonly recorded: T }
   | { readonly refused: Extract<ReleaseOutcome, { state: "refused" }> };
 
-/** Carries an action out and writes what it came to, in one transaction with whatever `keep` stores. */
-export async function carryOutAndSettle<Kept>(
+/** Carries an action out and writes its outcome, in one transaction with what `record` stores. */
+export async function carryOutAndSettle<T>(
   deps: Deps,
   head: ReleaseHead,
   action: RunningAction,
   carryOut: CarryOutRelease,
-  keep: (trx: Trx) => Promise<Kept>,
-): Promise<Settled<Kept>> {
+  record: (trx: Trx) => Promise<T>,
+): Promise<EndedAction<T>> {
   try {
     const project = await findProject(deps.db, head.workspaceId, head.projectId);
     if (!project) throw new Error(`release ${head.id} without its project`);
     const outcome = await carryOut(deps, { release: head, project, action });
-    return await deps.db.transaction(async (trx) => {
+    return await transaction(deps.db, async (trx) => {
       const release = await holdOpenRelease(trx, head);
       const isOurs = await settleAction(trx, action, outcome.state);
       if (!isOurs) throw underWay(release, action);
@@ -96,10 +109,10 @@ export async function carryOutAndSettle<Kept>(
         return { refused: outcome };
       }
       await outcome.record(trx, release);
-      return { kept: await keep(trx) };
+      return { recorded: await record(trx) };
     });
   } catch (error) {
-    await persevere(deps.log, "an action on a release", () => letGoOfAction(deps.db, action, true));
+    await releaseWithRetry(deps.log, "an action on a release", () => letGoOfAction(deps.db, action, true));
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",
@@ -120,7 +133,7 @@ export async function recordAsOurs<T>(
   { release, action }: ReleaseContext,
   record: (trx: Trx) => Promise<T>,
 ): Promise<T> {
-  return deps.db.transaction(async (trx) => {
+  return transaction(deps.db, async (trx) => {
     if (!(await isActionOurs(trx, action))) throw underWay(release, action);
     return record(trx);
   });

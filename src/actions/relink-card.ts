@@ -6,7 +6,7 @@ import { findOpenOperation } from "../store/operations.ts";
 import { listProjectRepositories } from "../store/repositories.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "./write.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 
 /**

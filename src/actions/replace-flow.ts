@@ -5,7 +5,8 @@ import type { Trx } from "../store/connect.ts";
 import { countCardsIn, holdFlow, listBlockedCards, listUnfinishedMoves, saveFlow } from "../store/flows.ts";
 import { findProject, type Project } from "../store/projects.ts";
 import { listProjectRepositories } from "../store/repositories.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { followNewTrunksSoon } from "./follow-trunk.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
@@ -17,33 +18,32 @@ import { recheckSoon } from "./recheck-blocked.ts";
  */
 export async function replaceFlow(
   deps: Deps,
-  caller: Caller,
+  write: Write,
   project: Project,
   draft: FlowDraft,
-): Promise<Answered> {
+): Promise<StoredAnswer> {
   requireNone(validateFlow(draft));
-  return deps.db.transaction(async (trx) => {
-    await holdFlow(trx, project.id);
-    const current = await findProject(trx, caller.workspaceId, project.id);
-    if (!current) throw notFound("There is no project with this id on this board.");
-    requireOwnStages(current.flow, draft);
-    requireNone(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
-    await requireNoMoves(trx, project.id);
-    const flow: Flow = {
-      ...draft,
-      stages: draft.stages.map(({ id = deps.newId(), ...stage }) => ({ id, ...stage })),
-    };
-    const kept = new Set(flow.stages.map(({ id }) => id));
-    await requireEmpty(
-      trx,
-      current.flow.stages.filter(({ id }) => !kept.has(id)),
-    );
-    await saveFlow(trx, project.id, flow);
-    // What stood in a card's way may be gone with the rule, or the stage, that asked for it.
-    for (const cardId of await listBlockedCards(trx, project.id)) await recheckSoon(trx, cardId);
-    await followNewTrunksSoon(trx, project.id);
-    return caller.answer(trx, flow);
-  });
+  const { trx } = write;
+  await holdFlow(trx, project.id);
+  const current = await findProject(trx, write.workspaceId, project.id);
+  if (!current) throw notFound("There is no project with this id on this board.");
+  requireOwnStages(current.flow, draft);
+  requireNone(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
+  await requireNoMoves(trx, project.id);
+  const flow: Flow = {
+    ...draft,
+    stages: draft.stages.map(({ id = deps.newId(), ...stage }) => ({ id, ...stage })),
+  };
+  const kept = new Set(flow.stages.map(({ id }) => id));
+  await requireEmpty(
+    trx,
+    current.flow.stages.filter(({ id }) => !kept.has(id)),
+  );
+  await saveFlow(trx, project.id, flow);
+  // What stood in a card's way may be gone with the rule, or the stage, that asked for it.
+  for (const cardId of await listBlockedCards(trx, project.id)) await recheckSoon(trx, cardId);
+  await followNewTrunksSoon(trx, project.id);
+  return write.answer(flow);
 }
 
 function requireNone(faults: readonly FlowFault[]): void {

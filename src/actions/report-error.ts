@@ -1,6 +1,7 @@
 import { putInboxItem } from "../store/inbox/stored-items.ts";
 import { rememberReport, type Monitor } from "../store/monitors.ts";
 import type { Deps } from "./deps.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** What a monitor says of a group of production errors. */
 export interface ErrorReport {
@@ -16,7 +17,7 @@ export interface ErrorReport {
 /** Puts a reported error into the inbox of the monitor's project. False for a report that came before. */
 export async function reportError(deps: Deps, monitor: Monitor, report: ErrorReport): Promise<boolean> {
   const { fingerprint, title, url, reportId } = report;
-  return deps.db.transaction(async (trx) => {
+  return transaction(deps.db, async (trx) => {
     if (reportId !== null && !(await rememberReport(trx, monitor.id, reportId))) return false;
     await putInboxItem(trx, {
       workspaceId: monitor.workspaceId,

@@ -16,11 +16,10 @@ import { findIntent, findUndone } from "../store/intents.ts";
 import { listLinks } from "../store/links.ts";
 import { addJob } from "../store/jobs.ts";
 import { findProject } from "../store/projects.ts";
-import type { HeldMove } from "./begin-move.ts";
-import type { MoveOutcome } from "./carry-out-move.ts";
+import { orReleaseMove, type HeldMove } from "./begin-move.ts";
+import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
-import type { Crossing } from "./look-at-card.ts";
-import { carryOutOrSayWhen, orLetGo } from "./move-card.ts";
+import type { Transition } from "./look-at-card.ts";
 import { intentKey } from "./record-deeds.ts";
 import { settleMove } from "./settle-move.ts";
 
@@ -37,8 +36,8 @@ const MAX_FAILURES = 8;
 /** How many processes in a row may die while they hold something that gets no further, before it is given up. */
 export const MAX_DEATHS = 5;
 
-/** No caller waits for the answer. */
-const FOR_NOBODY = { keep: () => Promise.resolve(), keepAtOnce: null };
+/** No caller waits for the answer, so nothing is stored of it. */
+const storeNothing = (): Promise<void> => Promise.resolve();
 
 /** How many moves one sweep goes on with. */
 const BATCH = 20;
@@ -96,8 +95,8 @@ export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise
 
 async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean): Promise<void> {
   const log = deps.log.child({ operation: operation.id, cardId: operation.cardId });
-  const crossing = await crossingOf(deps, operation);
-  if (!crossing) {
+  const transition = await transitionOf(deps, operation);
+  if (!transition) {
     await settleOperation(deps.db, operation, "abandoned");
     return;
   }
@@ -109,7 +108,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   if (deaths >= MAX_DEATHS) {
     await giveUp(
       deps,
-      crossing,
+      transition,
       move,
       `The service ended ${deaths} times in a row while it was at work on this move.`,
     );
@@ -117,9 +116,9 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     return;
   }
   try {
-    const state = await orLetGo(deps, move, async () => {
-      const outcome = await carryOutOrSayWhen(deps, crossing, move);
-      await settleMove(deps, crossing, move, outcome, FOR_NOBODY);
+    const state = await orReleaseMove(deps, move, async () => {
+      const outcome = await carryOutMove(deps, transition, move);
+      await settleMove(deps, transition, move, outcome, storeNothing);
       return outcome.state;
     });
     log.info({ outcome: state }, "finished a move that was left unfinished");
@@ -136,7 +135,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     if (isHopeless)
       await giveUp(
         deps,
-        crossing,
+        transition,
         move,
         "This move failed again and again, for a reason of the service's own.",
       );
@@ -144,8 +143,8 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
 }
 
 /** Leaves a move, and says so on its card. Where that fails too it is only left. */
-async function giveUp(deps: Deps, crossing: Crossing, move: HeldMove, why: string): Promise<void> {
-  const { card } = crossing;
+async function giveUp(deps: Deps, transition: Transition, move: HeldMove, why: string): Promise<void> {
+  const { card } = transition;
   try {
     const [links, undone] = [await listLinks(deps.db, card.id), await findUndone(deps.db, card.id)];
     const link = links.find(({ repository }) => repository.id === undone) ?? links[0];
@@ -163,7 +162,7 @@ async function giveUp(deps: Deps, crossing: Crossing, move: HeldMove, why: strin
       promoted: await listPromotions(deps.db, move.id),
       alreadyMerged: [],
     };
-    await settleMove(deps, crossing, move, outcome, FOR_NOBODY);
+    await settleMove(deps, transition, move, outcome, storeNothing);
   } catch (error) {
     deps.log.error({ err: error, operation: move.id }, "a card could not be told that its move was given up");
     await settleOperation(deps.db, move, "abandoned");
@@ -171,7 +170,7 @@ async function giveUp(deps: Deps, crossing: Crossing, move: HeldMove, why: strin
 }
 
 /** The card and the stage it was to enter; null when either is gone. */
-async function crossingOf(deps: Deps, operation: Operation): Promise<Crossing | null> {
+async function transitionOf(deps: Deps, operation: Operation): Promise<Transition | null> {
   const card = await findCardById(deps.db, operation.cardId);
   const project = card && (await findProject(deps.db, card.workspaceId, card.projectId));
   const stage = project && stageOf(project.flow, operation.stageId);

@@ -11,8 +11,8 @@ import {
   type Repository,
 } from "../store/repositories.ts";
 import { recordEvents } from "../store/timeline.ts";
-import type { Answered, Caller } from "./caller.ts";
-import type { Deps } from "./deps.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Caller, Write } from "./write.ts";
 import { followNewTrunksSoon } from "./follow-trunk.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
 import { requireNoReleaseBranches } from "./release-branches.ts";
@@ -48,34 +48,32 @@ export const repositoryEntry = (repository: ConnectedRepository): RepositoryEntr
  * has been merged: that stays told. Answers with the repositories. Throws `conflict` for one that another project has, or that a card's open pull request or an open release's branch needs.
  */
 export async function setProjectRepositories(
-  deps: Deps,
-  caller: Caller,
+  write: Write,
   project: Project,
   chosen: readonly ChosenRepository[],
-): Promise<Answered> {
+): Promise<StoredAnswer> {
   requireEachOnce(chosen);
-  return deps.db.transaction(async (trx) => {
-    if (!(await lockProject(trx, project.id, "no key update"))) {
-      throw notFound("There is no project with this id on this board.");
-    }
-    const before = await listProjectRepositories(trx, project.id);
-    await holdRepositories(
-      trx,
-      [...before, ...chosen].map(({ id }) => id),
-    );
-    const asked = await requireFree(trx, caller, project, chosen);
-    const removed = before.filter(({ id }) => !chosen.some((one) => one.id === id));
-    await requireNoReleaseBranches(trx, project.id, removed);
-    await unlinkCards(trx, caller, removed);
-    await saveProjectRepositories(
-      trx,
-      project.id,
-      asked.map((one) => withDefault(one, before, asked.length)),
-    );
-    const after = await listProjectRepositories(trx, project.id);
-    await followNewTrunksSoon(trx, project.id);
-    return caller.answer(trx, after.map(repositoryEntry));
-  });
+  const { trx } = write;
+  if (!(await lockProject(trx, project.id, "no key update"))) {
+    throw notFound("There is no project with this id on this board.");
+  }
+  const before = await listProjectRepositories(trx, project.id);
+  await holdRepositories(
+    trx,
+    [...before, ...chosen].map(({ id }) => id),
+  );
+  const asked = await requireFree(trx, write, project, chosen);
+  const removed = before.filter(({ id }) => !chosen.some((one) => one.id === id));
+  await requireNoReleaseBranches(trx, project.id, removed);
+  await unlinkCards(trx, write, removed);
+  await saveProjectRepositories(
+    trx,
+    project.id,
+    asked.map((one) => withDefault(one, before, asked.length)),
+  );
+  const after = await listProjectRepositories(trx, project.id);
+  await followNewTrunksSoon(trx, project.id);
+  return write.answer(after.map(repositoryEntry));
 }
 
 /** Said, or as it was; the only one of a project that had none is linked by default, as there is nothing to choose. */

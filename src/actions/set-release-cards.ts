@@ -5,8 +5,8 @@ import { holdCards, listOpenScopes, saveReleaseCards, type ScopedCard } from "..
 import type { ReleaseHead } from "../store/releases.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
 import { requireIdle } from "./begin-release-action.ts";
-import type { Answered, Caller } from "./caller.ts";
-import type { Deps } from "./deps.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 import { requireKnown } from "./unknown-cards.ts";
 
@@ -15,34 +15,32 @@ import { requireKnown } from "./unknown-cards.ts";
  * a card of another project, `conflict` for a card that is in another open release, or once the release is frozen.
  */
 export async function setReleaseCards(
-  deps: Deps,
-  caller: Caller,
+  write: Write,
   release: ReleaseHead,
   taskNumbers: readonly number[],
-): Promise<Answered> {
-  return deps.db.transaction(async (trx) => {
-    const cards = await holdCards(trx, caller.workspaceId, taskNumbers);
-    requireOfProject(release, cards, taskNumbers);
-    const current = await holdOpenRelease(trx, release);
-    if (current.frozenAt) {
-      throw conflict(
-        `The release ${current.name} is frozen. Add a card with POST /v1/releases/${current.id}/pick, or unfreeze the release to change its scope.`,
-      );
-    }
-    await requireIdle(trx, current);
-    await requireInNoOther(trx, current, cards);
-    const added = await saveReleaseCards(
-      trx,
-      current.id,
-      cards.map(({ id }) => id),
+): Promise<StoredAnswer> {
+  const { trx } = write;
+  const cards = await holdCards(trx, write.workspaceId, taskNumbers);
+  requireOfProject(release, cards, taskNumbers);
+  const current = await holdOpenRelease(trx, release);
+  if (current.frozenAt) {
+    throw conflict(
+      `The release ${current.name} is frozen. Add a card with POST /v1/releases/${current.id}/pick, or unfreeze the release to change its scope.`,
     );
-    const told = cards.filter(({ id }) => added.has(id));
-    await recordEvents(
-      trx,
-      told.map(({ id }) => addedTo(current, id, caller.userId, "release_added")),
-    );
-    return caller.answer(trx, null, 204);
-  });
+  }
+  await requireIdle(trx, current);
+  await requireInNoOther(trx, current, cards);
+  const added = await saveReleaseCards(
+    trx,
+    current.id,
+    cards.map(({ id }) => id),
+  );
+  const told = cards.filter(({ id }) => added.has(id));
+  await recordEvents(
+    trx,
+    told.map(({ id }) => addedTo(current, id, write.userId, "release_added")),
+  );
+  return write.answer(null, 204);
 }
 
 function requireOfProject(

@@ -1,127 +1,84 @@
 import { notFound } from "../errors.ts";
 import type { Blocked } from "../flow/blocked.ts";
 import type { Stage } from "../flow/flow.ts";
-import { blockCard, setBlocked } from "../store/blocked-cards.ts";
-import { lockCard, type CardHead } from "../store/cards.ts";
+import { blockCard } from "../store/blocked-cards.ts";
+import { lockCard } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
-import type { HeldKey } from "../store/idempotency.ts";
-import { endMoveAtOnce } from "../store/move-ends.ts";
 import { settleOperation } from "../store/operations.ts";
-import { placeCard } from "../store/placing.ts";
 import { recordEvents } from "../store/timeline.ts";
-import { beingMoved, type HeldMove } from "./begin-move.ts";
+import { beingMoved, enterStage, type HeldMove } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
 import { lookAtForbidding } from "./heed-refusal.ts";
-import type { Crossing } from "./look-at-card.ts";
+import type { Transition } from "./look-at-card.ts";
+import { transaction } from "../store/transaction.ts";
 
-/** Who moves a card, and what is kept of its result in the transaction that does the work. */
-export interface Mover<Kept> {
-  readonly userId: string;
-  /** Names the move across its retries. */
-  readonly requestId: string;
-  keep(trx: Trx, body: unknown, status: number): Promise<Kept>;
-  /** The same by the statement that ends the move, where one can; null where that has done nothing. */
-  readonly keepAtOnce: ((body: unknown, end: EndAtOnce) => Promise<Kept | null>) | null;
-}
-
-/** Ends a move and keeps this answer under this key, or is false and has done nothing. */
-type EndAtOnce = (held: HeldKey, answer: string) => Promise<boolean>;
-
-/** What a move says of merges; what had been merged before only where there is any. */
+/** What a move reports about merges; earlier ones only where there are any. */
 export interface Merges {
   readonly promoted: MoveOutcome["promoted"];
   readonly alreadyMerged?: MoveOutcome["alreadyMerged"];
 }
 
-export const mergesOf = ({ promoted, alreadyMerged }: MoveOutcome): Merges =>
-  alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
+/** The end of a move: the answer to it, or why the card stays where it is. */
+export type SettledMove =
+  | { readonly state: "moved" | "queued"; readonly status: 200 | 202; readonly result: unknown }
+  | ({ readonly state: "refused"; readonly blocked: Blocked } & Merges);
+export type RefusedMove = Extract<SettledMove, { state: "refused" }>;
 
 /**
- * Writes what a move came to, all in one transaction with whatever the mover keeps of the answer. Throws busy, and writes nothing, when
- * the move was taken over meanwhile.
+ * Writes the outcome of a move, in one transaction with what `record` stores of it, and returns what `record` does. Throws busy,
+ * and writes nothing, when the move was taken over meanwhile.
  */
-export async function settleMove<Kept>(
+export async function settleMove<T>(
   deps: Deps,
-  crossing: Crossing,
+  transition: Transition,
   move: HeldMove,
   outcome: MoveOutcome,
-  mover: Keeper<Kept>,
-): Promise<Settled<Kept>> {
-  const settled =
-    (await endAtOnce(deps, crossing, move, outcome, mover)) ??
-    (await settleInSteps(deps, crossing, move, outcome, mover));
+  record: (trx: Trx, settled: SettledMove) => Promise<T>,
+): Promise<T> {
+  const recorded = await transaction(deps.db, async (trx) =>
+    record(trx, await writeOutcome(trx, transition, move, outcome)),
+  );
   deps.metrics.moves.inc({ outcome: outcome.state });
   if (outcome.state === "refused")
     for (const { reason } of outcome.reasons) deps.metrics.refusals.inc({ reason });
-  return settled;
+  return recorded;
 }
 
-type Keeper<Kept> = Pick<Mover<Kept>, "keep" | "keepAtOnce">;
-type Settled<Kept> = { readonly kept: Kept } | { readonly blocked: Blocked };
-
-/** Null where it takes more than one statement, and then nothing is written. */
-async function endAtOnce<Kept>(
-  deps: Deps,
-  { card, stage }: Crossing,
+async function writeOutcome(
+  trx: Trx,
+  { card: { id: cardId, number }, stage }: Transition,
   move: HeldMove,
   outcome: MoveOutcome,
-  { keepAtOnce }: Keeper<Kept>,
-): Promise<Settled<Kept> | null> {
-  if (outcome.state !== "moved" || keepAtOnce === null) return null;
-  const { id: cardId, workspaceId, number } = card;
-  const { id: moveId, attempt, index, actorId } = move;
-  const where = { cardId, workspaceId, number, stageId: stage.id, index };
-  const end = { moveId, attempt, ...where, eventId: deps.newId(), actorId };
-  const kept = await keepAtOnce(moveResult(card, stage.id, null, mergesOf(outcome)), (held, answer) =>
-    endMoveAtOnce(deps.db, end, held, answer),
-  );
-  return kept === null ? null : { kept };
-}
-
-async function settleInSteps<Kept>(
-  deps: Deps,
-  { card, stage }: Crossing,
-  move: HeldMove,
-  outcome: MoveOutcome,
-  { keep }: Keeper<Kept>,
-): Promise<Settled<Kept>> {
-  return deps.db.transaction(async (trx) => {
-    const current = await lockCard(trx, card.id);
-    if (!current) throw notFound(`There is no card ${card.number} on this board.`);
-    const settle = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
-      if (await settleOperation(trx, move, state, result)) return;
-      throw beingMoved(card);
-    };
-    // Another call put it there since this one looked: what stands where it is to stand is refused nothing.
-    const isThere = current.stageId === stage.id;
-    if (outcome.state === "refused" && !isThere) {
-      await settle("refused", null);
-      const blocked = await blockCard(trx, card.id, refusedBy(outcome, stage));
-      await lookAtForbidding(trx, card.id, blocked.reasons);
-      await recordEvents(trx, [
-        {
-          cardId: card.id,
-          kind: "promotion_refused",
-          actor: { userId: move.actorId, login: null },
-          data: { ...blocked },
-        },
-      ]);
-      return { blocked };
-    }
-    if (outcome.state === "queued") {
-      const body = {
-        ...moveResult(card, current.stageId, current.blocked, mergesOf(outcome)),
-        queued: outcome.queued,
-      };
-      await settle("queued", body);
-      return { kept: await keep(trx, body, 202) };
-    }
-    const body = moveResult(card, stage.id, isThere ? current.blocked : null, mergesOf(outcome));
-    await settle("done", body);
-    await enterStage(trx, current, stage, move.index, move.actorId);
-    return { kept: await keep(trx, body, 200) };
-  });
+): Promise<SettledMove> {
+  const card = await lockCard(trx, cardId);
+  if (!card) throw notFound(`There is no card ${number} on this board.`);
+  const { promoted, alreadyMerged } = outcome;
+  const merges: Merges = alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
+  const end = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
+    if (!(await settleOperation(trx, move, state, result))) throw beingMoved(card);
+  };
+  // If another call has put the card into the stage meanwhile, there is nothing to refuse.
+  const isThere = card.stageId === stage.id;
+  if (outcome.state === "refused" && !isThere) {
+    await end("refused", null);
+    const blocked = await blockCard(trx, cardId, refusedBy(outcome, stage));
+    await lookAtForbidding(trx, cardId, blocked.reasons);
+    const actor = { userId: move.actorId, login: null };
+    await recordEvents(trx, [{ cardId, kind: "promotion_refused", actor, data: { ...blocked } }]);
+    return { state: "refused", blocked, ...merges };
+  }
+  if (outcome.state === "queued") {
+    const task = { number, statusId: card.stageId, blocked: card.blocked };
+    const result = { task, ...merges, queued: outcome.queued };
+    await end("queued", result);
+    return { state: "queued", status: 202, result };
+  }
+  const task = { number, statusId: stage.id, blocked: isThere ? card.blocked : null };
+  const result = { task, ...merges };
+  await end("done", result);
+  await enterStage(trx, { card, stage }, move.index, move.actorId);
+  return { state: "moved", status: 200, result };
 }
 
 function refusedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: Stage): Omit<Blocked, "at"> {
@@ -136,31 +93,3 @@ function refusedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: S
     headSha: outcome.headSha,
   };
 }
-
-/** Places the card and, where it changes stage, says so on its timeline and clears what stood in its way. */
-export async function enterStage(
-  trx: Trx,
-  card: CardHead,
-  stage: Stage,
-  index: number,
-  actorId: string,
-): Promise<void> {
-  await placeCard(trx, card.id, stage.id, index);
-  if (card.stageId === stage.id) return;
-  if (card.blocked) await setBlocked(trx, card.id, null);
-  await recordEvents(trx, [
-    {
-      cardId: card.id,
-      kind: "status_changed",
-      actor: { userId: actorId, login: null },
-      data: { from: card.stageId, to: stage.id },
-    },
-  ]);
-}
-
-export const moveResult = (
-  card: CardHead,
-  statusId: string,
-  blocked: Blocked | null,
-  merges: Merges,
-): Record<string, unknown> => ({ task: { number: card.number, statusId, blocked }, ...merges });

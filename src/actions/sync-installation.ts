@@ -22,6 +22,7 @@ import { freshFlow } from "./fresh-flow.ts";
 import { recheckForbidden, recheckIfBlocked } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 import { unlinked } from "./relink-card.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** Makes one account's organization, board and repositories follow its installation on the forge. */
 export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {
@@ -36,7 +37,7 @@ export async function follow(deps: Deps, installation: ForgeInstallation, askedA
   const asked = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
   const refused = asked?.ok === false ? asked.refusal.message : null;
   const granted = asked?.ok === true ? asked.value : null;
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     const saved = await saveInstallation(trx, deps.newId(), { ...installation, refused, askedAt });
     if (!saved) return;
     const projectId = await firstProjectOf(deps, trx, saved.id, installation.account.login);

@@ -16,7 +16,7 @@ import { isHeardOf } from "../store/pull-requests.ts";
 import { beingMoved } from "./begin-move.ts";
 import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";
-import type { Crossing } from "./look-at-card.ts";
+import type { Transition } from "./look-at-card.ts";
 import {
   recordBranchCut,
   recordBranchRestored,
@@ -24,13 +24,11 @@ import {
   recordReady,
   type DeedContext,
 } from "./record-deeds.ts";
-import { ANEW, takeUpBranch } from "./take-up-branch.ts";
+import { takeUpBranch } from "./take-up-branch.ts";
 
 /** For whom a step is taken, and under which operation; without one it is Trunkline catching up with what a stage asks. */
-export interface StepContext extends Crossing, DeedContext {
+export interface StepContext extends Transition, DeedContext {
   readonly operation: { readonly id: string; readonly attempt: number } | null;
-  /** The repositories in which the card may have left a branch behind, where that was just read. */
-  readonly mayHaveLeft?: readonly string[] | undefined;
 }
 
 type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Action }>;
@@ -91,13 +89,8 @@ async function createBranch(
 ): Promise<StepOutcome> {
   const { card, project, actorId } = context;
   const { repositoryId } = step;
-  const [earlierOne, unheard] =
-    context.mayHaveLeft?.includes(repositoryId) === false
-      ? [ANEW, null]
-      : await Promise.all([
-          takeUpBranch(deps, { card, project, repositoryId, repository, actorId }),
-          findUnheardCut(deps.db, card.id, repositoryId),
-        ]);
+  const earlierOne = await takeUpBranch(deps, { card, project, repositoryId, repository, actorId });
+  const unheard = await findUnheardCut(deps.db, card.id, repositoryId);
   if (earlierOne.state === "taken") return "overtaken";
   if (earlierOne.state === "refused") return earlierOne.refusal;
   const names = Array.from({ length: MAX_NAMES }, (_, at) =>

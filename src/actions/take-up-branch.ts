@@ -9,6 +9,7 @@ import type { Project } from "../store/projects.ts";
 import type { Deps } from "./deps.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
 import { takeOverBranch, type SeenBranch } from "./take-over-branch.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** The card, in one of its repositories, and who linked it there again. */
 export interface Return {
@@ -25,7 +26,7 @@ export type TakenUp =
   | { readonly state: "anew"; readonly spentName: string | null }
   | { readonly state: "refused"; readonly refusal: Refusal };
 
-export const ANEW = { state: "anew", spentName: null } as const satisfies TakenUp;
+const ANEW = { state: "anew", spentName: null } as const satisfies TakenUp;
 
 /**
  * Has a card that was unlinked from a repository, and linked again, take up the branch it had there: while that is on the forge, or where its work was
@@ -60,7 +61,7 @@ async function take(
   branch: SeenBranch,
 ): Promise<boolean> {
   try {
-    await deps.db.transaction(async (trx) => {
+    await transaction(deps.db, async (trx) => {
       if (!(await lockCard(trx, card.id))) return;
       const link = (await listLinks(trx, card.id)).find((each) => each.repository.id === repositoryId);
       // Unlinked again, or given a branch, since the forge was asked.

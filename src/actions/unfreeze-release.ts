@@ -5,7 +5,8 @@ import { saveProgress } from "../store/release-actions.ts";
 import { listReleaseBranches, removeReleaseBranches, type ReleaseBranch } from "../store/release-branches.ts";
 import { unfreezeScope, type ReleaseHead } from "../store/releases.ts";
 import { underWay } from "./begin-release-action.ts";
-import type { Answered, Caller } from "./caller.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { actOnRelease, requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
 
@@ -13,15 +14,8 @@ import { actOnRelease, requireOurs, type ReleaseContext, type ReleaseOutcome } f
  * Unfreezes a release: its branches are removed, all of them or none. Throws `conflict` when anything was picked or pushed onto one. Answers
  * with the release; one that is not frozen stays as it is.
  */
-export const unfreezeRelease = (deps: Deps, caller: Caller, release: ReleaseHead): Promise<Answered> =>
-  actOnRelease(
-    deps,
-    caller,
-    release,
-    { kind: "unfreeze", input: {}, actorId: caller.userId, requestId: caller.requestId },
-    carryOutUnfreeze,
-    { isNeeded },
-  );
+export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
+  actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, carryOutUnfreeze, { isNeeded });
 
 async function isNeeded(trx: Trx, release: ReleaseHead): Promise<boolean> {
   const branches = await listReleaseBranches(trx, release.id);

@@ -113,6 +113,10 @@ export function planMove(question: MoveQuestion): MovePlan {
   };
 }
 
+/** Whether a move needs Git: reordering within a stage, a stage that asks for no branch and a card without repositories do not. */
+export const needsGit = (fromStageId: string, stage: Stage, repositoryCount: number): boolean =>
+  fromStageId !== stage.id && ruleAsks(stage.rule, "branch") && repositoryCount > 0;
+
 const NOTHING: RepositoryPlan = { steps: [] };
 const BEHIND: RepositoryPlan = { steps: [], isBehind: true };
 

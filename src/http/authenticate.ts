@@ -2,7 +2,7 @@ import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
 import { Problem } from "../errors.ts";
 import type { Db } from "../store/connect.ts";
 import { findCredential, type Credential } from "../store/credentials.ts";
-import { Presumption } from "../store/presumption.ts";
+import { CachedCredential } from "../store/cached-credential.ts";
 
 const refuse = (): Problem =>
   new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`.");
@@ -25,7 +25,7 @@ export class Authentication {
     db: Db,
     authorization: string | undefined,
     { isAnew = false }: { readonly isAnew?: boolean } = {},
-  ): Promise<Presumption> {
+  ): Promise<CachedCredential> {
     const [, apiKey] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
     const key = apiKey === undefined ? null : parseCredentialKey(apiKey);
     if (!key) throw refuse();
@@ -34,14 +34,14 @@ export class Authentication {
     const isRight = isSecret(secret, known?.secretHashes ?? NOBODY);
     if (known && isRight && !isAnew) {
       this.#remember(known);
-      return new Presumption(known, false);
+      return new CachedCredential(known, false);
     }
     const credential = await findCredential(db, clientId);
     const isReallyRight = isSecret(secret, credential?.secretHashes ?? NOBODY);
     if (!credential || credential.stamp === null) this.#known.delete(clientId);
     if (!credential || !isReallyRight || credential.stamp === null) throw refuse();
     this.#remember(credential);
-    return new Presumption(credential, true);
+    return new CachedCredential(credential, true);
   }
 
   /** Puts it at the end, so that the first is always the one unused for longest. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Deps } from "../actions/deps.ts";
 import { notFound } from "../errors.ts";
 import { findCard, type CardHead } from "../store/cards.ts";
+import type { Db } from "../store/connect.ts";
 import type { BoardRole } from "../store/credentials.ts";
 
 export const cardParams = z.object({
@@ -28,12 +28,8 @@ export const noCard = (number: number): Error =>
   );
 
 /** The card a route is about. Throws `not_found`. */
-export async function cardOf(
-  deps: Deps,
-  board: BoardRole,
-  { number }: { number: number },
-): Promise<CardHead> {
-  const found = await findCard(deps.db, board.workspaceId, number);
+export async function cardOf(db: Db, board: BoardRole, { number }: { number: number }): Promise<CardHead> {
+  const found = await findCard(db, board.workspaceId, number);
   if (!found) throw noCard(number);
   return found;
 }

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem, tooMany } from "../errors.ts";
 import type { Db } from "../store/connect.ts";
-import { Outdated, type Presumption } from "../store/presumption.ts";
+import { StaleCredential, type CachedCredential } from "../store/cached-credential.ts";
 import { Authentication } from "./authenticate.ts";
 import { FailedKeys } from "./failed-keys.ts";
 import { TokenBuckets } from "./token-buckets.ts";
@@ -40,35 +40,36 @@ export class Gate {
   }
 
   /**
-   * Does a call's work as the credential it is made with, and gives what came of it. Where the credential turns out to be another than was remembered the work is done again, so
-   * it must send nothing, and write nothing before it has asked. Throws `unauthenticated`, or `too_many` for one wrong key too many and for a credential
-   * that is at its limit. A valid key is never refused for the wrong ones others sent.
+   * Runs a call's work with the credential it is made with. If the cached credential turns out to be stale, the credential is read
+   * again and the work starts over, so `work` must send nothing, and write nothing before it has confirmed the credential. Throws
+   * `unauthenticated`, or `too_many` for too many wrong keys and for a credential at its limit. Wrong keys that others send
+   * never refuse a valid one.
    */
   async admit<T>(
     { db }: Pick<Deps, "db">,
     request: Request,
     response: Response,
-    work: (presumed: Presumption) => Promise<T>,
+    work: (cached: CachedCredential) => Promise<T>,
   ): Promise<T> {
-    const attempt = async (isAnew: boolean): Promise<T> => {
-      const presumed = await this.#authenticate(db, request, isAnew);
-      return presumed.during(db, async () => {
-        this.#enter(presumed.credential.id, response);
-        return work(presumed);
+    const attempt = async (isReread: boolean): Promise<T> => {
+      const cached = await this.#authenticate(db, request, isReread);
+      return cached.revalidateAfter(db, async () => {
+        this.#enter(cached.credential.id, response);
+        return work(cached);
       });
     };
     try {
       return await attempt(false);
     } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
+      if (!(error instanceof StaleCredential)) throw error;
     }
     return attempt(true);
   }
 
-  async #authenticate(db: Db, request: Request, isAnew: boolean): Promise<Presumption> {
+  async #authenticate(db: Db, request: Request, isReread: boolean): Promise<CachedCredential> {
     const authorization = request.get("authorization");
     try {
-      return await this.#authentication.authenticate(db, authorization, { isAnew });
+      return await this.#authentication.authenticate(db, authorization, { isAnew: isReread });
     } catch (error) {
       const isWrong = error instanceof Problem && error.kind === "unauthenticated";
       if (isWrong && authorization !== undefined)

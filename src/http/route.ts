@@ -1,15 +1,22 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
-import type { Answered, Begun, Caller, KeyedAsker } from "../actions/caller.ts";
 import type { Deps } from "../actions/deps.ts";
+import { beginWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
-import type { AtOnce } from "../store/at-once.ts";
 import type { BoardRole, Credential } from "../store/credentials.ts";
-import type { Presumption } from "../store/presumption.ts";
+import type { CachedCredential } from "../store/cached-credential.ts";
+import type { Db } from "../store/connect.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
 import { ReadyAnswer } from "../store/ready-boards.ts";
-import { answerOnce, sendStored } from "./answer-once.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
-import { fingerprintOf, idempotencyKeyOf, KEY_HEADER } from "./idempotency.ts";
+import {
+  fingerprintOf,
+  idempotencyKeyOf,
+  KEY_HEADER,
+  keyReused,
+  keyRunning,
+  requestIdOf,
+} from "./idempotency.ts";
 import { readBody, requireNoBody, requireNoBodySent } from "./read-body.ts";
 import { JsonText, sendJson } from "./send-json.ts";
 import { validate } from "./validate.ts";
@@ -46,8 +53,8 @@ export interface Route {
 /** A call about the credential itself. */
 export interface AccountCall<Query = unknown> {
   readonly credential: Credential;
-  /** To be settled by a route that says it `asks`; for any other it is. */
-  readonly presumed: Presumption;
+  /** Confirmed already, except for a route that `confirms` it itself. */
+  readonly cached: CachedCredential;
   readonly query: Query;
 }
 
@@ -63,19 +70,12 @@ export interface Exchange {
 }
 
 export interface WriteCall<Params, Query, Body, Subject> {
-  readonly caller: Caller;
+  readonly write: Write;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   /** What `find` found. */
   readonly subject: Subject;
-}
-
-/** A call whose work may be one statement. */
-export interface AtOnceCall<Params, Body> {
-  readonly asker: KeyedAsker;
-  readonly params: Params;
-  readonly body: Body;
 }
 
 type Definition<Params, Query, Body> = Omit<
@@ -99,11 +99,11 @@ export function accountRoute<Query extends MaybeObject = undefined>(
   return {
     definition: { ...defined(rest, "get", "viewer"), about: "account" },
     serve: async (deps, request, response) => {
-      const answer = await response.locals.gate.admit(deps, request, response, async (presumed) => {
+      const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
         requireNoBodySent(request);
         const query = checked(rest.query, request.query, "query") as Output<Query>;
-        await presumed.ask(deps.db);
-        return handle(deps, { credential: presumed.credential, presumed, query }, { request, response });
+        await cached.revalidate(deps.db);
+        return handle(deps, { credential: cached.credential, cached, query }, { request, response });
       });
       sendRead(request, response, answer);
     },
@@ -113,8 +113,8 @@ export function accountRoute<Query extends MaybeObject = undefined>(
 /** A read of a board. */
 export function readRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
   route: Definition<Params, Query, undefined> & {
-    /** Whether `handle` settles the credential by its own first statement, which spares one. */
-    readonly asks?: boolean;
+    /** Whether `handle` confirms the credential by its own first statement, which saves a round trip. */
+    readonly confirms?: boolean;
     readonly handle: (
       deps: Deps,
       call: ReadCall<Output<Params>, Output<Query>>,
@@ -122,18 +122,18 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
     ) => Promise<unknown>;
   },
 ): Route {
-  const { handle, asks = false, ...rest } = route;
+  const { handle, confirms = false, ...rest } = route;
   return {
     definition: defined(rest, "get", "viewer"),
     serve: async (deps, request, response) => {
-      const answer = await response.locals.gate.admit(deps, request, response, async (presumed) => {
-        const { credential } = presumed;
+      const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
+        const { credential } = cached;
         const board = boardOf(credential, request.get(WORKSPACE_HEADER));
         requireNoBodySent(request);
         const params = checked(rest.params, request.params, "path") as Output<Params>;
         const query = checked(rest.query, request.query, "query") as Output<Query>;
-        if (!asks) await presumed.ask(deps.db);
-        return handle(deps, { credential, presumed, board, params, query }, { request, response });
+        if (!confirms) await cached.revalidate(deps.db);
+        return handle(deps, { credential, cached, board, params, query }, { request, response });
       });
       sendRead(request, response, answer);
     },
@@ -146,8 +146,8 @@ function sendRead(request: Request, response: Response, answer: unknown): void {
 }
 
 /**
- * A write on a board. The checks come in the order every caller can rely on: key, board, scope, idempotency key, role, replay, the
- * subject (404), the body (400), and then whatever the action finds.
+ * A write on a board, done once per idempotency key. The checks come in the order every caller can rely on: key, board, scope,
+ * idempotency key, role, replay, the subject (404), the body (400), and then whatever the action finds.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
@@ -158,35 +158,30 @@ export function writeRoute<
   route: Definition<Params, Query, Body> & {
     readonly method: Exclude<RouteDefinition["method"], "get">;
     readonly role: Role;
-    /**
-     * Does the work in one statement with all that surrounds it, or begins it so, or gives null and has done nothing: then it is done step by step, and what is wrong
-     * with the call is told in its order.
-     */
-    readonly atOnce?: (deps: Deps, call: AtOnceCall<Output<Params>, Output<Body>>) => Promise<AtOnce | Begun>;
     /** Finds what the call is about, or throws `not_found`. */
-    readonly find?: (deps: Deps, board: BoardRole, params: Output<Params>) => Promise<Subject>;
+    readonly find?: (db: Db, board: BoardRole, params: Output<Params>) => Promise<Subject>;
     readonly handle: (
       deps: Deps,
       call: WriteCall<Output<Params>, Output<Query>, Output<Body>, Subject>,
-    ) => Promise<Answered>;
+    ) => Promise<StoredAnswer>;
   },
 ): Route {
-  const { handle, find, atOnce: doAtOnce, method, role, ...rest } = route;
-  const definition = defined(rest, method, role);
+  const { handle, find, method, role, ...rest } = route;
   return {
-    definition,
+    definition: defined(rest, method, role),
     serve: async (deps, request, response) => {
-      let sent: Promise<unknown> | undefined;
-      const answer = await response.locals.gate.admit(deps, request, response, async (presumed) => {
-        const { credential } = presumed;
+      let reading: Promise<unknown> | undefined;
+      const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
+        const { credential } = cached;
+        const { id: credentialId, userId } = credential;
         const board = boardOf(credential, request.get(WORKSPACE_HEADER));
         requireWriteScope(credential);
         const key = idempotencyKeyOf(request.get(KEY_HEADER));
         requireRole(board.role, role);
         const params = checked(rest.params, request.params, "path") as Output<Params>;
         const query = checked(rest.query, request.query, "query") as Output<Query>;
-        // Once, however often the work is begun: one that is too large cannot be read to its end again.
-        const input = await (sent ??= readBody(request, response));
+        // Once, also where the call starts over: a body cannot be read twice.
+        const input = await (reading ??= readBody(request, response));
         const fingerprint = fingerprintOf({
           method,
           route: rest.path,
@@ -195,23 +190,46 @@ export function writeRoute<
           workspaceId: board.workspaceId,
           body: input,
         });
-        const body = input === undefined ? {} : input;
-        const atOnce = async (asker: KeyedAsker): Promise<AtOnce | Begun> => {
-          const given = doAtOnce && rest.body?.safeParse(body);
-          if (!given?.success) return null;
-          return doAtOnce?.(deps, { asker, params, body: given.data as Output<Body> }) ?? null;
-        };
-        const inSteps = async (caller: Caller): Promise<Answered> => {
-          const subject = (await find?.(deps, board, params)) as Subject;
+        const requestId = requestIdOf(credentialId, key, fingerprint);
+        const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
+        const begun = await beginWrite(
+          deps,
+          response.locals.log,
+          { caller, cached, key, fingerprint },
+          async (trx) => (await find?.(trx, board, params)) as Subject,
+        );
+        switch (begun.state) {
+          case "other_request":
+            throw keyReused();
+          case "running":
+            throw keyRunning();
+          case "replay":
+            response.set("Idempotent-Replay", "true");
+            return begun.answer;
+          case "claimed":
+        }
+        const { write, subject } = begun;
+        try {
           if (!rest.body) requireNoBody(input);
-          const given = (rest.body ? validate(rest.body, body, "body") : undefined) as Output<Body>;
-          return handle(deps, { caller, params, query, body: given, subject });
-        };
-        return answerOnce(deps, response, { presumed, board, key, fingerprint }, { atOnce, inSteps });
+          const body = (
+            rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
+          ) as Output<Body>;
+          return await handle(deps, { write, params, query, body, subject });
+        } catch (error) {
+          await write.abandon();
+          throw error;
+        }
       });
       sendStored(request, response, answer);
     },
   };
+}
+
+/** Sends the answer of a write, now or when it was first given. */
+function sendStored(request: Request, response: Response, { status, body }: StoredAnswer): void {
+  response.statusCode = status;
+  if (body === null) response.end();
+  else sendJson(request, response, body);
 }
 
 const defined = (

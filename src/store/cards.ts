@@ -1,13 +1,12 @@
 import type { Blocked } from "../flow/blocked.ts";
 import type { ChecksState } from "../flow/checks.ts";
-import { WITH_PLACE, countColumn } from "./column-counts.ts";
-import { firstRow, rows, type Db } from "./connect.ts";
+import { countColumn } from "./column-counts.ts";
+import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import type { CardLabel } from "./labels.ts";
-import type { Presumption } from "./presumption.ts";
+import type { CachedCredential } from "./cached-credential.ts";
 import type { User } from "./users.ts";
 import { cardColumns, cardFrom, CARD_COLUMNS } from "./shown-card.ts";
-import { READS, rowsTogether } from "./together.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
 import { whileItStands } from "./violations.ts";
 
@@ -46,41 +45,52 @@ export interface Card {
   readonly updatedAt: string;
 }
 
-/** The card with this number on this board, or null. */
-export async function readCard(db: Db, workspaceId: string, number: number): Promise<Card | null> {
-  return firstRow<Card>(
-    db,
-    `select ${CARD_COLUMNS} ${cardFrom("cards")} ${WITH_PLACE}
-      where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`,
-    { workspaceId, number },
-  );
-}
-
-const READ_AS = `
-  select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as stale, to_json(shown)::text as card
-    ${cardFrom("cards")} ${WITH_PLACE} cross join lateral (select ${CARD_COLUMNS}) shown
+const SHOWN_CARD = `
+  ${cardFrom("cards")} cross join lateral place_in_column(c.stage_id, c.rank) place
    where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
 
-/** The same in JSON, for a call, whose credential the statement settles where there is such a card. */
-export async function readCardAs(
+/** A card, and the stage whose long column should be counted again, where that is due. */
+export interface PlacedCard {
+  readonly card: Card;
+  readonly columnToCount: string | null;
+}
+
+/** The card with this number on this board as a transaction that changes it answers with it. */
+export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<PlacedCard> {
+  const row = await firstRow<Card & { isStale: boolean }>(
+    trx,
+    `select ${CARD_COLUMNS}, place.is_stale as "isStale" ${SHOWN_CARD}`,
+    { workspaceId, number },
+  );
+  if (!row) throw new Error(`no card ${number} on board ${workspaceId}`);
+  const { isStale, ...card } = row;
+  return { card, columnToCount: isStale ? card.statusId : null };
+}
+
+const CARD_JSON = `
+  select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as "columnToCount",
+         (select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text as card ${SHOWN_CARD}`;
+
+/**
+ * The card with this number on this board as JSON text, or null. The statement reads the credential's stamp, too, and confirms
+ * it where the card is found: one round trip for a call.
+ */
+export async function readCardJson(
   db: Db,
-  presumed: Presumption,
+  cached: CachedCredential,
   workspaceId: string,
   number: number,
 ): Promise<string | null> {
   if (!isCardNumber(number)) return null;
-  const { clientId } = presumed.credential;
-  const question = { sql: READ_AS, bindings: { workspaceId, number, clientId } };
-  const [row] = await rowsTogether<{ stamp: string | null; stale: string | null; card: string }>(
+  const row = await firstRow<{ stamp: string | null; columnToCount: string | null; card: string }>(
     db,
-    READS,
-    question,
+    CARD_JSON,
+    { workspaceId, number, clientId: cached.credential.clientId },
   );
   if (!row) return null;
-  const { stamp, stale, card } = row;
-  presumed.settle(stamp);
-  if (stale !== null) await countColumn(db, stale);
-  return card;
+  cached.confirm(row.stamp);
+  if (row.columnToCount !== null) await countColumn(db, row.columnToCount);
+  return row.card;
 }
 
 const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";
@@ -125,7 +135,7 @@ export interface CardHead {
 }
 
 /** A `CardHead`, in SQL. */
-export const CARD_HEAD = `
+const CARD_HEAD = `
   select id, workspace_id as "workspaceId", project_id as "projectId", number, title, description,
          stage_id as "stageId", hotfix, blocked, created_by as "createdBy"
     from cards`;
@@ -159,8 +169,10 @@ export async function lockCard(db: Db, cardId: string): Promise<CardHead | null>
  * Holds the board's family tree until the transaction ends: two cards made each other's parent at the same moment would each see no
  * cycle.
  */
-export async function holdParents(db: Db, workspaceId: string): Promise<void> {
-  await db.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`parents:${workspaceId}`]);
+export async function holdParents(trx: Trx, workspaceId: string): Promise<void> {
+  await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
+    lock: `parents:${workspaceId}`,
+  });
 }
 
 /** The card with this id, or null once it was deleted. */
@@ -187,42 +199,28 @@ export interface NewCard {
   readonly requestId: string;
 }
 
-/** The number of the card an earlier try of the same request created, or null. */
+/** The card that an earlier attempt of the same request created, or null. */
 export async function findCardOfRequest(
   db: Db,
   workspaceId: string,
   requestId: string,
-): Promise<number | null> {
-  const found = await firstRow<{ number: number }>(
+): Promise<CardHead | null> {
+  return firstRow<CardHead>(
     db,
-    `select number from cards
-      where request_id = :requestId and workspace_id = :workspaceId and deleted_at is null
+    `${CARD_HEAD} where request_id = :requestId and workspace_id = :workspaceId and deleted_at is null
         and created_at > now() - interval '24 hours'`,
     { workspaceId, requestId },
   );
-  return found?.number ?? null;
 }
 
-export async function insertCard(db: Db, card: NewCard): Promise<void> {
-  const inserted = db("cards").insert({
-    id: card.id,
-    workspace_id: card.workspaceId,
-    project_id: card.projectId,
-    number: card.number,
-    title: card.title,
-    description: card.description,
-    stage_id: card.stageId,
-    rank: card.rank,
-    priority: card.priority,
-    assignee_id: card.assigneeId,
-    parent_id: card.parentId,
-    feature_id: card.featureId,
-    due_date: card.dueDate,
-    hotfix: card.hotfix,
-    created_by: card.createdBy,
-    request_id: card.requestId,
-  });
-  await whileItStands(inserted);
+const INSERT_CARD = `
+  insert into cards (id, workspace_id, project_id, number, title, description, stage_id, rank, priority, assignee_id,
+                     parent_id, feature_id, due_date, hotfix, created_by, request_id)
+  values (:id, :workspaceId, :projectId, :number, :title, :description, :stageId, :rank, :priority, :assigneeId,
+          :parentId, :featureId, :dueDate, :hotfix, :createdBy, :requestId)`;
+
+export async function insertCard(trx: Trx, card: NewCard): Promise<void> {
+  await whileItStands(rows(trx, INSERT_CARD, { ...card }));
 }
 
 /** Fields a patch may set; an absent one is untouched, null clears. */
@@ -247,13 +245,10 @@ const COLUMNS = {
 } as const satisfies Record<keyof CardChanges, string>;
 
 /** Writes the fields that are present. */
-export async function updateCard(db: Db, cardId: string, changes: CardChanges): Promise<void> {
-  const columns = Object.entries(COLUMNS)
-    .filter(([field]) => changes[field as keyof CardChanges] !== undefined)
-    .map(([field, column]) => [column, changes[field as keyof CardChanges]] as const);
-  await db("cards")
-    .where({ id: cardId })
-    .update({ ...Object.fromEntries(columns), updated_at: db.fn.now() });
+export async function saveCardFields(trx: Trx, cardId: string, changes: CardChanges): Promise<void> {
+  const fields = Object.keys(changes) as (keyof CardChanges)[];
+  const assignments = ["updated_at = now()", ...fields.map((field) => `${COLUMNS[field]} = :${field}`)];
+  await rows(trx, `update cards set ${assignments.join(", ")} where id = :cardId`, { ...changes, cardId });
 }
 
 /** Hides a card for good. Its number is not handed out again. */

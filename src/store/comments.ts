@@ -1,4 +1,3 @@
-import { atOnce, doAtOnce, type AtOnce, type KeyedRequest } from "./at-once.ts";
 import { firstRow, type Db } from "./connect.ts";
 import type { Actor, TimelineActor } from "./timeline.ts";
 
@@ -111,33 +110,6 @@ const INSERT = `
   select t.id, t.body, ${AUTHOR} as author, 0 as "mirroredTo", true as editable, t.at, t.edited_at as "editedAt",
          (select count(*) from mirrored) as mirrors
     from added t join users u on u.id = t.actor_id`;
-
-const COMMENT_AT_ONCE = atOnce("comment_on_card", [
-  "workspaceId",
-  "number",
-  "id",
-  "authorId",
-  "body",
-  "naturalKey",
-]);
-
-/** Writes a comment that nothing else follows from, with its answer. */
-export async function commentAtOnce(
-  db: Db,
-  request: KeyedRequest,
-  comment: Omit<NewComment, "cardId"> & { readonly workspaceId: string; readonly number: number },
-): Promise<AtOnce> {
-  const { id, workspaceId, number, authorId, body, requestId } = comment;
-  const company = { group: `comment ${workspaceId}`, order: number };
-  return doAtOnce(db, COMMENT_AT_ONCE, 201, request, company, {
-    id,
-    workspaceId,
-    number,
-    authorId,
-    body,
-    naturalKey: naturalKeyOf(requestId),
-  });
-}
 
 /** Changes what a comment says, and lets its mirrors follow; the same words again change nothing. */
 export async function changeComment(db: Db, commentId: string, body: string): Promise<void> {

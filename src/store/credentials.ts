@@ -1,6 +1,5 @@
 import type { Role } from "../flow/roles.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
-import { READS, rowsTogether } from "./together.ts";
 
 export type Scope = "read" | "write";
 
@@ -36,12 +35,9 @@ const stampOf = (credential: string): string =>
 /** For any statement: the stamp of the credential with the binding `:clientId`, in the statement's own snapshot. */
 export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_id = :clientId)`;
 
-const READ_STAMP = `select ${STAMP} as stamp`;
-
 /** The stamp by itself; null where the credential may not be used, or is none. */
 export async function readStamp(db: Db, clientId: string): Promise<string | null> {
-  const question = { sql: READ_STAMP, bindings: { clientId } };
-  const [found] = await rowsTogether<{ stamp: string | null }>(db, READS, question);
+  const found = await firstRow<{ stamp: string | null }>(db, `select ${STAMP} as stamp`, { clientId });
   return found?.stamp ?? null;
 }
 
@@ -173,6 +169,6 @@ export async function setMembership(
 
 /** Whether a user is a member of a board. */
 export async function isMember(db: Db, workspaceId: string, userId: string): Promise<boolean> {
-  const found = await db("memberships").where({ workspace_id: workspaceId, user_id: userId }).first("role");
-  return found !== undefined;
+  const member = "select 1 from memberships where workspace_id = :workspaceId and user_id = :userId";
+  return (await firstRow(db, member, { workspaceId, userId })) !== null;
 }

@@ -1,5 +1,4 @@
 import { firstRow, rows, type Db } from "./connect.ts";
-import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 export interface Delivery {
   readonly guid: string;
@@ -92,13 +91,10 @@ export async function unpark(db: Db, guid: string | null): Promise<string[]> {
  */
 const WORKED = "cast((select cast(:worked as text[])) as text[])";
 
-/**
- * Marks deliveries as worked, within a statement of more, and has it not wait for the disk: a mark that is lost with PostgreSQL is as if the process
- * had died before it, and the delivery is worked again.
- */
+/** Marks deliveries as worked, as part of another statement. */
 const MARKED = `with marked as (
   update deliveries set state = 'done', worked_at = now(), error = null, awaits_pull_request = null
-   where guid = any(${WORKED}) and ${LEFT_TO_LATER_COMMITS})`;
+   where guid = any(${WORKED}))`;
 
 /**
  * Up to 16 of a lane that wait to be worked, the oldest first, with `mostOctets` of payloads together; the first comes however large its own is. None

@@ -10,6 +10,11 @@ export async function holdFlow(trx: Trx, projectId: string): Promise<void> {
   await trx.raw("select 1 from stages where project_id = ? order by position for update", [projectId]);
 }
 
+/** Keeps a stage, and with it its project's flow, as it is until the transaction ends. Many may do that at the same time. */
+export async function holdStage(trx: Trx, stageId: string): Promise<void> {
+  await rows(trx, "select 1 from stages where id = :stageId for key share", { stageId });
+}
+
 export interface UnfinishedMove {
   readonly number: number;
   readonly state: "running" | "queued";

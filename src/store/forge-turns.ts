@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Budget, TurnRequest, Turns } from "../forge/github/turns.ts";
 import { firstRow, type Db } from "./connect.ts";
-import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 /** GitHub asks for a second between two writes, which also keeps within its 80 that create content a minute. */
 const BETWEEN_WRITES = "interval '1 second'";
@@ -60,7 +59,7 @@ async function takeTurn(
     firstRow<{ waitMs: number }>(
       db,
       `update forge_turns set ${taken(request)}
-        where installation_id = :installationId and ${LEFT_TO_LATER_COMMITS} and ${at} <= clock_timestamp() + :withinMs * interval '1 millisecond'
+        where installation_id = :installationId and ${at} <= clock_timestamp() + :withinMs * interval '1 millisecond'
         returning greatest(0, extract(epoch from ${turnTaken(request)} - clock_timestamp()) * 1000)::float as "waitMs"`,
       { installationId, withinMs: request.withinMs },
     );

@@ -1,5 +1,6 @@
-import { firstRow, rows, type Db } from "./connect.ts";
-import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
+import type { CachedCredential } from "./cached-credential.ts";
+import { firstRow, rows, type Db, type Trx } from "./connect.ts";
+import { STAMP } from "./credentials.ts";
 import { isHeld } from "./instances.ts";
 
 /** A key this request holds. `attempt` fences it: once somebody else took it over, this holder's writes no longer match. */
@@ -9,69 +10,71 @@ export interface HeldKey {
   readonly attempt: number;
 }
 
-/** A claim of a key for a request, as a process makes it. */
+/** A key as a request claims it, on behalf of one process. */
 export interface KeyClaim {
   readonly credentialId: string;
   readonly key: string;
+  /** Identifies the request: what the same key may be sent with again. */
   readonly fingerprint: Buffer;
   readonly holder: string;
 }
 
-export type Claim =
-  | { readonly state: "claimed"; readonly held: HeldKey }
-  | { readonly state: "replay"; readonly status: number; readonly body: string | null }
-  | { readonly state: "other_request" }
-  | { readonly state: "running" };
-
-interface KeyRow {
-  readonly fingerprint: Buffer;
-  readonly state: "running" | "done";
+/** An answer as it is stored: its status and its JSON text, null for an answer without a body. */
+export interface StoredAnswer {
   readonly status: number;
   readonly body: string | null;
 }
 
+export type Claimed =
+  | { readonly state: "claimed"; readonly held: HeldKey }
+  | { readonly state: "replay"; readonly answer: StoredAnswer }
+  | { readonly state: "other_request" }
+  | { readonly state: "running" };
+
+const CLAIM = `
+  with stamp as materialized (select ${STAMP} as stamp),
+  claimed as (
+    insert into idempotency_keys as k (credential_id, key, fingerprint, state, holder)
+    select :credentialId, :key, :fingerprint, 'running', :holder from stamp
+     where stamp.stamp = :stamp
+       and pg_try_advisory_xact_lock(hashtextextended(concat_ws(':', 'key', cast(:credentialId as text), cast(:key as text)), 0))
+    on conflict (credential_id, key) do update
+      set fingerprint = excluded.fingerprint, state = 'running', holder = excluded.holder, attempt = k.attempt + 1,
+          status = null, body = null, created_at = now()
+      where (k.state = 'done' and k.created_at < now() - interval '24 hours')
+         or (k.state = 'running' and not ${isHeld("k.holder")})
+    returning attempt)
+  select (select stamp from stamp) as stamp, (select attempt from claimed) as attempt`;
+
 /**
- * Claims a key for a request. The key of a dead process, or one older than 24 hours, is taken over by the same statement that
- * would make it anew. It is on the disk before anything that is done under it.
+ * Claims a key in the request's transaction, confirming its credential in the same round trip. A key that a dead process holds, or that is
+ * older than 24 hours, is taken over. A second request with the key does not wait for the first one's transaction: it
+ * fails to get the advisory lock and is `running`. Throws `StaleCredential`.
  */
-export async function claimKey(db: Db, claim: KeyClaim): Promise<Claim> {
-  const claimed = await firstRow<{ attempt: number }>(
-    db,
-    `insert into idempotency_keys as k (credential_id, key, fingerprint, state, holder)
-     select :credentialId, :key, :fingerprint, 'running', :holder where ${LEFT_TO_LATER_COMMITS}
-     on conflict (credential_id, key) do update
-       set fingerprint = excluded.fingerprint, state = 'running', holder = excluded.holder, attempt = k.attempt + 1,
-           status = null, body = null, created_at = now()
-       where (k.state = 'done' and k.created_at < now() - interval '24 hours')
-          or (k.state = 'running' and not ${isHeld("k.holder")})
-     returning attempt`,
-    { ...claim },
-  );
-  if (claimed) {
-    return {
-      state: "claimed",
-      held: { credentialId: claim.credentialId, key: claim.key, attempt: claimed.attempt },
-    };
-  }
-  const row = await firstRow<KeyRow>(
-    db,
+export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyClaim): Promise<Claimed> {
+  const { clientId, stamp } = cached.credential;
+  const { credentialId, key } = claim;
+  const [row] = await rows<{ stamp: string | null; attempt: number | null }>(trx, CLAIM, {
+    ...claim,
+    clientId,
+    stamp,
+  });
+  const { attempt = null } = row ?? {};
+  cached.confirm(row?.stamp ?? null);
+  if (attempt !== null) return { state: "claimed", held: { credentialId, key, attempt } };
+  const known = await firstRow<StoredAnswer & { fingerprint: Buffer; state: "running" | "done" }>(
+    trx,
     "select fingerprint, state, status, body from idempotency_keys where credential_id = :credentialId and key = :key",
-    { ...claim },
+    { credentialId, key },
   );
-  // Released between the two statements: its holder is just gone, and the caller may come again at once.
-  if (!row) return { state: "running" };
-  if (!row.fingerprint.equals(claim.fingerprint)) return { state: "other_request" };
-  return row.state === "done"
-    ? { state: "replay", status: row.status, body: row.body }
-    : { state: "running" };
+  if (!known) return { state: "running" };
+  const { fingerprint, state, status, body } = known;
+  if (!fingerprint.equals(claim.fingerprint)) return { state: "other_request" };
+  return state === "done" ? { state: "replay", answer: { status, body } } : { state };
 }
 
 /** Stores the answer under a held key; false when the key is no longer held, and then nothing may be committed. */
-export async function storeAnswer(
-  db: Db,
-  held: HeldKey,
-  answer: { readonly status: number; readonly body: string | null },
-): Promise<boolean> {
+export async function storeAnswer(db: Db, held: HeldKey, answer: StoredAnswer): Promise<boolean> {
   const stored = await rows(
     db,
     `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
@@ -81,21 +84,9 @@ export async function storeAnswer(
   return stored.length === 1;
 }
 
-/** Gives a held key back after a failed attempt. */
+/** Releases a held key after a failed attempt, so that the request can be made again under it. */
 export async function releaseKey(db: Db, held: HeldKey): Promise<void> {
   await db("idempotency_keys")
     .where({ credential_id: held.credentialId, key: held.key, attempt: held.attempt, state: "running" })
     .delete();
-}
-
-/**
- * Gives back what a claim may have taken although its answer was lost. Where a retry in the same process has claimed the key since, that one
- * stores nothing and asks its caller to come again.
- */
-export async function releaseUnheard(
-  db: Db,
-  claim: Pick<KeyClaim, "credentialId" | "key" | "holder">,
-): Promise<void> {
-  const { credentialId, key, holder } = claim;
-  await db("idempotency_keys").where({ credential_id: credentialId, key, holder, state: "running" }).delete();
 }

@@ -1,6 +1,4 @@
-import { newId } from "../new-id.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
-import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
 
@@ -126,55 +124,6 @@ export async function noteQueueWord(db: Db, key: IntentKey, { thrownOut, at }: Q
 /** It is done: by us, for good. */
 export async function fulfilIntent(db: Db, key: IntentKey): Promise<void> {
   await db("forge_intents").where(columns(key)).update({ done: true });
-}
-
-/** A branch that we have cut for a card. */
-export interface CutBranch {
-  readonly cardId: string;
-  readonly repositoryId: string;
-  readonly branchName: string;
-  readonly headSha: string;
-  readonly actorId: string;
-  /** The move it was cut under. */
-  readonly move: HeldMove | null;
-}
-
-/**
- * Makes a branch that we have cut a card's: its intent is done, and its timeline tells it once. False, and nothing is written, where the move is not
- * this holder's any more. Until something later waits for the disk it is, should PostgreSQL
- * crash, as if the process had died before it could say so: the forge has the branch, and the intent says whose it is. Rows are written in this order, as
- * by those who hear of the branch, so that neither waits for the other.
- */
-export async function recordCut(db: Db, { move, ...cut }: CutBranch): Promise<boolean> {
-  const recorded = await firstRow<{ isOurs: boolean }>(
-    db,
-    `with held as materialized (
-       select 1 from operations where id = :moveId and attempt = :attempt and state = 'running' for share),
-     ours as materialized (select 1 where cast(:moveId as uuid) is null or exists (select 1 from held)),
-     owned as (
-       update card_repositories set branch_name = :branchName, head_sha = :headSha, changed_at = now()
-        where card_id = :cardId and repository_id = :repositoryId and ${LEFT_TO_LATER_COMMITS} and exists (select 1 from ours)
-       returning card_id),
-     fulfilled as (
-       update forge_intents set done = true
-        where repository_id = :repositoryId and kind = 'create_branch' and subject = :branchName
-          and (select count(*) from owned) >= 0 and exists (select 1 from ours)
-       returning subject),
-     told as (
-       insert into timeline_items (id, card_id, type, kind, actor_id, repository_id, data, natural_key)
-       select cast(:id as uuid), :cardId, 'event', 'branch_created', :actorId, :repositoryId, cast(:data as jsonb),
-              'branch_created:' || cast(:repositoryId as text) || ':' || cast(:branchName as text)
-         from (select count(*) from fulfilled) before where exists (select 1 from ours)
-       on conflict (card_id, natural_key) where natural_key is not null do nothing)
-     select exists (select 1 from ours) as "isOurs"`,
-    {
-      ...cut,
-      ...bindingsOf(move),
-      id: newId(),
-      data: JSON.stringify({ branchName: cut.branchName, sha: cut.headSha }),
-    },
-  );
-  return recorded?.isOurs ?? false;
 }
 
 /**

@@ -94,13 +94,11 @@ export async function holdLabels(
 
 /** Makes these the labels of a card, all of them and no others. */
 export async function setCardLabels(db: Db, cardId: string, labelIds: readonly string[]): Promise<void> {
-  await db("card_labels")
-    .where({ card_id: cardId })
-    .whereNotIn("label_id", [...labelIds])
-    .delete();
-  if (labelIds.length === 0) return;
-  await db("card_labels")
-    .insert([...new Set(labelIds)].map((labelId) => ({ card_id: cardId, label_id: labelId })))
-    .onConflict(["card_id", "label_id"])
-    .ignore();
+  await rows(
+    db,
+    `with removed as (delete from card_labels where card_id = :cardId and label_id <> all(cast(:labelIds as uuid[])))
+     insert into card_labels (card_id, label_id) select :cardId, unnest(cast(:labelIds as uuid[]))
+     on conflict (card_id, label_id) do nothing`,
+    { cardId, labelIds: [...new Set(labelIds)] },
+  );
 }

@@ -10,8 +10,7 @@ export interface Link {
   readonly pullRequests: readonly LinkedPullRequest[];
 }
 
-/** SQL for the links of a card, by the repository's name. */
-export const linksOf = (card: string): string => `
+const LINKS = `
      select ${REPOSITORY_JSON} as repository,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
             coalesce((select json_agg(json_build_object('number', p.number, 'nodeId', p.node_id,
@@ -23,21 +22,30 @@ export const linksOf = (card: string): string => `
        from card_repositories cr
        join repositories r on r.id = cr.repository_id
        join organizations o on o.id = r.organization_id
-      where cr.card_id = ${card}
+      where cr.card_id = :cardId
       order by r.full_name`;
-
-const LINKS = linksOf(":cardId");
 
 /** The links of a card, by the repository's name. */
 export const listLinks = (db: Db, cardId: string): Promise<Link[]> => rows<Link>(db, LINKS, { cardId });
 
+/** How many repositories a card is linked to. */
+export async function countLinks(db: Db, cardId: string): Promise<number> {
+  const found = await rows<{ count: number }>(
+    db,
+    "select count(*) from card_repositories where card_id = :cardId",
+    { cardId },
+  );
+  return found[0]?.count ?? 0;
+}
+
 /** Links a card to repositories; those already linked stay as they are. */
 export async function insertLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {
-  if (repositoryIds.length === 0) return;
-  await db("card_repositories")
-    .insert(repositoryIds.map((id) => ({ card_id: cardId, repository_id: id })))
-    .onConflict(["card_id", "repository_id"])
-    .ignore();
+  await rows(
+    db,
+    `insert into card_repositories (card_id, repository_id) select :cardId, unnest(cast(:repositoryIds as uuid[]))
+     on conflict (card_id, repository_id) do nothing`,
+    { cardId, repositoryIds: [...repositoryIds] },
+  );
 }
 
 /** Unlinks a card from repositories. Their branches and pull requests are left alone, and which branch it had there is kept. */

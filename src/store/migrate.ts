@@ -4,6 +4,7 @@ import { runMigrations } from "graphile-worker";
 import type { Knex } from "knex";
 import type { Db } from "./connect.ts";
 import { openJobPool } from "./jobs.ts";
+import { transaction } from "./transaction.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 
@@ -52,7 +53,7 @@ const isForbidden = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && "code" in error && error.code === "42501";
 
 async function applyMigrations(db: Db, connectionString: string): Promise<string[]> {
-  return db.transaction(async (lock) => {
+  return transaction(db, async (lock) => {
     await lock.raw("set local idle_in_transaction_session_timeout = 0");
     await lock.raw("set local statement_timeout = 0");
     await lock.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);

@@ -1,5 +1,4 @@
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
-import { LEFT_TO_LATER_COMMITS } from "./flushing.ts";
 import { isHeld } from "./instances.ts";
 import { whileItStands } from "./violations.ts";
 
@@ -40,16 +39,16 @@ export async function findOpenOperation(db: Db, cardId: string): Promise<Operati
   );
 }
 
-/** The move into this stage that this very request began earlier and that has ended well, with what it answered. */
-export async function findFinishedOperation(
+/** How an earlier attempt of the same request to move the card into this stage ended, and its answer; null where there was none. */
+export async function findOperationOfRequest(
   db: Db,
-  request: { cardId: string; stageId: string; requestId: string },
-): Promise<{ result: unknown } | null> {
-  return firstRow<{ result: unknown }>(
+  request: { readonly cardId: string; readonly stageId: string; readonly requestId: string },
+): Promise<{ readonly state: Operation["state"]; readonly result: unknown } | null> {
+  return firstRow(
     db,
-    `select result from operations
-      where card_id = :cardId and stage_id = :stageId and request_id = :requestId and state = 'done'
-      order by created_at desc limit 1`,
+    `select state, result from operations
+      where card_id = :cardId and stage_id = :stageId and request_id = :requestId
+      order by state = 'done' desc, created_at desc limit 1`,
     request,
   );
 }
@@ -80,56 +79,28 @@ export interface NewOperation {
   readonly holder: string;
 }
 
-/** SQL for what earlier tries of the very same request have merged: it is told as this one's. */
-const MERGED_BEFORE = `
-  (select coalesce(jsonb_agg(distinct each.promotion), '[]')
-     from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
-    where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId)`;
-
-/** Past the end is the end, and the column holds no larger number. */
+/** The largest index a move can have: past the end is the end, and the column holds no larger number. */
 export const LAST_INDEX = 2_147_483_647;
 
+/** Inserts a move. What earlier attempts of the same request have merged counts as merged by this one. */
 export async function insertOperation(db: Db, operation: NewOperation): Promise<void> {
-  const inserted = db("operations").insert({
-    id: operation.id,
-    workspace_id: operation.workspaceId,
-    card_id: operation.cardId,
-    stage_id: operation.stageId,
-    index: Math.min(operation.index, LAST_INDEX),
-    actor_id: operation.actorId,
-    request_id: operation.requestId,
-    holder: operation.holder,
-    state: "running",
-    promoted: db.raw(MERGED_BEFORE, { ...operation }),
-  });
-  await whileItStands(inserted);
+  await whileItStands(
+    rows(
+      db,
+      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, holder, state, promoted)
+       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :requestId, :holder, 'running',
+               (select coalesce(jsonb_agg(distinct each.promotion), '[]')
+                  from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
+                 where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId))`,
+      { ...operation, index: Math.min(operation.index, LAST_INDEX) },
+    ),
+  );
 }
 
 /** A move as it was taken over, and how many processes in a row died while they held it and got nothing further. */
 export interface TakenOver {
   readonly attempt: number;
   readonly deaths: number;
-}
-
-/**
- * Inserts an operation of a card that is there and that nothing moves, and whose request was not tried before; false where that is not so, or cannot be
- * told without holding the card. What is done for it is written down, and waits for the disk, before the forge is asked for anything.
- */
-export async function beginOperation(db: Db, operation: NewOperation): Promise<boolean> {
-  const inserted = rows(
-    db,
-    `with card as materialized (select id from cards where id = :cardId and deleted_at is null for no key update)
-     insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, holder, state)
-     select :id, :workspaceId, card.id, :stageId, :index, :actorId, :requestId, :holder, 'running' from card
-      where ${LEFT_TO_LATER_COMMITS} and not exists (
-              select 1 from operations o
-               where o.card_id = :cardId and (o.state in ('running', 'queued')
-                 or (o.stage_id = :stageId and o.request_id = :requestId)))
-     on conflict (card_id) where state in ('running', 'queued') do nothing
-     returning id`,
-    { ...operation, index: Math.min(operation.index, LAST_INDEX) },
-  );
-  return (await whileItStands(inserted)).length > 0;
 }
 
 /**

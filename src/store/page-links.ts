@@ -45,11 +45,16 @@ export async function setCardPageLinks(
   cardId: string,
   slugs: readonly string[],
 ): Promise<void> {
-  await db("card_page_links").where({ card_id: cardId }).delete();
-  if (slugs.length === 0) return;
-  await db("card_page_links").insert(
-    slugs.map((slug, position) => ({ card_id: cardId, workspace_id: workspaceId, slug, position })),
-  );
+  await Promise.all([
+    rows(db, "delete from card_page_links where card_id = :cardId", { cardId }),
+    rows(
+      db,
+      `insert into card_page_links (card_id, workspace_id, slug, position)
+       select :cardId, :workspaceId, slug, place - 1
+         from unnest(cast(:slugs as text[])) with ordinality each(slug, place)`,
+      { cardId, workspaceId, slugs: [...slugs] },
+    ),
+  ]);
 }
 
 /** Which of these are pages of this board. They are held until the transaction ends: none is deleted meanwhile. */
@@ -68,13 +73,11 @@ export async function holdThesePages(
 
 /** Makes these the pages a card was given, all of them and no others. */
 export async function setCardPages(db: Db, cardId: string, pageIds: readonly string[]): Promise<void> {
-  await db("card_pages")
-    .where({ card_id: cardId })
-    .whereNotIn("page_id", [...pageIds])
-    .delete();
-  if (pageIds.length === 0) return;
-  await db("card_pages")
-    .insert([...new Set(pageIds)].map((pageId) => ({ card_id: cardId, page_id: pageId })))
-    .onConflict(["card_id", "page_id"])
-    .ignore();
+  await rows(
+    db,
+    `with removed as (delete from card_pages where card_id = :cardId and page_id <> all(cast(:pageIds as uuid[])))
+     insert into card_pages (card_id, page_id) select :cardId, unnest(cast(:pageIds as uuid[]))
+     on conflict (card_id, page_id) do nothing`,
+    { cardId, pageIds: [...new Set(pageIds)] },
+  );
 }

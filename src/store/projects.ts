@@ -10,7 +10,7 @@ export interface Project {
 }
 
 /** A `Project` `p`, in SQL. */
-export const PROJECT = `
+const PROJECT = `
   select p.id, p.workspace_id as "workspaceId", p.name,
          json_build_object(
            'releases', p.releases, 'branchPattern', p.branch_pattern, 'mergeMethod', p.merge_method,

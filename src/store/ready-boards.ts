@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { awake } from "./awake.ts";
 import { boardText } from "./board.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
 import { createJoin } from "./join.ts";
-import type { Presumption } from "./presumption.ts";
+import type { CachedCredential } from "./cached-credential.ts";
 
 /** The bytes of an answer in JSON and their strong ETag. */
 export class ReadyAnswer {
@@ -26,9 +25,9 @@ export interface BoardQuestion {
 export interface ReadyBoards {
   /**
    * The board's bytes: those at hand when no transaction has changed what they show, else as PostgreSQL writes them now. Null unless it is one project that is
-   * meant. Either statement settles who asks.
+   * meant. Either statement confirms the credential.
    */
-  read(db: Db, presumed: Presumption, question: BoardQuestion): Promise<ReadyAnswer | null>;
+  read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<ReadyAnswer | null>;
 }
 
 /** One board as a process keeps it: good while no transaction outside the snapshot has changed it. */
@@ -86,8 +85,8 @@ export function createReadyBoards(clock: () => number = () => performance.now())
   const join = createJoin();
 
   return {
-    async read(db, presumed, question) {
-      const { clientId } = presumed.credential;
+    async read(db, cached, question) {
+      const { clientId } = cached.credential;
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
       const at = kept.get(key);
       const known = at && clock() - at.since < KEPT_MS ? at : null;
@@ -95,7 +94,7 @@ export function createReadyBoards(clock: () => number = () => performance.now())
         const { server, snapshot } = known;
         const ask = () => askWhether(db, clientId, question, known);
         const found = await join(`${clientId} ${key} ${server} ${snapshot}`, ask);
-        if (found) presumed.settle(found.stamp);
+        if (found) cached.confirm(found.stamp);
         if (found?.holds) {
           if (kept.get(key) === known) keep(key, known);
           return known.answer;
@@ -103,7 +102,7 @@ export function createReadyBoards(clock: () => number = () => performance.now())
       }
       const board = await join(`${clientId} ${key}`, () => readAnew(db, clientId, key, question));
       if (!board) return null;
-      presumed.settle(board.stamp);
+      cached.confirm(board.stamp);
       return board.answer;
     },
   };
@@ -138,15 +137,13 @@ async function askWhether(
   known: Kept,
 ): Promise<(Stamped & { readonly holds: boolean }) | null> {
   const { snapshot, server } = known;
-  const found = await awake(
-    rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(db, IS_GOOD, {
-      workspaceId,
-      projectId,
-      snapshot,
-      server,
-      clientId,
-    }),
-  );
+  const found = await rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(db, IS_GOOD, {
+    workspaceId,
+    projectId,
+    snapshot,
+    server,
+    clientId,
+  });
   const [first, second] = found;
   if (!first) return null;
   const { stamp } = first;

@@ -150,16 +150,6 @@ export async function letGoOfAction(db: Db, action: HeldAction, hasFailed: boole
   });
 }
 
-/** Lets go of what a request may have begun although the answer to that was lost. */
-export async function letGoOfUnheard(
-  db: Db,
-  { requestId, holder }: { readonly requestId: string; readonly holder: string },
-): Promise<void> {
-  await db("release_actions")
-    .where({ request_id: requestId, holder, state: "running" })
-    .update({ holder: null, updated_at: db.fn.now() });
-}
-
 /** Notes what the next try has to know; false when the action is no longer ours. */
 export async function saveProgress(db: Db, action: HeldAction, progress: unknown): Promise<boolean> {
   const saved = await ours(db, action).update({

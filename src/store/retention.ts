@@ -1,5 +1,6 @@
 import { firstRow, rows, type Db } from "./connect.ts";
 import { markRepaired } from "./repairs.ts";
+import { transaction } from "./transaction.ts";
 
 /** How long what has been is kept, in days. */
 export interface Retention {
@@ -118,7 +119,7 @@ const OPERATIONS = "drop_old_operations";
  */
 export async function dropOldOperations(db: Db, days: number): Promise<void> {
   for (let isMore = true; isMore;) {
-    isMore = await db.transaction(async (trx) => {
+    isMore = await transaction(db, async (trx) => {
       const ended = await firstRow<{ until: string | null; count: number }>(
         trx,
         `with ended as (

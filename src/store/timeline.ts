@@ -1,5 +1,5 @@
 import { newId } from "../new-id.ts";
-import { firstRow, rows, type Db } from "./connect.ts";
+import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { kindOn, type UserKind } from "./users.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
 
@@ -57,23 +57,23 @@ const INSERT_EVENT = `
   returning id`;
 
 /** Records events in the order given; those already recorded under their natural key are passed over. Gives how many were not. */
-export async function recordEvents(db: Db, events: readonly NewEvent[]): Promise<number> {
-  let recorded = 0;
-  for (const event of events) {
-    const added = await rows(db, INSERT_EVENT, {
-      id: newId(),
-      cardId: event.cardId,
-      kind: event.kind,
-      actorId: event.actor.userId,
-      login: event.actor.login,
-      repositoryId: event.repositoryId ?? null,
-      data: JSON.stringify(event.data ?? {}),
-      at: event.at ?? null,
-      naturalKey: event.naturalKey ?? null,
-    });
-    recorded += added.length;
-  }
-  return recorded;
+export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promise<number> {
+  const recorded = await Promise.all(
+    events.map((event) =>
+      rows(trx, INSERT_EVENT, {
+        id: newId(),
+        cardId: event.cardId,
+        kind: event.kind,
+        actorId: event.actor.userId,
+        login: event.actor.login,
+        repositoryId: event.repositoryId ?? null,
+        data: JSON.stringify(event.data ?? {}),
+        at: event.at ?? null,
+        naturalKey: event.naturalKey ?? null,
+      }),
+    ),
+  );
+  return recorded.flat().length;
 }
 
 export interface TimelineActor {

@@ -8,21 +8,15 @@ interface TrunkKey {
 /** Tips are compared with the forge once an hour: one that was neither heard of nor compared for longer is nobody's word. */
 const TRUSTED_FOR = "2 hours";
 
-/** A trunk branch, and the commit it was last heard to be at. */
-export interface Tip extends TrunkKey {
-  readonly sha: string;
-}
-
-/** SQL for the tips in these repositories, themselves SQL. Those that nobody told, or of which what was told does not fit together, are left out. */
-export const freshTips = (repositories: string): string => `
-  select repository_id as "repositoryId", branch_name as "branchName", tip_sha as sha from trunks
-   where repository_id in (${repositories}) and tip_sha is not null and tip_at > now() - interval '${TRUSTED_FOR}'`;
-
-const TIP = `${freshTips(":repositoryId")} and branch_name = :branchName`;
-
 /** The commit a trunk branch was last heard to be at; null where nobody told, or what was told does not fit together. */
 export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): Promise<string | null> {
-  const trunk = await firstRow<Tip>(db, TIP, { repositoryId, branchName });
+  const trunk = await firstRow<{ sha: string }>(
+    db,
+    `select tip_sha as sha from trunks
+      where repository_id = :repositoryId and branch_name = :branchName
+        and tip_sha is not null and tip_at > now() - interval '${TRUSTED_FOR}'`,
+    { repositoryId, branchName },
+  );
   return trunk?.sha ?? null;
 }
 

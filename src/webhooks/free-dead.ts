@@ -3,6 +3,7 @@ import { MAX_DEATHS } from "../actions/resume-move.ts";
 import { countDeaths } from "../store/deliveries.ts";
 import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/instances.ts";
 import { WORK_LANE } from "./receive.ts";
+import { transaction } from "../store/transaction.ts";
 
 /**
  * Frees what the workers of dead processes were at, the deliveries of a lane among it. One that processes died with again and again may be why
@@ -12,7 +13,7 @@ export async function freeDead(deps: Deps, graceSeconds?: number): Promise<void>
   const { db, log } = deps;
   const lanes = await listDeadQueues(db, WORK_LANE, graceSeconds);
   if (lanes.length === 0) return freeDeadWorkers(db, graceSeconds);
-  const parked = await db.transaction(async (trx) => {
+  const parked = await transaction(db, async (trx) => {
     if (!(await seeToDeadAlone(trx))) return [];
     const counted = await countDeaths(trx, await listDeadQueues(trx, WORK_LANE, graceSeconds), MAX_DEATHS);
     await freeDeadWorkers(trx, graceSeconds);

@@ -2,6 +2,7 @@ import type { Deps } from "../actions/deps.ts";
 import type { Db } from "../store/connect.ts";
 import { insertDeliveries, type NewDelivery } from "../store/deliveries.ts";
 import { addJob, addJobs } from "../store/jobs.ts";
+import { transaction } from "../store/transaction.ts";
 
 export const WORK_LANE = "work-lane";
 
@@ -24,7 +25,7 @@ export const inLane = (delivery: IncomingDelivery): NewDelivery => {
 /** Keeps a delivery and asks for it to be worked, in one transaction. */
 export async function receiveDelivery(deps: Deps, delivery: IncomingDelivery): Promise<void> {
   const kept = inLane(delivery);
-  const isNew = await deps.db.transaction(async (trx) => {
+  const isNew = await transaction(deps.db, async (trx) => {
     const added = await insertDeliveries(trx, [kept]);
     if (added.size > 0) await workLaneSoon(trx, kept.lane);
     return added.size > 0;

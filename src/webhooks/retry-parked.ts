@@ -1,10 +1,11 @@
 import type { Db } from "../store/connect.ts";
 import { unpark } from "../store/deliveries.ts";
 import { workLaneSoon } from "./receive.ts";
+import { transaction } from "../store/transaction.ts";
 
 /** Gives deliveries that were set aside another try, this one or all of them; gives how many. */
 export async function retryParked(db: Db, guid: string | null): Promise<number> {
-  return db.transaction(async (trx) => {
+  return transaction(db, async (trx) => {
     const lanes = await unpark(trx, guid);
     for (const lane of new Set(lanes)) await workLaneSoon(trx, lane);
     return lanes.length;

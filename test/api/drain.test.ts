@@ -3,11 +3,12 @@ import { connect } from "../../src/store/connect.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { startWorld } from "../support/world.ts";
+import { beginTransaction } from "../../src/store/transaction.ts";
 
 it("a process asked to end says so at once, finishes what it has accepted, and takes nothing more", async () => {
   const world = await startWorld();
   const db = connect({ connectionString: world.databaseUrl, onError: () => undefined });
-  const held = await db.transaction();
+  const held = await beginTransaction(db);
   try {
     const { service } = world;
     const board = await world.board();

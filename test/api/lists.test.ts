@@ -4,6 +4,7 @@ import { routes } from "../../src/http/v1/routes.ts";
 import { recordEvents } from "../../src/store/timeline.ts";
 import { makeApi, type Api, type ApiAnswer } from "../support/api.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { transaction } from "../../src/store/transaction.ts";
 
 let world: TestWorld;
 /** A board with five of everything that is listed; its credential reaches three boards. */
@@ -263,15 +264,13 @@ describe("a long list", () => {
     const own = await world.board();
     const card = await own.api.card();
     const { createdBy } = card as unknown as { createdBy: { id: string } };
-    await recordEvents(
-      world.service.deps.db,
-      Array.from({ length: 410 }, (_, at) => ({
-        cardId: card.id,
-        kind: "updated" as const,
-        actor: { userId: createdBy.id, login: null },
-        data: { fields: [String(at)] },
-      })),
-    );
+    const events = Array.from({ length: 410 }, (_, at) => ({
+      cardId: card.id,
+      kind: "updated" as const,
+      actor: { userId: createdBy.id, login: null },
+      data: { fields: [String(at)] },
+    }));
+    await transaction(world.service.deps.db, (trx) => recordEvents(trx, events));
     const reader = makeApi(own.api.baseUrl, own.api.apiKey);
     const all = (await reader.get<Item[]>("/v1/cards/1/timeline")).body;
     expect(all).toHaveLength(411);

@@ -6,6 +6,7 @@ import { rows, type Trx } from "../../src/store/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { beginTransaction } from "../../src/store/transaction.ts";
 
 /** So many that a place is not counted out. */
 const CARDS = 900;
@@ -106,7 +107,7 @@ it("a card's place in a long column is where the board shows it, and the column 
 
 /** A transaction that is not over, and has hidden a card at the top of the column. */
 async function hiding(): Promise<Trx> {
-  const trx = await board.db.transaction();
+  const trx = await beginTransaction(board.db);
   await trx.raw("update cards set deleted_at = now() where project_id = ? and number = 10", [
     board.projectId,
   ]);

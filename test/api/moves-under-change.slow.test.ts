@@ -19,6 +19,7 @@ import { kindsOf } from "../support/repositories.ts";
 import { branchHas } from "../support/two-targets.ts";
 import { loginOf, pushTo } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { transaction } from "../../src/store/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -451,7 +452,7 @@ it("a card that another call has put there since a move began stays there, and i
   const { deps } = world.service;
   const made = await deps.db<{ id: string; created_by: string }>("cards").where({ id }).first("created_by");
   const actorId = made?.created_by ?? "";
-  await deps.db.transaction(async (trx) => {
+  await transaction(deps.db, async (trx) => {
     await placeCard(trx, id, to, 0);
     const actor = { userId: actorId, login: null };
     await recordEvents(trx, [{ cardId: id, kind: "status_changed", actor, data: { from, to } }]);

@@ -6,6 +6,7 @@ import { revokeCredential } from "../../src/store/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { transaction } from "../../src/store/transaction.ts";
 
 let world: TestWorld;
 /** Takes one call of a credential at a time: one that is begun again must not be counted twice. */
@@ -29,7 +30,7 @@ const setCredential = (api: Api, sql: string) =>
   db().raw(`update credentials set ${sql} where client_id = ?`, [clientIdOf(api)]);
 /** As if time had passed: no trigger tells of it. */
 const lapse = (api: Api, column: "expires_at" | "previous_until") =>
-  db().transaction(async (trx) => {
+  transaction(db(), async (trx) => {
     await trx.raw("set local session_replication_role = replica");
     await trx("credentials")
       .where({ client_id: clientIdOf(api) })

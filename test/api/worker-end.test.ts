@@ -8,6 +8,7 @@ import { DEFAULT_RETENTION } from "../../src/store/retention.ts";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
+import { beginTransaction } from "../../src/store/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -22,7 +23,7 @@ it("jobs that end while their worker does are written down as ended", async () =
   const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
   for (let turn = 0; turn < 5; turn++) {
     const worker = await startWorker(deps, database.connectionString, options);
-    const held = await db.transaction();
+    const held = await beginTransaction(db);
     await held.raw("lock table deliveries in access exclusive mode");
     for (let nth = 0; nth < 4; nth++) await addJob(db, WORK_FORGOTTEN_LANES, { nth });
     await eventually(

@@ -16,6 +16,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/releases.ts";
 import { workedCard } from "../support/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
+import { transaction } from "../../src/store/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -186,16 +187,14 @@ it("a transaction whose connection breaks says that the database is away, at wha
     () => untilCut().then(() => Promise.reject(new Error("refused"))),
   ];
   const broken = ends.map((end) =>
-    far
-      .transaction(async (trx) => {
-        await rows(trx, "select 1");
-        begun += 1;
-        await end(trx);
-      })
-      .then(
-        () => "done",
-        (error: unknown) => (isDatabaseAway(error) ? "away" : String(error)),
-      ),
+    transaction(far, async (trx) => {
+      await rows(trx, "select 1");
+      begun += 1;
+      await end(trx);
+    }).then(
+      () => "done",
+      (error: unknown) => (isDatabaseAway(error) ? "away" : String(error)),
+    ),
   );
   await eventually(
     () => Promise.resolve(begun),

@@ -7,6 +7,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
+import { beginTransaction } from "../../src/store/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -31,13 +32,13 @@ type Trouble = () => Promise<() => Promise<unknown>>;
 
 /** All connections the service may have are somebody's who does not give them back. */
 const noConnectionIsLeft: Trouble = async () => {
-  const held = await Promise.all(Array.from({ length: 10 }, () => db().transaction()));
+  const held = await Promise.all(Array.from({ length: 10 }, () => beginTransaction(db())));
   return () => Promise.all(held.map((trx) => trx.rollback()));
 };
 
 /** Somebody's lock makes statements wait longer than they may. */
 const statementsTakeTooLong: Trouble = async () => {
-  const holder = await db().transaction();
+  const holder = await beginTransaction(db());
   await holder.raw("set local idle_in_transaction_session_timeout = 0");
   await holder.raw("lock table timeline_items, cards in access exclusive mode");
   return () => holder.rollback();

@@ -6,6 +6,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startSurroundings, type Surroundings } from "./surroundings.ts";
+import { beginTransaction } from "../../src/store/transaction.ts";
 
 let shipped: Shipped;
 beforeAll(async () => {
@@ -58,7 +59,7 @@ async function moveInFlight(service: ShippedProcess): Promise<InFlight> {
   const { db } = surroundings;
   const board = await surroundings.board(service.baseUrl);
   const { number } = await board.api.card({ title: "In flight" });
-  const held = await db.transaction();
+  const held = await beginTransaction(db);
   await held.raw("lock table timeline_items in exclusive mode");
   const key = randomUUID();
   const answer = board.api

@@ -1,6 +1,7 @@
 import type { Trx } from "../../src/store/connect.ts";
 import { eventually } from "./api.ts";
 import type { TestWorld } from "./world.ts";
+import { beginTransaction } from "../../src/store/transaction.ts";
 
 /**
  * Somebody else's transaction in the middle of something: `start` is done but not committed while `meanwhile` begins, and committed once
@@ -11,7 +12,7 @@ export async function during<T>(
   start: (trx: Trx) => Promise<unknown>,
   meanwhile: () => Promise<T>,
 ): Promise<T> {
-  const trx = await world.service.deps.db.transaction();
+  const trx = await beginTransaction(world.service.deps.db);
   let running: Promise<T>;
   try {
     await start(trx);

@@ -1,5 +1,6 @@
 import type { Db, Trx } from "../../src/store/connect.ts";
 import { eventually } from "./api.ts";
+import { transaction } from "../../src/store/transaction.ts";
 
 /** Keeps locked what `hold` locks while `act` runs. It is let go when `act` fails, too, or the world could not stop. */
 export async function whileHeld(
@@ -7,7 +8,7 @@ export async function whileHeld(
   hold: (trx: Trx) => PromiseLike<unknown>,
   act: () => Promise<void>,
 ): Promise<void> {
-  await db.transaction(async (trx) => {
+  await transaction(db, async (trx) => {
     await hold(trx);
     await act();
   });

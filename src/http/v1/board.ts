@@ -44,10 +44,10 @@ const readBoardRoute = readRoute({
   tag: "Board",
   query: projectQuery,
   responses: { 200: { description: "The board", schema: board } },
-  asks: true,
-  handle: async (deps, { presumed, board: { workspaceId }, query: { projectId } }) => {
+  confirms: true,
+  handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }) => {
     const read = (asked: string | null) =>
-      deps.boards.read(deps.db, presumed, { workspaceId, projectId: asked });
+      deps.boards.read(deps.db, cached, { workspaceId, projectId: asked });
     const ready = await read(projectId ?? null);
     if (ready) return ready;
     // Says why it was not one project, or finds that it is by now.

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { createCard, draftCard } from "../../actions/create-card.ts";
+import { createCard } from "../../actions/create-card.ts";
 import { deleteCard } from "../../actions/delete-card.ts";
-import { moveOrBegin } from "../../actions/claim-move.ts";
 import { moveCard } from "../../actions/move-card.ts";
-import { patchCard, setCardFields } from "../../actions/update-card.ts";
-import { readCardAs } from "../../store/cards.ts";
+import { updateCard } from "../../actions/update-card.ts";
+import { readCardJson } from "../../store/cards.ts";
 import { EVENT_KINDS, listTimeline } from "../../store/timeline.ts";
 import { cardOf, cardParams, noCard } from "../card-of.ts";
 import { keyedListRoute } from "../list-route.ts";
@@ -63,9 +62,8 @@ const createRoute = writeRoute({
     ...related,
   }),
   responses: { 201: { description: "The created card", schema: card } },
-  atOnce: (deps, { asker, body: { projectId, ...input } }) => draftCard(deps, asker, projectId, input),
-  handle: async (deps, { caller, body: { projectId, ...input } }) =>
-    createCard(deps, caller, await projectOf(deps.db, caller.workspaceId, projectId), input),
+  handle: async (deps, { write, body: { projectId, ...input } }) =>
+    createCard(deps, write, await projectOf(write.trx, write.workspaceId, projectId), input),
 });
 
 const readCardRoute = readRoute({
@@ -74,9 +72,9 @@ const readCardRoute = readRoute({
   tag: "Cards",
   params: cardParams,
   responses: { 200: { description: "The card", schema: card } },
-  asks: true,
-  handle: async (deps, { presumed, board, params: { number } }) => {
-    const found = await readCardAs(deps.db, presumed, board.workspaceId, number);
+  confirms: true,
+  handle: async (deps, { cached, board, params: { number } }) => {
+    const found = await readCardJson(deps.db, cached, board.workspaceId, number);
     if (found === null) throw noCard(number);
     return new JsonText(found);
   },
@@ -107,9 +105,8 @@ const patchRoute = writeRoute({
       schema: problem,
     },
   },
-  atOnce: (deps, { asker, params, body }) => setCardFields(deps, asker, params.number, body),
   find: cardOf,
-  handle: (deps, { caller, subject, body }) => patchCard(deps, caller, subject, body),
+  handle: (deps, { write, subject, body }) => updateCard(deps, write, subject, body),
 });
 
 const deleteRoute = writeRoute({
@@ -122,7 +119,7 @@ const deleteRoute = writeRoute({
   params: cardParams,
   responses: { 204: { description: "Deleted", schema: null } },
   find: cardOf,
-  handle: (deps, { caller, subject }) => deleteCard(deps, caller, subject),
+  handle: (_, { write, subject }) => deleteCard(write, subject),
 });
 
 const alreadyMerged = z.array(landed).optional().meta({
@@ -173,9 +170,8 @@ const moveRoute = writeRoute({
     },
     503: { description: "The forge could not be reached; make the same call again", schema: problem },
   },
-  atOnce: (deps, { asker, params, body }) => moveOrBegin(deps, asker, { number: params.number, ...body }),
   find: cardOf,
-  handle: (deps, { caller, subject, body }) => moveCard(deps, caller, subject, body),
+  handle: (deps, { write, subject, body }) => moveCard(deps, write, subject, body),
 });
 
 const happenedAt = timestamp.meta({
@@ -218,7 +214,7 @@ const timelineRoute = keyedListRoute({
   },
   key: z.int().min(1),
   handle: async (deps, { board, params, credential }, window) =>
-    listTimeline(deps.db, (await cardOf(deps, board, params)).id, credential.userId, window),
+    listTimeline(deps.db, (await cardOf(deps.db, board, params)).id, credential.userId, window),
 });
 
 export const cardRoutes: readonly Route[] = [

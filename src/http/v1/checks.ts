@@ -50,7 +50,7 @@ const checksRoute = readRoute({
   params: cardParams,
   responses: { 200: { description: "By the repositories' names", schema: z.array(checksEntry) } },
   handle: async (deps, { board, params }) => {
-    const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps, board, params)).id);
+    const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
     const answers = await askLive((questions) => deps.forge.checks(questions), pulls);
     return pulls.map(({ fullName, branchName }, index) => {
       const { value: runs, error } = answers[index]!;
@@ -85,7 +85,7 @@ const reviewsRoute = readRoute({
   params: cardParams,
   responses: { 200: { description: "By the repositories' names", schema: z.array(reviewsEntry) } },
   handle: async (deps, { board, params }) => {
-    const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps, board, params)).id);
+    const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
     const answers = await askLive((questions) => deps.forge.reviews(questions), pulls);
     return pulls.map(({ fullName, number }, index) => {
       const { value: reviews, error } = answers[index]!;

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { commentOnCard, sayOnCard } from "../../actions/comment-on-card.ts";
-import type { Deps } from "../../actions/deps.ts";
+import { commentOnCard } from "../../actions/comment-on-card.ts";
 import { editComment } from "../../actions/edit-comment.ts";
 import { notFound } from "../../errors.ts";
 import { findComment, type CommentHead } from "../../store/comments.ts";
+import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { cardOf, cardParams } from "../card-of.ts";
 import { writeRoute, type Route } from "../route.ts";
@@ -39,20 +39,19 @@ const createRoute = writeRoute({
   params: cardParams,
   body: fields,
   responses: { 201: { description: "The comment", schema: comment } },
-  atOnce: (deps, { asker, params, body }) => sayOnCard(deps, asker, params.number, body.body),
   find: cardOf,
-  handle: (deps, { caller, subject, body }) => commentOnCard(deps, caller, subject, body.body),
+  handle: (deps, { write, subject, body }) => commentOnCard(deps, write, subject, body.body),
 });
 
 const commentParams = cardParams.extend({ commentId: id() });
 
 async function commentOf(
-  deps: Deps,
+  db: Db,
   board: BoardRole,
   params: z.output<typeof commentParams>,
 ): Promise<CommentHead> {
-  const { id: cardId, number } = await cardOf(deps, board, params);
-  const found = await findComment(deps.db, cardId, params.commentId);
+  const { id: cardId, number } = await cardOf(db, board, params);
+  const found = await findComment(db, cardId, params.commentId);
   if (!found) throw notFound(`Card ${number} has no comment with this id.`);
   return found;
 }
@@ -68,7 +67,7 @@ const editRoute = writeRoute({
   body: fields,
   responses: { 200: { description: "The comment", schema: comment } },
   find: commentOf,
-  handle: (deps, { caller, subject, body }) => editComment(deps, caller, subject, body.body),
+  handle: (deps, { write, subject, body }) => editComment(deps, write, subject, body.body),
 });
 
 export const commentRoutes: readonly Route[] = [createRoute, editRoute];

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { changePage } from "../../actions/change-page.ts";
 import { createPage } from "../../actions/create-page.ts";
 import { deletePage } from "../../actions/delete-page.ts";
-import type { Deps } from "../../actions/deps.ts";
 import { notFound } from "../../errors.ts";
+import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findPage, listPages, readPage, type PageHead } from "../../store/pages.ts";
 import { listRoute } from "../list-route.ts";
@@ -54,8 +54,8 @@ const pageParams = z.object({
 
 const noPage = (): Error => notFound("There is no page with this id on this board.");
 
-async function pageOf(deps: Deps, board: BoardRole, { docId }: { docId: string }): Promise<PageHead> {
-  const found = await findPage(deps.db, board.workspaceId, docId);
+async function pageOf(db: Db, board: BoardRole, { docId }: { docId: string }): Promise<PageHead> {
+  const found = await findPage(db, board.workspaceId, docId);
   if (!found) throw noPage();
   return found;
 }
@@ -101,7 +101,7 @@ const createRoute = writeRoute({
   role: "member",
   body: z.strictObject({ title, body: body.optional(), parentId }),
   responses: { 201: { description: "The created page", schema: page } },
-  handle: (deps, { caller, body: input }) => createPage(deps, caller, input),
+  handle: (deps, { write, body: input }) => createPage(deps, write, input),
 });
 
 const patchRoute = writeRoute({
@@ -125,7 +125,7 @@ const patchRoute = writeRoute({
   }),
   responses: { 200: { description: "The whole page", schema: page } },
   find: pageOf,
-  handle: (deps, { caller, subject, body: input }) => changePage(deps, caller, subject, input),
+  handle: (_, { write, subject, body: input }) => changePage(write, subject, input),
 });
 
 const deleteRoute = writeRoute({
@@ -138,7 +138,7 @@ const deleteRoute = writeRoute({
   params: pageParams,
   responses: { 204: { description: "Deleted", schema: null } },
   find: pageOf,
-  handle: (deps, { caller, subject }) => deletePage(deps, caller, subject),
+  handle: (_, { write, subject }) => deletePage(write, subject),
 });
 
 export const docRoutes: readonly Route[] = [

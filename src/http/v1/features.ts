@@ -2,8 +2,8 @@ import { z } from "zod";
 import { changeFeature } from "../../actions/change-feature.ts";
 import { createFeature } from "../../actions/create-feature.ts";
 import { deleteFeature } from "../../actions/delete-feature.ts";
-import type { Deps } from "../../actions/deps.ts";
 import { notFound } from "../../errors.ts";
+import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findFeature, listFeatures, type Feature } from "../../store/features.ts";
 import { listRoute } from "../list-route.ts";
@@ -26,12 +26,8 @@ const feature = z
 
 const featureParams = z.object({ featureId: id() });
 
-async function featureOf(
-  deps: Deps,
-  board: BoardRole,
-  { featureId }: { featureId: string },
-): Promise<Feature> {
-  const found = await findFeature(deps.db, board.workspaceId, featureId);
+async function featureOf(db: Db, board: BoardRole, { featureId }: { featureId: string }): Promise<Feature> {
+  const found = await findFeature(db, board.workspaceId, featureId);
   if (!found) throw notFound("There is no feature with this id on this board.");
   return found;
 }
@@ -58,7 +54,7 @@ const createRoute = writeRoute({
   role: "member",
   body: z.strictObject({ name, description: description.optional(), color: color.optional() }),
   responses: { 201: { description: "The created feature", schema: feature } },
-  handle: (deps, { caller, body }) => createFeature(deps, caller, body),
+  handle: (deps, { write, body }) => createFeature(deps, write, body),
 });
 
 const patchRoute = writeRoute({
@@ -78,7 +74,7 @@ const patchRoute = writeRoute({
   }),
   responses: { 200: { description: "The whole feature", schema: feature } },
   find: featureOf,
-  handle: (deps, { caller, subject, body }) => changeFeature(deps, caller, subject, body),
+  handle: (_, { write, subject, body }) => changeFeature(write, subject, body),
 });
 
 const deleteRoute = writeRoute({
@@ -91,7 +87,7 @@ const deleteRoute = writeRoute({
   params: featureParams,
   responses: { 204: { description: "Deleted", schema: null } },
   find: featureOf,
-  handle: (deps, { caller, subject }) => deleteFeature(deps, caller, subject),
+  handle: (_, { write, subject }) => deleteFeature(write, subject),
 });
 
 export const featureRoutes: readonly Route[] = [listFeaturesRoute, createRoute, patchRoute, deleteRoute];

@@ -67,7 +67,7 @@ const readFlow = readRoute({
   tag: "Projects",
   params: projectParams,
   responses: { 200: { description: "The flow", schema: flow } },
-  handle: async (deps, { board, params }) => (await thatProject(deps, board, params)).flow,
+  handle: async (deps, { board, params }) => (await thatProject(deps.db, board, params)).flow,
 });
 
 const replaceFlowRoute = writeRoute({
@@ -93,7 +93,7 @@ const replaceFlowRoute = writeRoute({
     },
   },
   find: thatProject,
-  handle: (deps, { caller, subject, body }) => replaceFlow(deps, caller, subject, body),
+  handle: (deps, { write, subject, body }) => replaceFlow(deps, write, subject, body),
 });
 
 export const flowRoutes: readonly Route[] = [readFlow, replaceFlowRoute];

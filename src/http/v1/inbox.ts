@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/adopt-branch.ts";
-import type { Deps } from "../../actions/deps.ts";
 import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
+import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
 import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
@@ -59,8 +59,8 @@ const listInboxRoute = keyedListRoute({
 
 const itemParams = z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) });
 
-async function itemOf(deps: Deps, board: BoardRole, { itemId }: { itemId: string }): Promise<InboxItem> {
-  const found = await findInboxItem(deps.db, board.workspaceId, itemId);
+async function itemOf(db: Db, board: BoardRole, { itemId }: { itemId: string }): Promise<InboxItem> {
+  const found = await findInboxItem(db, board.workspaceId, itemId);
   if (!found) throw noInboxItem();
   return found;
 }
@@ -77,7 +77,7 @@ const dismissRoute = writeRoute({
     409: { description: "The item is a derived one, which clears by itself", schema: problem },
   },
   find: itemOf,
-  handle: (deps, { caller, subject }) => putAwayInboxItem(deps, caller, subject),
+  handle: (_, { write, subject }) => putAwayInboxItem(write, subject),
 });
 
 const adoptRoute = writeRoute({
@@ -105,7 +105,7 @@ const adoptRoute = writeRoute({
     503: { description: "The forge could not be reached; make the same call again", schema: problem },
   },
   find: itemOf,
-  handle: (deps, { caller, subject, query }) => adoptBranch(deps, caller, subject, query.card),
+  handle: (deps, { write, subject, query }) => adoptBranch(deps, write, subject, query.card),
 });
 
 export const inboxRoutes: readonly Route[] = [listInboxRoute, dismissRoute, adoptRoute];

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { changeLabel } from "../../actions/change-label.ts";
 import { createLabel } from "../../actions/create-label.ts";
 import { deleteLabel } from "../../actions/delete-label.ts";
-import type { Deps } from "../../actions/deps.ts";
 import { notFound } from "../../errors.ts";
+import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findLabel, listLabels, type Label } from "../../store/labels.ts";
 import { listRoute } from "../list-route.ts";
@@ -17,8 +17,8 @@ const label = cardLabel
 
 const labelParams = z.object({ labelId: id() });
 
-async function labelOf(deps: Deps, board: BoardRole, { labelId }: { labelId: string }): Promise<Label> {
-  const found = await findLabel(deps.db, board.workspaceId, labelId);
+async function labelOf(db: Db, board: BoardRole, { labelId }: { labelId: string }): Promise<Label> {
+  const found = await findLabel(db, board.workspaceId, labelId);
   if (!found) throw notFound("There is no label with this id on this board.");
   return found;
 }
@@ -44,7 +44,7 @@ const createRoute = writeRoute({
   role: "member",
   body: z.strictObject({ name, color: color.optional() }),
   responses: { 201: { description: "The created label", schema: label } },
-  handle: (deps, { caller, body }) => createLabel(deps, caller, body),
+  handle: (deps, { write, body }) => createLabel(deps, write, body),
 });
 
 const patchRoute = writeRoute({
@@ -58,7 +58,7 @@ const patchRoute = writeRoute({
   body: z.strictObject({ name: name.optional(), color: color.optional() }),
   responses: { 200: { description: "The whole label", schema: label } },
   find: labelOf,
-  handle: (deps, { caller, subject, body }) => changeLabel(deps, caller, subject, body),
+  handle: (_, { write, subject, body }) => changeLabel(write, subject, body),
 });
 
 const deleteRoute = writeRoute({
@@ -71,7 +71,7 @@ const deleteRoute = writeRoute({
   params: labelParams,
   responses: { 204: { description: "Deleted", schema: null } },
   find: labelOf,
-  handle: (deps, { caller, subject }) => deleteLabel(deps, caller, subject),
+  handle: (_, { write, subject }) => deleteLabel(write, subject),
 });
 
 export const labelRoutes: readonly Route[] = [listLabelsRoute, createRoute, patchRoute, deleteRoute];

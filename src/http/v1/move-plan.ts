@@ -69,7 +69,7 @@ const movePlanRoute = readRoute({
     503: { description: "The forge could not be reached; make the same call again", schema: problem },
   },
   handle: async (deps, { board, params, query }) =>
-    previewMove(deps, await cardOf(deps, board, params), board.role, query.statusId),
+    previewMove(deps, await cardOf(deps.db, board, params), board.role, query.statusId),
 });
 
 export const movePlanRoutes: readonly Route[] = [movePlanRoute];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { changeProject } from "../../actions/change-project.ts";
 import { createProject } from "../../actions/create-project.ts";
 import { deleteProject } from "../../actions/delete-project.ts";
-import type { Deps } from "../../actions/deps.ts";
+import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { listProjects, type Project } from "../../store/projects.ts";
 import { listRoute } from "../list-route.ts";
@@ -15,10 +15,10 @@ export const projectParams = z.object({ projectId: id() });
 
 /** The project an address names; another board's is as unknown as one that never was. */
 export const thatProject = (
-  deps: Deps,
+  db: Db,
   board: BoardRole,
   { projectId }: { projectId: string },
-): Promise<Project> => projectOf(deps.db, board.workspaceId, projectId);
+): Promise<Project> => projectOf(db, board.workspaceId, projectId);
 
 const project = z
   .object({
@@ -66,12 +66,12 @@ const createRoute = writeRoute({
     201: { description: "The created project", schema: project },
     409: { description: "Another project has the slug", schema: problem },
   },
-  handle: async (deps, { caller, body: { flowFrom, ...input } }) =>
+  handle: async (deps, { write, body: { flowFrom, ...input } }) =>
     createProject(
       deps,
-      caller,
+      write,
       input,
-      flowFrom === undefined ? undefined : await projectOf(deps.db, caller.workspaceId, flowFrom),
+      flowFrom === undefined ? undefined : await projectOf(write.trx, write.workspaceId, flowFrom),
     ),
 });
 
@@ -93,7 +93,7 @@ const patchRoute = writeRoute({
     409: { description: "Another project has the slug", schema: problem },
   },
   find: thatProject,
-  handle: (deps, { caller, subject, body }) => changeProject(deps, caller, subject, body),
+  handle: (_, { write, subject, body }) => changeProject(write, subject, body),
 });
 
 const deleteRoute = writeRoute({
@@ -109,7 +109,7 @@ const deleteRoute = writeRoute({
     409: { description: "It still holds cards, or is the last project of the board", schema: problem },
   },
   find: thatProject,
-  handle: (deps, { caller, subject }) => deleteProject(deps, caller, subject),
+  handle: (_, { write, subject }) => deleteProject(write, subject),
 });
 
 export const projectRoutes: readonly Route[] = [listProjectsRoute, createRoute, patchRoute, deleteRoute];

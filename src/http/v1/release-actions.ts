@@ -32,7 +32,7 @@ const freezeRoute = writeRoute({
     ...forgeProblems,
   },
   find: releaseToWrite,
-  handle: (deps, { caller, subject }) => freezeRelease(deps, caller, subject),
+  handle: (deps, { write, subject }) => freezeRelease(deps, write, subject),
 });
 
 const unfreezeRoute = writeRoute({
@@ -53,7 +53,7 @@ const unfreezeRoute = writeRoute({
     ...forgeProblems,
   },
   find: releaseToWrite,
-  handle: (deps, { caller, subject }) => unfreezeRelease(deps, caller, subject),
+  handle: (deps, { write, subject }) => unfreezeRelease(deps, write, subject),
 });
 
 const pickRefusal = problem
@@ -85,7 +85,7 @@ const pickRoute = writeRoute({
     ...forgeProblems,
   },
   find: releaseToWrite,
-  handle: (deps, { caller, subject, body }) => pickCard(deps, caller, subject, body.taskNumber),
+  handle: (deps, { write, subject, body }) => pickCard(deps, write, subject, body.taskNumber),
 });
 
 const promoteRoute = writeRoute({
@@ -109,7 +109,7 @@ const promoteRoute = writeRoute({
     409: { description: `The release is completed, ${underWay}`, schema: problem },
   },
   find: releaseToWrite,
-  handle: (deps, { caller, subject, body }) => promoteRelease(deps, caller, subject, body),
+  handle: (deps, { write, subject, body }) => promoteRelease(deps, write, subject, body),
 });
 
 const completeRoute = writeRoute({
@@ -144,7 +144,7 @@ const completeRoute = writeRoute({
     ...forgeProblems,
   },
   find: releaseToWrite,
-  handle: (deps, { caller, subject, body }) => completeRelease(deps, caller, subject, body.versions),
+  handle: (deps, { write, subject, body }) => completeRelease(deps, write, subject, body.versions),
 });
 
 export const releaseActionRoutes: readonly Route[] = [

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { createRelease } from "../../actions/create-release.ts";
 import { deleteRelease } from "../../actions/delete-release.ts";
-import type { Deps } from "../../actions/deps.ts";
 import { noRelease } from "../../actions/hold-release.ts";
 import { setReleaseCards } from "../../actions/set-release-cards.ts";
 import { invalid } from "../../errors.ts";
+import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findRelease, listReleases, readReleaseDetails, type ReleaseHead } from "../../store/releases.ts";
 import { keyedListRoute } from "../list-route.ts";
@@ -82,12 +82,8 @@ const releaseDetails = release
 export const releaseParams = z.object({ id: id() });
 
 /** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
-export async function releaseToWrite(
-  deps: Deps,
-  board: BoardRole,
-  params: { id: string },
-): Promise<ReleaseHead> {
-  const found = await findRelease(deps.db, board.workspaceId, params.id);
+export async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
+  const found = await findRelease(db, board.workspaceId, params.id);
   if (!found) throw noRelease();
   requireReleases(found.isUsed, found.projectId);
   return found;
@@ -138,10 +134,10 @@ const createRoute = writeRoute({
   query: projectQuery,
   body: z.strictObject({ name: text({ min: 1, max: 80, isTrimmed: true }) }),
   responses: { 201: { description: "The created release", schema: release } },
-  handle: async (deps, { caller, query, body }) => {
-    const project = await projectOf(deps.db, caller.workspaceId, query.projectId);
+  handle: async (deps, { write, query, body }) => {
+    const project = await projectOf(write.trx, write.workspaceId, query.projectId);
     requireReleases(project.flow.releases, project.id);
-    return createRelease(deps, caller, project, body.name);
+    return createRelease(deps, write, project, body.name);
   },
 });
 
@@ -175,7 +171,7 @@ const setCardsRoute = writeRoute({
     },
   },
   find: releaseToWrite,
-  handle: (deps, { caller, subject, body }) => setReleaseCards(deps, caller, subject, body.taskNumbers),
+  handle: (_, { write, subject, body }) => setReleaseCards(write, subject, body.taskNumbers),
 });
 
 const deleteRoute = writeRoute({
@@ -191,7 +187,7 @@ const deleteRoute = writeRoute({
     409: { description: "It is frozen or completed", schema: problem },
   },
   find: releaseToWrite,
-  handle: (deps, { caller, subject }) => deleteRelease(deps, caller, subject),
+  handle: (_, { write, subject }) => deleteRelease(write, subject),
 });
 
 export const releaseRoutes: readonly Route[] = [

@@ -55,7 +55,7 @@ const listOfProject = listRoute({
   params: projectParams,
   list: { description: "The repositories", schema: z.array(repository) },
   handle: async (deps, { board, params }) => {
-    const project = await thatProject(deps, board, params);
+    const project = await thatProject(deps.db, board, params);
     return (await listProjectRepositories(deps.db, project.id)).map(repositoryEntry);
   },
 });
@@ -91,8 +91,7 @@ const replaceRoute = writeRoute({
     },
   },
   find: thatProject,
-  handle: (deps, { caller, subject, body }) =>
-    setProjectRepositories(deps, caller, subject, body.repositories),
+  handle: (_, { write, subject, body }) => setProjectRepositories(write, subject, body.repositories),
 });
 
 export const repositoryRoutes: readonly Route[] = [listRepositories, listOfProject, replaceRoute];

@@ -1,0 +1,123 @@
+import type { Logger } from "pino";
+import { busy } from "../errors.ts";
+import type { Role } from "../flow/roles.ts";
+import type { CachedCredential } from "../store/cached-credential.ts";
+import type { Trx } from "../store/connect.ts";
+import {
+  claimKey,
+  releaseKey,
+  storeAnswer,
+  type Claimed,
+  type HeldKey,
+  type StoredAnswer,
+} from "../store/idempotency.ts";
+import { beginTransaction } from "../store/transaction.ts";
+import type { Deps } from "./deps.ts";
+import { releaseWithRetry } from "./release-with-retry.ts";
+
+/** Who makes a request, and on which board. */
+export interface Caller {
+  readonly userId: string;
+  readonly credentialId: string;
+  readonly workspaceId: string;
+  readonly role: Role;
+  /** Identifies the request: the same for a retry with the same key and content, different for any other. */
+  readonly requestId: string;
+}
+
+/** A write as it arrives: who makes it, and the idempotency key it is made under. */
+export interface WriteRequest {
+  readonly caller: Caller;
+  readonly cached: CachedCredential;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+}
+
+/** What a request's key says before the work begins; `subject` is what `find` has found. */
+export type Begun<Subject> =
+  | { readonly state: "claimed"; readonly write: Write; readonly subject: Subject }
+  | Exclude<Claimed, { readonly state: "claimed" }>;
+
+/**
+ * Begins a write: opens its transaction, confirms the credential, claims the idempotency key and finds what the request is
+ * about, in two round trips. Throws `StaleCredential`, or what `find` throws unless the key has a stored answer.
+ */
+export async function beginWrite<Subject>(
+  deps: Deps,
+  log: Logger,
+  { caller, cached, key, fingerprint }: WriteRequest,
+  find: (trx: Trx) => Promise<Subject>,
+): Promise<Begun<Subject>> {
+  const trx = await beginTransaction(deps.db);
+  try {
+    const { credentialId } = caller;
+    const claiming = claimKey(trx, cached, { credentialId, key, fingerprint, holder: deps.instanceId });
+    const [claimed, found] = await Promise.allSettled([claiming, find(trx)]);
+    if (claimed.status === "rejected") throw claimed.reason;
+    if (claimed.value.state !== "claimed") {
+      await trx.rollback();
+      return claimed.value;
+    }
+    if (found.status === "rejected") throw found.reason;
+    const write = new Write(deps, log, caller, claimed.value.held, trx);
+    return { state: "claimed", write, subject: found.value };
+  } catch (error) {
+    await trx.rollback();
+    throw error;
+  }
+}
+
+/**
+ * A write that is being done: who asks for it, its transaction, and where its answer is stored. The answer is stored under the
+ * idempotency key in the transaction that does the work, so that a crash never leaves one without the other.
+ */
+export class Write implements Caller {
+  readonly userId: string;
+  readonly credentialId: string;
+  readonly workspaceId: string;
+  readonly role: Role;
+  readonly requestId: string;
+  /** The transaction that claimed the key. It ends with `answer` or `commit`. */
+  readonly trx: Trx;
+  readonly #deps: Deps;
+  readonly #log: Logger;
+  readonly #held: HeldKey;
+  #isCommitted = false;
+
+  constructor(deps: Deps, log: Logger, caller: Caller, held: HeldKey, trx: Trx) {
+    this.userId = caller.userId;
+    this.credentialId = caller.credentialId;
+    this.workspaceId = caller.workspaceId;
+    this.role = caller.role;
+    this.requestId = caller.requestId;
+    this.trx = trx;
+    this.#deps = deps;
+    this.#log = log;
+    this.#held = held;
+  }
+
+  /** Stores the answer and commits the transaction, in one round trip. The write is done. */
+  async answer(body: unknown, status = 200): Promise<StoredAnswer> {
+    const [answer] = await Promise.all([this.answerIn(this.trx, body, status), this.trx.commit()]);
+    return answer;
+  }
+
+  /** Commits the transaction. From then on other processes see the key as running, until `answerIn` has stored the answer. */
+  async commit(): Promise<void> {
+    this.#isCommitted = true;
+    await this.trx.commit();
+  }
+
+  /** Stores the answer in a later transaction, as the last thing in it. Throws busy when the key was taken over meanwhile. */
+  async answerIn(trx: Trx, body: unknown, status = 200): Promise<StoredAnswer> {
+    const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
+    if (await storeAnswer(trx, this.#held, answer)) return answer;
+    throw busy("This request was taken over by its own retry. Make the same call again.", 1);
+  }
+
+  /** Undoes the transaction, or releases the key where it was committed: the same request can be made again. */
+  async abandon(): Promise<void> {
+    if (!this.#isCommitted) return this.trx.rollback();
+    await releaseWithRetry(this.#log, "an idempotency key", () => releaseKey(this.#deps.db, this.#held));
+  }
+}
