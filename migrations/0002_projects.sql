@@ -1,10 +1,12 @@
+-- Projects with their flows and repositories, and the labels and features of a board.
+
 create table projects (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
   name text not null,
   slug text not null,
   description text not null default '',
-  -- The flow's settings; its stages are rows of their own.
+  -- The settings of the project's flow. Its stages are rows of `stages`.
   releases boolean not null default true,
   branch_pattern text not null default 'card/{number}-{slug}',
   merge_method text not null default 'merge' check (merge_method in ('merge', 'squash', 'rebase')),
@@ -22,8 +24,9 @@ create table stages (
   name text not null,
   kind text not null check (kind in ('backlog', 'stage', 'done')),
   min_role text not null default 'member' check (min_role in ('viewer', 'member', 'maintainer')),
-  rule_type text not null check (rule_type in ('none', 'branch', 'draft_pull_request', 'pull_request', 'merge')),
-  -- Of a merge: the branch merged into; null is the repository's default branch.
+  rule_type text not null
+    check (rule_type in ('none', 'branch', 'draft_pull_request', 'pull_request', 'merge')),
+  -- The branch that a merge stage merges into. Null is the repository's default branch.
   rule_into text,
   unique (project_id, position) deferrable initially immediate
 );
@@ -31,15 +34,53 @@ create table stages (
 create table repositories (
   id uuid primary key,
   organization_id uuid not null references organizations,
-  -- At most one project owns a repository, so a branch name never belongs to two cards.
+  -- A repository belongs to at most one project, so a branch name never belongs to two cards.
   project_id uuid references projects on delete set null,
-  forge_id bigint not null unique,
+  -- Null after the repository was transferred to another organization: there it is a new row, and
+  -- this row keeps the history here.
+  forge_id bigint unique,
+  -- The forge's GraphQL id.
+  node_id text,
   full_name text not null,
   default_branch text not null,
   link_by_default boolean not null default false,
-  -- False once the installation no longer grants it.
+  -- False when the installation no longer grants access.
   connected boolean not null default true,
+  disconnected_at timestamptz,
+  -- An archived repository is read-only on the forge.
+  archived boolean not null default false,
+  -- When the forge was read for this row. Answers to earlier requests do not overwrite it.
+  asked_at timestamptz,
+  -- When the forge last refused draft pull requests or asynchronous merges here. Null is unknown.
+  lacks_drafts_at timestamptz,
+  lacks_async_merge_at timestamptz,
+  last_webhook_at timestamptz,
+  last_reconciled_at timestamptz,
   created_at timestamptz not null default now()
 );
 create index on repositories (project_id);
 create index on repositories (organization_id);
+
+create table labels (
+  id uuid primary key,
+  workspace_id uuid not null references workspaces,
+  name text not null,
+  -- The name in Unicode NFC and lower case. No two labels of a board share it.
+  folded_name text not null,
+  color text not null,
+  created_at timestamptz not null default now(),
+  unique (workspace_id, folded_name)
+);
+
+create table features (
+  id uuid primary key,
+  workspace_id uuid not null references workspaces,
+  name text not null,
+  description text not null default '',
+  color text not null,
+  archived boolean not null default false,
+  -- The order on the board. It may have gaps; the API numbers features without gaps.
+  position integer not null,
+  created_at timestamptz not null default now()
+);
+create index on features (workspace_id);

@@ -1,68 +1,147 @@
+-- Cards, their labels and repositories, and their timelines with comments.
+
 create table cards (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
-  project_id uuid not null references projects,
+  -- A deleted card outlives its project and its stage.
+  project_id uuid references projects on delete set null,
   number integer not null,
   title text not null,
   description text not null default '',
-  stage_id uuid not null references stages,
-  -- Fractional rank within the stage: a move writes one row however long the column is. Byte order is its order.
+  stage_id uuid references stages on delete set null,
+  -- A fractional rank within the stage, in byte order: a move writes one row in a column of any
+  -- length (docs/adr/0004).
   rank text collate "C" not null,
-  priority text not null default 'none' check (priority in ('none', 'low', 'medium', 'high', 'urgent')),
+  priority text not null default 'none'
+    check (priority in ('none', 'low', 'medium', 'high', 'urgent')),
   assignee_id uuid references users,
   parent_id uuid references cards,
+  feature_id uuid references features on delete set null,
   due_date date,
   hotfix boolean not null default false,
   blocked jsonb,
   created_by uuid not null references users,
-  -- The request that created it: its retry finds this card instead of making a second one.
+  -- The request that created the card. A retry of the request finds the card instead of creating a
+  -- second one.
   request_id text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   deleted_at timestamptz,
-  unique (workspace_id, number)
+  unique (workspace_id, number),
+  constraint cards_stand_somewhere
+    check (deleted_at is not null or (project_id is not null and stage_id is not null))
 );
 create unique index on cards (stage_id, rank) where deleted_at is null;
 create index on cards (project_id) where deleted_at is null;
+-- The inbox lists the few blocked cards of a project.
+create index on cards (project_id) where blocked is not null and deleted_at is null;
 create index on cards (request_id) where request_id is not null;
 create index on cards (parent_id) where parent_id is not null;
+create index on cards (assignee_id) where assignee_id is not null;
+create index on cards (feature_id) where feature_id is not null;
 
--- A card's link to a repository, and the branch it owns there.
+create table card_labels (
+  card_id uuid not null references cards on delete cascade,
+  label_id uuid not null references labels on delete cascade,
+  primary key (card_id, label_id)
+);
+create index on card_labels (label_id);
+
+-- A card's link to a repository, and the branch that the card owns there.
 create table card_repositories (
   card_id uuid not null references cards,
   repository_id uuid not null references repositories,
   branch_name text,
-  -- The branch's tip as last heard; null before there is one and after it was deleted.
+  -- The last known tip of the branch. Null before the branch exists and after its deletion.
   head_sha text,
   linked_at timestamptz not null default now(),
+  -- When the tip was last written. Shortly after a change the forge may still return older state.
+  changed_at timestamptz not null default now(),
+  -- The last change that a comparison with the forge found, without a webhook: when, and the tip.
+  found_at timestamptz,
+  found_sha text,
   primary key (card_id, repository_id)
 );
 -- A branch belongs to one card.
 create unique index on card_repositories (repository_id, branch_name);
 
-create table pull_requests (
-  repository_id uuid not null references repositories,
-  number integer not null,
-  card_id uuid not null references cards,
-  node_id text not null,
-  target_branch text not null,
-  state text not null check (state in ('draft', 'open', 'merged', 'closed')),
-  head_sha text not null,
-  merge_sha text,
-  -- The forge's own time of what was last heard of it: older news changes nothing.
-  heard_at timestamptz,
-  primary key (repository_id, number)
+-- Branches whose card was unlinked from the repository. When the card is linked again it takes its
+-- branch back, unless another card owns the branch by then.
+create table left_branches (
+  repository_id uuid not null references repositories (id) on delete cascade,
+  branch_name text not null,
+  card_id uuid not null references cards (id) on delete cascade,
+  left_at timestamptz not null default now(),
+  primary key (repository_id, branch_name)
 );
-create index on pull_requests (card_id);
+create index on left_branches (card_id);
 
--- The newest report of each check run or commit status series on a card's commits.
-create table check_reports (
-  repository_id uuid not null references repositories on delete cascade,
-  sha text not null,
-  source text not null check (source in ('check_run', 'status')),
-  name text not null,
-  app_id bigint not null default 0,
-  forge_id bigint not null,
-  outcome text not null check (outcome in ('passing', 'failing', 'pending', 'skipped')),
-  primary key (repository_id, sha, source, name, app_id)
+create table timeline_items (
+  id uuid primary key,
+  -- The order of the timeline, which is the order of recording.
+  seq bigint generated always as identity,
+  card_id uuid not null references cards,
+  type text not null check (type in ('event', 'comment')),
+  kind text,
+  actor_id uuid not null references users,
+  -- The forge login of the actor, for what the forge reported.
+  login text,
+  repository_id uuid references repositories,
+  data jsonb not null default '{}',
+  body text,
+  at timestamptz not null default now(),
+  edited_at timestamptz,
+  -- For a comment: grows with each edit in Trunkline. A mirror with a lower revision is stale.
+  revision integer not null default 0,
+  -- For a comment from the forge: the forge's time of the last known change. Older events do not
+  -- overwrite it.
+  heard_at timestamptz,
+  -- For a comment that was deleted on the forge: the row stays, without its text, so that a late
+  -- event does not restore it.
+  deleted_at timestamptz,
+  -- Identifies the event, so that it is recorded once, however often and from whichever source it
+  -- arrives.
+  natural_key text,
+  check ((type = 'event') = (kind is not null)),
+  check ((type = 'comment') = (body is not null))
 );
+create index on timeline_items (card_id, seq);
+create index on timeline_items (card_id, seq) where kind = 'agent_gave_up';
+-- The trunk report reads these events.
+create index on timeline_items (card_id, at) where kind in ('status_changed', 'promotion_refused');
+create unique index on timeline_items (card_id, natural_key) where natural_key is not null;
+
+-- The copy of a card's comment on a pull request: the intent before the copy is written, and its
+-- result.
+create table comment_mirrors (
+  comment_id uuid not null references timeline_items,
+  repository_id uuid not null references repositories,
+  pr_number integer not null,
+  forge_comment_id bigint,
+  -- The revision of the comment that the copy shows. Null until the copy is known to exist.
+  shown_revision integer,
+  -- Attempts to write the current revision.
+  tries integer not null default 0,
+  first_tried_at timestamptz,
+  -- The process at work on the copy holds it until then.
+  held_until timestamptz,
+  -- When a request without a known result may last have written the copy. Until the forge's reads
+  -- include that time, Trunkline searches for the copy and does not write it again.
+  unsure_since timestamptz,
+  -- Deleted on the forge. It is not written again.
+  gone boolean not null default false,
+  primary key (comment_id, repository_id, pr_number)
+);
+create unique index on comment_mirrors (repository_id, forge_comment_id)
+  where forge_comment_id is not null;
+
+-- Keys that belong to this database. They are not configured and not rotated.
+create table secrets (
+  name text primary key,
+  value bytea not null
+);
+-- Signs the marks by which Trunkline recognizes mirrored comments: 244 random bits from
+-- PostgreSQL's cryptographic generator.
+insert into secrets (name, value)
+  values ('comment_marks',
+          decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));

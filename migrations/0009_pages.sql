@@ -1,12 +1,13 @@
--- The documents of a board. They nest, within their board.
+-- The pages of a board, and the links between pages and cards.
+
 create table pages (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
   title text not null,
-  -- Follows the title; what it was before is in page_slugs.
+  -- Follows the title. `page_slugs` has the earlier slugs.
   slug text not null,
   parent_id uuid,
-  -- Fractional rank among its siblings, as cards have in their column.
+  -- A fractional rank among the pages with the same parent, as cards have in a column.
   rank text collate "C" not null,
   body text not null default '',
   created_by uuid not null references users,
@@ -15,13 +16,14 @@ create table pages (
   updated_at timestamptz not null default now(),
   unique (workspace_id, slug),
   unique (workspace_id, id),
+  -- A page and its parent are on the same board.
   foreign key (workspace_id, parent_id) references pages (workspace_id, id)
 );
--- Pages without a parent are siblings too.
+-- `coalesce`, because null is distinct from null in a unique index.
 create unique index on pages (workspace_id, coalesce(parent_id, workspace_id), rank);
 create index on pages (parent_id) where parent_id is not null;
 
--- Which page a slug leads to: its own, and those it had before, until another page takes them.
+-- The page of each slug: its current slug and its earlier ones, until another page uses them.
 create table page_slugs (
   workspace_id uuid not null references workspaces,
   slug text not null,
@@ -30,7 +32,8 @@ create table page_slugs (
 );
 create index on page_slugs (page_id);
 
--- The slugs a page's body links to, in the order of the text, whether or not a page has them.
+-- The slugs that a page's body links to, in the order of the text. A page with the slug need not
+-- exist.
 create table page_links (
   page_id uuid not null references pages on delete cascade,
   workspace_id uuid not null references workspaces,
@@ -40,7 +43,7 @@ create table page_links (
 );
 create index on page_links (workspace_id, slug);
 
--- The same for a card's description.
+-- The slugs that a card's description links to.
 create table card_page_links (
   card_id uuid not null references cards on delete cascade,
   workspace_id uuid not null references workspaces,
@@ -50,7 +53,7 @@ create table card_page_links (
 );
 create index on card_page_links (workspace_id, slug);
 
--- The pages a card was given to carry.
+-- The pages that are attached to a card.
 create table card_pages (
   card_id uuid not null references cards on delete cascade,
   page_id uuid not null references pages on delete cascade,

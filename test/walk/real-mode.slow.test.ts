@@ -92,7 +92,7 @@ it("a newcomer in real mode: the doctor names what is missing, a card is merged,
   const before = await doctor();
   expect(before.code).toBe(1);
   expect(before.bad).toEqual([
-    expect.stringMatching(/^migrations: Not yet applied: 0001_tenants\.sql/),
+    expect.stringMatching(/^migrations: Not yet applied: 0001_tenancy\.sql/),
     expect.stringMatching(/^public url: Nothing answers at http:/),
   ]);
 

@@ -1,0 +1,190 @@
+-- What the forge reports about repositories, how its deliveries are processed, and when it may be
+-- called.
+
+create table pull_requests (
+  repository_id uuid not null references repositories,
+  number integer not null,
+  card_id uuid not null references cards,
+  node_id text not null,
+  target_branch text not null,
+  -- Null until the forge reports it.
+  head_branch text,
+  state text not null check (state in ('draft', 'open', 'merged', 'closed')),
+  head_sha text not null,
+  merge_sha text,
+  -- The forge's time of the last known change. Older events do not overwrite it.
+  heard_at timestamptz,
+  -- The action of the event at `heard_at`. Of two events within one second, `opened` is the
+  -- earlier.
+  heard_action text,
+  changed_at timestamptz not null default now(),
+  primary key (repository_id, number)
+);
+create index on pull_requests (card_id);
+-- The inbox lists open pull requests with failing checks.
+create index on pull_requests (repository_id) where state in ('draft', 'open');
+-- Finds the pull request of a landing by its merge commit.
+create index on pull_requests (repository_id, merge_sha) where merge_sha is not null;
+
+-- The newest report of each check run or commit status.
+create table check_reports (
+  repository_id uuid not null references repositories on delete cascade,
+  sha text not null,
+  source text not null check (source in ('check_run', 'status')),
+  name text not null,
+  app_id bigint not null default 0,
+  forge_id bigint not null,
+  outcome text not null check (outcome in ('passing', 'failing', 'pending', 'skipped')),
+  changed_at timestamptz not null default now(),
+  primary key (repository_id, sha, source, name, app_id)
+);
+-- Reports on commits that nothing refers to are deleted by age.
+create index on check_reports (changed_at);
+
+-- Pull requests of other authors that target a card's branch. One by an agent is a proposal;
+-- merging it on the forge accepts it.
+create table proposals (
+  repository_id uuid not null references repositories,
+  number integer not null,
+  card_id uuid not null references cards,
+  author_id uuid not null references users,
+  title text not null,
+  head_branch text not null,
+  target_branch text not null,
+  state text not null check (state in ('draft', 'open', 'merged', 'closed')),
+  head_sha text not null,
+  -- Grows each time the pull request is reopened.
+  round integer not null default 1,
+  opened_at timestamptz not null,
+  -- The card's newest timeline item at the last push or reopening. An agent that gave up before
+  -- then has resumed its work.
+  revived_after bigint not null default 0,
+  -- The forge's time of the last known change. Older events do not overwrite it.
+  heard_at timestamptz,
+  primary key (repository_id, number)
+);
+create index on proposals (card_id);
+create index on proposals (author_id);
+create index on proposals (repository_id) where state in ('draft', 'open');
+
+-- Who last acted, and when, on a card's branch and its pull requests (pr_number 0) or on a
+-- proposal.
+create table conversation_turns (
+  card_id uuid not null references cards,
+  repository_id uuid not null references repositories,
+  pr_number integer not null,
+  user_id uuid not null references users,
+  -- True after a push or the opening of a pull request; false after comments only.
+  works boolean not null,
+  acted_at timestamptz not null,
+  primary key (card_id, repository_id, pr_number, user_id)
+);
+create index on conversation_turns (repository_id);
+create index on conversation_turns (user_id);
+
+-- What a conversation waits for. Later rows of `conversation_turns` are the reactions.
+create table conversation_asks (
+  card_id uuid not null references cards,
+  repository_id uuid not null references repositories,
+  pr_number integer not null,
+  kind text not null check (kind in ('changes_requested', 'checks_failing', 'question')),
+  -- The review, the commit, or the comment.
+  subject text not null,
+  asked_by uuid references users,
+  asked_at timestamptz not null,
+  primary key (card_id, repository_id, pr_number, kind, subject)
+);
+create index on conversation_asks (repository_id);
+create index on conversation_asks (asked_by) where asked_by is not null;
+
+-- The branches that a project's flow merges into, and how far their history has been read.
+create table trunks (
+  repository_id uuid not null references repositories on delete cascade,
+  branch_name text not null,
+  -- The tip when the history was last read.
+  head_sha text not null,
+  -- The newest tip that events reported, and when. Null if unknown.
+  tip_sha text,
+  tip_at timestamptz,
+  -- The landings up to this commit are final. Those of newer commits are read again, because the
+  -- forge takes a while to assign a commit to its pull request.
+  settled_sha text,
+  -- Earlier landings are unknown.
+  known_since timestamptz not null,
+  primary key (repository_id, branch_name)
+);
+
+-- What landed on a trunk branch, according to the forge.
+create table landings (
+  repository_id uuid not null,
+  branch_name text not null,
+  -- `#7` for all commits of pull request 7, whatever the merge method; otherwise the commit.
+  key text not null,
+  -- The order along the branch.
+  seq bigint generated always as identity,
+  -- The newest of its commits on the branch.
+  sha text not null,
+  title text not null,
+  -- The committer date of that commit.
+  at timestamptz not null,
+  author_login text,
+  pr_number integer,
+  -- The commit that this landing reverts, and the reverting commit itself if it came with a merge.
+  reverts_sha text,
+  reverting_sha text,
+  -- False for the revert of a revert, which restores the work.
+  is_revert boolean not null,
+  primary key (repository_id, branch_name, key),
+  foreign key (repository_id, branch_name) references trunks on delete cascade
+);
+create index on landings (repository_id, branch_name, at);
+create index on landings (repository_id, branch_name, sha);
+create index on landings (repository_id, branch_name, reverting_sha)
+  where reverting_sha is not null;
+
+-- Webhook deliveries. Those of one lane are processed in order.
+create table deliveries (
+  -- The forge's delivery id. It is unique, so a repeated delivery is stored once.
+  guid text primary key,
+  seq bigint generated always as identity,
+  event text not null,
+  -- `repository:<id>`, `installation:<id>` or `app`.
+  lane text not null,
+  payload text not null,
+  -- `log` for a delivery that never arrived and was read from the forge's delivery log.
+  source text not null default 'webhook' check (source in ('webhook', 'log')),
+  state text not null default 'waiting' check (state in ('waiting', 'done', 'parked')),
+  attempts integer not null default 0,
+  -- Processes that died while processing it.
+  deaths integer not null default 0,
+  error text,
+  -- For a comment or review on a pull request that was unknown at the time: its number. When it
+  -- becomes known as a card's or a proposal's, the delivery is replayed.
+  awaits_pull_request integer,
+  received_at timestamptz not null default now(),
+  worked_at timestamptz
+);
+create index on deliveries (lane, seq) where state = 'waiting';
+create index on deliveries (seq) where state = 'parked';
+create index on deliveries (lane, awaits_pull_request) where awaits_pull_request is not null;
+create index on deliveries (received_at);
+
+-- How far each repair has read that follows the forge's time.
+create table repairs (
+  name text primary key,
+  done_until timestamptz not null
+);
+
+-- When an installation may be called next. All processes share the row, because the forge counts
+-- their calls together.
+create table forge_turns (
+  installation_id bigint primary key,
+  -- When the next writing call may begin. Writing calls begin one after the other.
+  next_write_at timestamptz not null default now(),
+  -- When the allowance for content-creating calls has fully recovered.
+  recovered_at timestamptz not null default now(),
+  -- Until when the forge wants no calls at all, or none of one API.
+  held_until timestamptz,
+  rest_held_until timestamptz,
+  graphql_held_until timestamptz
+);
