@@ -65,7 +65,6 @@ create table workspace_agents (
   created_at timestamptz not null default now(),
   primary key (workspace_id, user_id)
 );
-create index on workspace_agents (user_id);
 
 create table credentials (
   id uuid primary key,

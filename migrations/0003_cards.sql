@@ -54,7 +54,6 @@ create table card_repositories (
   branch_name text,
   -- The last known tip of the branch. Null before the branch exists and after its deletion.
   head_sha text,
-  linked_at timestamptz not null default now(),
   -- When the tip was last written. Shortly after a change the forge may still return older state.
   changed_at timestamptz not null default now(),
   -- The last change that a comparison with the forge found, without a webhook: when, and the tip.

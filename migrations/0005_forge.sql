@@ -64,7 +64,6 @@ create table proposals (
   primary key (repository_id, number)
 );
 create index on proposals (card_id);
-create index on proposals (author_id);
 create index on proposals (repository_id) where state in ('draft', 'open');
 
 -- Who last acted, and when, on a card's branch and its pull requests (pr_number 0) or on a
@@ -79,8 +78,6 @@ create table conversation_turns (
   acted_at timestamptz not null,
   primary key (card_id, repository_id, pr_number, user_id)
 );
-create index on conversation_turns (repository_id);
-create index on conversation_turns (user_id);
 
 -- What a conversation waits for. Later rows of `conversation_turns` are the reactions.
 create table conversation_asks (
@@ -95,7 +92,6 @@ create table conversation_asks (
   primary key (card_id, repository_id, pr_number, kind, subject)
 );
 create index on conversation_asks (repository_id);
-create index on conversation_asks (asked_by) where asked_by is not null;
 
 -- The branches that a project's flow merges into, and how far their history has been read.
 create table trunks (

@@ -27,11 +27,9 @@ create table release_cards (
   -- When the card's commits were picked onto the release branches. Null for a card that was added
   -- before the freeze.
   picked_at timestamptz,
-  added_at timestamptz not null default now(),
   primary key (release_id, card_id)
 );
 create unique index on release_cards (card_id) where is_open;
-create index on release_cards (card_id);
 
 -- The tags that a release's completion has created.
 create table release_tags (
@@ -43,7 +41,6 @@ create table release_tags (
   url text,
   primary key (release_id, repository_id)
 );
-create index on release_tags (repository_id);
 
 -- The branch of a frozen release in a repository, written before it is created.
 create table release_branches (
@@ -56,7 +53,6 @@ create table release_branches (
   head_sha text,
   primary key (release_id, repository_id)
 );
-create index on release_branches (repository_id);
 
 -- An action on a release, from the first request to the forge to its end. It outlives the process
 -- and the request that began it.
@@ -92,7 +88,6 @@ create table release_actions (
 -- A release has at most one action under way.
 create unique index on release_actions (release_id) where state = 'running';
 create index on release_actions (release_id);
-create index on release_actions (workspace_id);
 create index on release_actions (card_id) where card_id is not null;
 create index on release_actions (request_id);
 create index on release_actions (updated_at) where state = 'running';
@@ -112,7 +107,6 @@ create table release_promotions (
   tries integer not null default 0,
   primary key (action_id, position)
 );
-create index on release_promotions (card_id);
 
 -- Temporary branches that picks may have created on the forge. A row is deleted when its branch is
 -- known to be deleted.
@@ -121,7 +115,6 @@ create table pick_branches (
   repository_id uuid not null references repositories on delete cascade,
   primary key (action_id, repository_id)
 );
-create index on pick_branches (repository_id);
 
 -- Commits that another branch needs: those of a landed hotfix in the earlier targets of the flow,
 -- and those of a card that was picked into a release from another branch than releases start from.

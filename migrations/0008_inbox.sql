@@ -19,10 +19,7 @@ create table inbox_items (
 );
 create unique index on inbox_items (project_id, kind, natural_key) where dismissed_at is null;
 create index on inbox_items (natural_key, kind);
-create index on inbox_items (workspace_id);
 create index on inbox_items (project_id);
-create index on inbox_items (card_id) where card_id is not null;
-create index on inbox_items (repository_id) where repository_id is not null;
 
 -- Services that may report production errors to a project.
 create table monitors (
