@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ConfigError, readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
+import { Problem } from "./errors.ts";
 import { createLog } from "./log.ts";
 import { startService } from "./service.ts";
 
@@ -117,7 +118,7 @@ function inWords(error: unknown): string {
   if ("code" in error && error.code === "EADDRINUSE") {
     return `${error.message}. Set PORT, or SANDBOX_FORGE_PORT for the sandbox's forge, to a free one.`;
   }
-  const isKnown = error instanceof ConfigError || "code" in error;
+  const isKnown = error instanceof ConfigError || error instanceof Problem || "code" in error;
   return isKnown ? error.message : (error.stack ?? error.message);
 }
 

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runMigrations } from "graphile-worker";
 import type { Knex } from "knex";
+import { Problem } from "../errors.ts";
 import type { Db } from "./connect.ts";
 import { openJobPool } from "./jobs.ts";
 import { transaction } from "./transaction.ts";
@@ -10,7 +11,7 @@ const FOLDER = join(import.meta.dirname, "..", "..", "migrations");
 
 /** Plain `.sql` files, applied in the order of their names, so that they run alike under tsx, jest and dist. */
 const migrationSource: Knex.MigrationSource<string> = {
-  getMigrations: async () => (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted(),
+  getMigrations: listMigrations,
   getMigrationName: (name) => name,
   getMigration: (name) =>
     Promise.resolve({
@@ -22,6 +23,10 @@ const migrationSource: Knex.MigrationSource<string> = {
       down: () => Promise.reject(new Error("Migrations only go forward: restore a backup instead.")),
     }),
 };
+
+async function listMigrations(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
+}
 
 /**
  * A migration that the database has and this version does not know is the next version's, which has come already: what a migration may do, this
@@ -59,10 +64,28 @@ async function applyMigrations(db: Db, connectionString: string): Promise<string
     await lock.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
     // Ours is the lock that counts; knex's own stays taken when a process is killed while it migrates.
     await db.migrate.forceFreeMigrationsLock(MIGRATIONS);
+    await refuseOtherHistory(db);
     await migrateJobs(connectionString);
     const [, applied] = (await db.migrate.latest(MIGRATIONS)) as [number, string[]];
     return applied;
   });
+}
+
+/**
+ * Throws on a database with a migration that this version does not know, unless the migration comes
+ * after all that it knows and so belongs to a newer version. Unreleased versions had other migrations.
+ */
+async function refuseOtherHistory(db: Db): Promise<void> {
+  const known = await listMigrations();
+  const [applied] = (await db.migrate.list(MIGRATIONS)) as [{ readonly name: string }[], unknown];
+  const other = applied.find(({ name }) => !known.includes(name) && name < (known.at(-1) ?? ""));
+  if (other === undefined) return;
+  throw new Problem(
+    "unavailable",
+    `An unreleased version of Trunkline created this database: it has the migration ${other.name}, ` +
+      "which this version replaces. Start with an empty one: delete the sandbox's data directory " +
+      "(`.trunkline` unless TRUNKLINE_DATA_DIR is set), or set DATABASE_URL to a new database.",
+  );
 }
 
 async function migrateJobs(connectionString: string): Promise<void> {
