@@ -120,18 +120,6 @@ create table place_changes (
 create index on place_changes (stage_id, xid);
 create index on place_changes using brin (at);
 
--- The length and the last rank of a long column in a snapshot of their own. The position of a card
--- beyond that rank needs no scan of the column: it is the length plus the later changes. Depends on
--- the row of `column_counts`, which causes the changes to be recorded.
-create table column_ends (
-  stage_id uuid primary key references column_counts on delete cascade,
-  length bigint not null,
-  last text collate "C" not null,
-  snapshot pg_snapshot not null,
-  server timestamptz not null,
-  at timestamptz not null
-);
-
 -- A trigger writes `place_changes`, so that no statement that moves a card can leave it out. Under
 -- repeatable read a transaction may not see the row of `column_counts`, so it always writes.
 create function note_changed_place() returns trigger language plpgsql as $$
@@ -211,30 +199,4 @@ begin
     if above < 256 then return; end if;
   end if;
   select f.above, f.is_stale into above, is_stale from place_in_long_column(stage, place) f;
-end $$;
-
--- Read model: the number of cards before a rank that is probably the last of its column, and
--- whether `column_ends` should be brought up to date or the column be counted.
-create function place_at_end(
-  stage uuid, place text, out above bigint, out is_stale boolean
-) language plpgsql stable as $$
-declare
-  known record;
-  counted record;
-begin
-  select e.length, e.snapshot into known from column_ends e
-   where e.stage_id = stage and e.last < place collate "C"
-     and e.server = pg_postmaster_start_time() and e.at > now() - interval '1 hour';
-  if found then
-    select known.length + coalesce(sum(p.change) filter (where p.rank < place collate "C"), 0),
-           count(*) > 32
-      into above, is_stale
-      from place_changes p
-     where p.stage_id = stage and p.xid >= pg_snapshot_xmin(known.snapshot)
-       and not pg_visible_in_snapshot(p.xid, known.snapshot);
-  else
-    counted := place_in_column(stage, place);
-    above := counted.above;
-    is_stale := counted.is_stale or above >= 256;
-  end if;
 end $$;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "@jest/globals";
 const FOLDER = join(import.meta.dirname, "../../migrations");
 const names = readdirSync(FOLDER).toSorted();
 /** The number of the last file of the first release, before which there is nothing to upgrade from. */
-const FIRST_RELEASE = "0010";
+const FIRST_RELEASE = "0009";
 
 /** Statements that break the previous version, which still runs during a migration. */
 const UNSAFE: Readonly<Record<string, RegExp>> = {
