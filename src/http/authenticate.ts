@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
 import { Problem } from "../errors.ts";
 import type { Db } from "../store/connect.ts";
@@ -15,7 +16,7 @@ const MOST = 1_000;
 
 /** Tells callers by their keys, and remembers the credentials it has read. */
 export class Authentication {
-  readonly #known = new Map<string, Credential>();
+  readonly #known = new LRUCache<string, Credential>({ max: MOST });
 
   /**
    * The credential a request carries, as it was last read; `isAnew` reads it now. A key that is missing, malformed, unknown, wrong, revoked or expired is
@@ -32,23 +33,12 @@ export class Authentication {
     const { clientId, secret } = key;
     const known = this.#known.get(clientId);
     const isRight = isSecret(secret, known?.secretHashes ?? NOBODY);
-    if (known && isRight && !isAnew) {
-      this.#remember(known);
-      return new CachedCredential(known, false);
-    }
+    if (known && isRight && !isAnew) return new CachedCredential(known, false);
     const credential = await findCredential(db, clientId);
     const isReallyRight = isSecret(secret, credential?.secretHashes ?? NOBODY);
     if (!credential || credential.stamp === null) this.#known.delete(clientId);
     if (!credential || !isReallyRight || credential.stamp === null) throw refuse();
-    this.#remember(credential);
+    this.#known.set(clientId, credential);
     return new CachedCredential(credential, true);
-  }
-
-  /** Puts it at the end, so that the first is always the one unused for longest. */
-  #remember(credential: Credential): void {
-    this.#known.delete(credential.clientId);
-    this.#known.set(credential.clientId, credential);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST && oldest !== undefined) this.#known.delete(oldest);
   }
 }

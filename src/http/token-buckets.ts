@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+
 /** As many names as are remembered at once; the one unused for longest makes room, and starts afresh when it comes back. */
 const MOST = 10_000;
 
@@ -14,7 +16,9 @@ export class TokenBuckets {
   readonly #burst: number;
   readonly #perSecond: number;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
+  readonly #buckets = new LRUCache<string, { readonly tokens: number; readonly at: number }>({
+    max: MOST,
+  });
 
   constructor({ burst, perSecond, now = () => performance.now() }: BucketOptions) {
     this.#burst = burst;
@@ -28,15 +32,7 @@ export class TokenBuckets {
     const bucket = this.#buckets.get(name) ?? { tokens: this.#burst, at };
     const tokens = Math.min(this.#burst, bucket.tokens + ((at - bucket.at) / 1_000) * this.#perSecond);
     const isThere = tokens >= 1;
-    // Put back at the end, so that the first is always the one unused for longest.
-    this.#buckets.delete(name);
     this.#buckets.set(name, { tokens: isThere ? tokens - 1 : tokens, at });
-    if (this.#buckets.size > MOST) this.#forgetOldest();
     return isThere ? null : (1 - tokens) / this.#perSecond;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#buckets.keys();
-    if (oldest !== undefined) this.#buckets.delete(oldest);
   }
 }

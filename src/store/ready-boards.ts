@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { boardText } from "./board.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 import { STAMP } from "./credentials.ts";
@@ -37,7 +38,6 @@ interface Kept {
   readonly snapshot: string;
   /** Names this run of the server: another, such as a replica that took over, may give other transactions the numbers the snapshot speaks of. */
   readonly server: string;
-  readonly since: number;
   readonly answer: ReadyAnswer;
 }
 
@@ -46,25 +46,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const KEPT_MS = 30 * 60_000;
 const CHANGES_KEPT = "interval '2 hours'";
 
-export function createReadyBoards(clock: () => number = () => performance.now()): ReadyBoards {
-  /** The one used longest ago first. */
-  const kept = new Map<string, Kept>();
-  let bytes = 0;
-
-  function drop(key: string): void {
-    bytes -= kept.get(key)?.answer.body.byteLength ?? 0;
-    kept.delete(key);
-  }
-
-  function keep(key: string, board: Kept): void {
-    drop(key);
-    kept.set(key, board);
-    bytes += board.answer.body.byteLength;
-    for (const other of kept.keys()) {
-      if (bytes <= MAX_BYTES) break;
-      drop(other);
-    }
-  }
+export function createReadyBoards(): ReadyBoards {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ answer }) => answer.body.byteLength,
+    ttl: KEPT_MS,
+  });
 
   async function readAnew(
     db: Db,
@@ -72,13 +59,13 @@ export function createReadyBoards(clock: () => number = () => performance.now())
     key: string,
     question: BoardQuestion,
   ): Promise<Read | null> {
-    const since = clock();
+    const start = performance.now();
     const found = await readBoard(db, clientId, question);
     if (!found) return null;
     const { stamp, text, ...rest } = found;
     if (text === null) return { stamp, answer: null };
     const answer = new ReadyAnswer(text);
-    keep(key, { ...rest, since, answer });
+    kept.set(key, { ...rest, answer }, { start });
     return { stamp, answer };
   }
 
@@ -88,17 +75,13 @@ export function createReadyBoards(clock: () => number = () => performance.now())
     async read(db, cached, question) {
       const { clientId } = cached.credential;
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
-      const at = kept.get(key);
-      const known = at && clock() - at.since < KEPT_MS ? at : null;
+      const known = kept.get(key);
       if (known) {
         const { server, snapshot } = known;
         const ask = () => askWhether(db, clientId, question, known);
         const found = await join(`${clientId} ${key} ${server} ${snapshot}`, ask);
         if (found) cached.confirm(found.stamp);
-        if (found?.holds) {
-          if (kept.get(key) === known) keep(key, known);
-          return known.answer;
-        }
+        if (found?.holds) return known.answer;
       }
       const board = await join(`${clientId} ${key}`, () => readAnew(db, clientId, key, question));
       if (!board) return null;
@@ -162,7 +145,7 @@ const readBoard = (
   db: Db,
   clientId: string,
   { workspaceId, projectId }: BoardQuestion,
-): Promise<(Stamped & Omit<Kept, "since" | "answer"> & { readonly text: string | null }) | null> =>
+): Promise<(Stamped & Omit<Kept, "answer"> & { readonly text: string | null }) | null> =>
   firstRow(db, READ_BOARD, { workspaceId, projectId, clientId });
 
 /** Drops what no board at hand is compared with any more, and gives how much. */

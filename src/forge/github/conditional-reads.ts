@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Arrived, Transport } from "./transport.ts";
 
 const MAX_KEPT = 100;
@@ -15,15 +16,12 @@ interface Kept {
  * not be shown what another may see.
  */
 export function withConditionalReads(transport: Transport): Transport {
-  const kept = new Map<string, Kept>();
+  const kept = new LRUCache<string, Kept>({ max: MAX_KEPT });
 
   function keep(key: string, answer: Arrived): Arrived {
-    kept.delete(key);
     const etag = answer.headers.get("etag");
-    if (answer.status !== 200 || etag === null) return answer;
-    if (answer.size <= MAX_BYTES) kept.set(key, { etag, answer });
-    const oldest = kept.size > MAX_KEPT ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
+    if (answer.status !== 200 || etag === null || answer.size > MAX_BYTES) kept.delete(key);
+    else kept.set(key, { etag, answer });
     return answer;
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { Probot, ProbotOctokit } from "probot";
 import type { Logger } from "pino";
 import type { ForgeClock } from "./clock.ts";
@@ -49,13 +50,11 @@ export function createOctokits(options: AppOptions, transport: Transport, clock:
     log,
     request,
   });
-  const kept = new Map<number, Promise<InstallationOctokits>>();
+  const kept = new LRUCache<number, Promise<InstallationOctokits>>({ max: MAX_INSTALLATIONS });
 
   function asInstallation(installationId: number): Promise<InstallationOctokits> {
     const known = kept.get(installationId);
     if (known !== undefined) return known;
-    const oldest = kept.size < MAX_INSTALLATIONS ? undefined : kept.keys().next().value;
-    if (oldest !== undefined) kept.delete(oldest);
     const made = connect(installationId);
     kept.set(installationId, made);
     made.catch(() => kept.delete(installationId));
