@@ -33,9 +33,16 @@ export function outcomeOfStatus(state: string): CheckOutcome {
   return word === "failure" || word === "error" ? "failing" : "pending";
 }
 
-/** One state for a commit: failing wins over pending, pending over passing; skipped counts as passing. */
+/** The states of a commit by precedence, each with the outcomes that lead to it. */
+export const CHECKS_PRECEDENCE: readonly (readonly [Exclude<ChecksState, null>, readonly CheckOutcome[]])[] =
+  [
+    ["failing", ["failing"]],
+    ["pending", ["pending"]],
+    ["passing", ["passing", "skipped"]],
+  ];
+
+/** One state for a commit: the first by precedence that any outcome leads to; null when nothing has reported. */
 export function checksState(outcomes: readonly CheckOutcome[]): ChecksState {
-  if (outcomes.length === 0) return null;
-  if (outcomes.includes("failing")) return "failing";
-  return outcomes.includes("pending") ? "pending" : "passing";
+  const found = CHECKS_PRECEDENCE.find(([, from]) => outcomes.some((outcome) => from.includes(outcome)));
+  return found?.[0] ?? null;
 }

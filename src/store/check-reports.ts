@@ -1,4 +1,4 @@
-import type { CheckOutcome } from "../flow/checks.ts";
+import { CHECKS_PRECEDENCE, type CheckOutcome } from "../flow/checks.ts";
 import { firstRow, rows, type Db } from "./connect.ts";
 
 export interface CheckReport {
@@ -31,10 +31,11 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
   return saved !== null;
 }
 
-/** `checksState` of reports `k` in SQL, where they are many cards': a test compares the two. */
-export const CHECKS_STATE = `
-  case when bool_or(k.outcome = 'failing') then 'failing' when bool_or(k.outcome = 'pending') then 'pending'
-       when count(*) > 0 then 'passing' end`;
+/** SQL for the state of a commit with the reports `k`, generated from the rule in `flow/checks.ts`. */
+export const CHECKS_STATE = `case ${CHECKS_PRECEDENCE.map(
+  ([state, from]) =>
+    `when bool_or(k.outcome in (${from.map((outcome) => `'${outcome}'`).join(", ")})) then '${state}'`,
+).join(" ")} end`;
 
 /** The outcomes of all that reported on a commit. */
 export async function listOutcomes(db: Db, repositoryId: string, sha: string): Promise<CheckOutcome[]> {
