@@ -1,7 +1,7 @@
 import { invalid } from "../errors.ts";
 import type { BlockedReason } from "../flow/blocked.ts";
 import { stageOf } from "../flow/flow.ts";
-import { needsGit, type MovePlan, type MoveStep } from "../flow/move.ts";
+import { needsGit, roleToEnter, type MovePlan, type MoveStep } from "../flow/move.ts";
 import { mayAct, type Role } from "../flow/roles.ts";
 import type { CardHead } from "../store/cards.ts";
 import { countLinks } from "../store/links.ts";
@@ -58,8 +58,7 @@ export async function previewMove(
     ]);
   }
   const transition: Transition = { card, project, stage };
-  // Any move takes a member, however little the stage itself asks.
-  const requiredRole: Role = stage.minRole === "viewer" ? "member" : stage.minRole;
+  const requiredRole = roleToEnter(stage);
   const roles = { requiredRole, heldRole };
   const told = needsGit(card.stageId, stage, await countLinks(deps.db, card.id))
     ? await foretell(deps, transition)

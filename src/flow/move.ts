@@ -13,6 +13,7 @@ import {
   type Where,
 } from "./in-the-way.ts";
 import type { Refusal } from "./refusal.ts";
+import type { Role } from "./roles.ts";
 
 /** One thing to do on the forge, in one repository. */
 export type MoveStep =
@@ -116,6 +117,9 @@ export function planMove(question: MoveQuestion): MovePlan {
 /** Whether a move needs Git: reordering within a stage, a stage that asks for no branch and a card without repositories do not. */
 export const needsGit = (fromStageId: string, stage: Stage, repositoryCount: number): boolean =>
   fromStageId !== stage.id && ruleAsks(stage.rule, "branch") && repositoryCount > 0;
+
+/** The least role that may move a card into a stage: any move takes a member, however little the stage itself asks. */
+export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ? "member" : minRole);
 
 const NOTHING: RepositoryPlan = { steps: [] };
 const BEHIND: RepositoryPlan = { steps: [], isBehind: true };
