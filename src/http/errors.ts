@@ -67,10 +67,12 @@ export const unknownRoute: RequestHandler = (request) => {
 };
 
 /** Ends every failed request. A 5xx shows nothing but the request's id, which is in the log beside the cause. */
-export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
+export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const { log, requestId } = response.locals;
   if (response.headersSent) {
-    next(error);
+    // Without its end the caller sees that the answer is not whole.
+    log.error({ err: error, method: request.method }, "a request failed after its answer began");
+    request.socket.destroy();
     return;
   }
   const problem = toProblem(error);

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Messages } from "./express-messages.ts";
 import { refuseUnreadable } from "./refuse-unreadable.ts";
 
 /** Addresses and headers together; Node's own limit, said here because it is promised. */
@@ -28,20 +27,13 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** What answers, and what it takes requests and responses to be. */
-export interface Served {
-  readonly listener: RequestListener;
-  readonly messages: Messages;
-}
-
 /** Serves an app at an address. Throws where the address cannot be taken. */
 export async function listen(
-  { listener, messages }: Served,
+  listener: RequestListener,
   { host, port, patience }: { readonly host: string; readonly port: number; readonly patience: Patience },
 ): Promise<Listening> {
   const server = createServer(
     {
-      ...messages,
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: patience.headersMs,
       requestTimeout: patience.requestMs,

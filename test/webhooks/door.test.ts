@@ -204,7 +204,7 @@ describe("while the webhook secret is exchanged", () => {
   it("the new one and the one before it both hold, and no third; afterwards only the new one", async () => {
     const { deps } = world.service;
     const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {
-      const { listener, messages } = createApp(deps, {
+      const app = createApp(deps, {
         intake: createIntake(deps),
         webhookSecrets,
         limits: DEFAULT_LIMITS,
@@ -212,7 +212,7 @@ describe("while the webhook secret is exchanged", () => {
         hasAppKey: true,
         isDraining: () => false,
       });
-      const server = createServer(messages, listener);
+      const server = createServer(app);
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;
       const { status } = await deliver(world, "ping", ping, {
