@@ -5,7 +5,6 @@ import {
   type DestinationStream,
   type Logger,
 } from "pino";
-import { useSpareTime } from "./spare-time.ts";
 
 /** What must never be in a log: forge tokens, API keys, secrets of monitors, the App's tokens and private keys, whole or cut off. */
 const SECRETS = [
@@ -69,10 +68,7 @@ function gatheringOutput(): { output: DestinationStream; noteLine: (line: string
     isWaiting = false;
     output.flush();
   };
-  process.on("exit", () => {
-    useSpareTime();
-    write();
-  });
+  process.on("exit", write);
   return {
     output,
     noteLine: (line) => {

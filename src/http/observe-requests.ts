@@ -3,7 +3,6 @@ import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import { validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
-import { inSpareTime } from "../spare-time.ts";
 import type { Gate } from "./gate.ts";
 
 /** What a request carries along. Its log is made when something is to be said, which for most is once, at the end. */
@@ -38,15 +37,13 @@ export function observeRequest(
   response.setHeader("X-Request-Id", requestId);
   response.on("finish", () => {
     const ms = performance.now() - started;
-    inSpareTime(() => {
-      const { method, path } = request;
-      const { statusCode: status } = response;
-      log.info({ requestId, method, path, status, ms: Math.round(ms) }, "request");
-      const route = templateOf(request.route);
-      metrics.requests.inc({ method, route, status });
-      metrics.requestSeconds.observe({ method, route }, ms / 1_000);
-      if (response.hasHeader("Idempotent-Replay")) metrics.replays.inc();
-    });
+    const { method, path } = request;
+    const { statusCode: status } = response;
+    log.info({ requestId, method, path, status, ms: Math.round(ms) }, "request");
+    const route = templateOf(request.route);
+    metrics.requests.inc({ method, route, status });
+    metrics.requestSeconds.observe({ method, route }, ms / 1_000);
+    if (response.hasHeader("Idempotent-Replay")) metrics.replays.inc();
   });
 }
 

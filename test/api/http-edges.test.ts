@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { useSpareTime } from "../../src/spare-time.ts";
 import { boardCalls, sampleCalls } from "../support/routes.ts";
 import { sendRaw } from "../support/raw-http.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -178,12 +177,10 @@ describe("a path", () => {
 
   it("is counted by its route and logged as it came, however it is written", async () => {
     const { requests } = world.service.deps.metrics;
-    const counted = async (): Promise<number> => {
-      useSpareTime();
-      return (await requests.get()).values
+    const counted = async (): Promise<number> =>
+      (await requests.get()).values
         .filter(({ labels }) => labels.route === "/v1/cards/{number}/checks")
         .reduce((sum, { value }) => sum + value, 0);
-    };
     const before = await counted();
     await call("GET", "/v1/cards/4713/checks?plainly");
     await call("GET", "/v1/cards/471%33/checks/");

@@ -15,7 +15,6 @@ import type { Db } from "../../src/store/connect.ts";
 import { listProjectRepositories, setLinkedByDefault } from "../../src/store/repositories.ts";
 import { listProjectsWithFlow } from "../../src/store/projects.ts";
 import { listWorkspaces } from "../../src/store/workspaces.ts";
-import { useSpareTime } from "../../src/spare-time.ts";
 import { makeApi, type Api } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { cloneRepository, type Clone } from "./git.ts";
@@ -108,10 +107,7 @@ export async function startWorld({
     forge,
     service,
     databaseUrl: database.connectionString,
-    logged: () => {
-      useSpareTime();
-      return lines.join("");
-    },
+    logged: () => lines.join(""),
     board: async (options) => {
       const board = await makeBoard(forge, service, options ?? {});
       boards.push(board);

@@ -8,7 +8,6 @@ const SRC = resolve(import.meta.dirname, "../../src");
 const ORDER = [
   "errors.ts",
   "new-id.ts",
-  "spare-time.ts",
   "metrics",
   "flow",
   "forge",
