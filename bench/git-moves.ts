@@ -3,7 +3,6 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../src/actions/issue-credential.ts";
-import { httpFetch, type HttpAnswer } from "../src/forge/github/http-fetch.ts";
 import { rows } from "../src/store/connect.ts";
 import type { Pace } from "./compare.ts";
 import { limitRow, median, told, type Row } from "./report.ts";
@@ -51,21 +50,15 @@ async function gitBoard({ db }: BenchWorld): Promise<GitBoard> {
   return { ...rest, headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" } };
 }
 
-async function jsonOf<Body>({ body }: HttpAnswer): Promise<Body> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body ?? []) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
-}
-
 /** A move that cuts a branch, of a card made for it. */
 async function makeMove({ service }: BenchWorld, board: GitBoard): Promise<() => Promise<number>> {
   const post = async (path: string, body: object) => {
-    const answer = await httpFetch(`${service}${path}`, {
+    const answer = await fetch(`${service}${path}`, {
       method: "POST",
       headers: { ...board.headers, "idempotency-key": `bench-${randomUUID()}` },
       body: JSON.stringify(body),
     });
-    return { status: answer.status, body: await jsonOf<{ readonly number: number }>(answer) };
+    return { status: answer.status, body: (await answer.json()) as { readonly number: number } };
   };
   const made = await post("/v1/cards", { title: "Moved with Git", repositoryIds: [board.repositoryId] });
   const { number } = made.body;
@@ -130,9 +123,8 @@ async function ownShare(
     const move = await makeMove(world, board);
     await sleep(BETWEEN_MS / 2);
     calls.take();
-    const { ms } = await jsonOf<{ ms: number }>(
-      await httpFetch(`${floors.floors}/forge/${encodeURIComponent(world.forge.apiUrl)}`, {}),
-    );
+    const probe = await fetch(`${floors.floors}/forge/${encodeURIComponent(world.forge.apiUrl)}`);
+    const { ms } = (await probe.json()) as { readonly ms: number };
     const bare = ms - busyMs(calls.take());
     await sleep(BETWEEN_MS / 2);
     calls.take();

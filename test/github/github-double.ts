@@ -9,7 +9,7 @@ import { pino } from "pino";
 import type { Forge, RepositoryRef } from "../../src/forge/forge.ts";
 import { createGitHubForge, type GitHubForgeOptions } from "../../src/forge/github/connect-github.ts";
 
-// It stands in for node's own http, which the process has but one of: the next file's tests would go through it, too.
+// nock replaces the process's HTTP client, which the tests of the next file use too.
 afterAll(() => nock.restore());
 
 export const SHA = "a".repeat(40);
@@ -126,8 +126,6 @@ export function openGitHubDouble({
       log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
       clock,
       requestTimeoutMs: 2_000,
-      // Of requests made otherwise nock cuts some twice, and nobody listens to that any more. `test/unit/http-fetch.test.ts` has the others.
-      fetch: (url, init) => globalThis.fetch(url, { ...init, redirect: "manual" }),
       ...options,
       baseUrl,
     }),

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Forge } from "../../src/forge/forge.ts";
 import { type Adapter, cherryPick, startAdapter } from "../support/adapter.ts";
+import { keepCalls } from "../support/kept-calls.ts";
 import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/picks.ts";
 
 let adapter: Adapter;
@@ -51,16 +52,12 @@ describe("a pick", () => {
   test("that another push overtakes leaves the push alone", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
-    let overtaken = "";
-    const slow = adapter.connect({
-      async fetch(url, init) {
-        if (typeof init.body === "string" && init.body.includes("mutation UpdateRefs") && overtaken === "")
-          overtaken = await shop.commit(RELEASE, { "b.txt": "b\n" });
-        return await fetch(url, init);
-      },
-    });
-    const result = await cherryPick(slow, shop.ref, wanted);
-    expect(result).toEqual({ ok: true, value: { state: "moved", sha: overtaken } });
+    const update = keepCalls(adapter.world, { operation: "UpdateRefs" }, "before");
+    const picking = cherryPick(forge, shop.ref, wanted);
+    await update.met();
+    const overtaken = await shop.commit(RELEASE, { "b.txt": "b\n" });
+    update.letGo();
+    expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: overtaken } });
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(overtaken);
     expect(shop.branches()).not.toContain(TEMP);
   });
@@ -69,17 +66,12 @@ describe("a pick", () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     await shop.commit(RELEASE, { "wrong.txt": "wrong\n" });
     const wanted = await shop.order(number);
-    const slow = adapter.connect({
-      async fetch(url, init) {
-        if (typeof init.body === "string" && init.body.includes("mutation UpdateRefs"))
-          shop.git("update-ref", `refs/heads/${RELEASE}`, shop.base);
-        return await fetch(url, init);
-      },
-    });
-    expect(await cherryPick(slow, shop.ref, wanted)).toEqual({
-      ok: true,
-      value: { state: "moved", sha: shop.base },
-    });
+    const update = keepCalls(adapter.world, { operation: "UpdateRefs" }, "before");
+    const picking = cherryPick(forge, shop.ref, wanted);
+    await update.met();
+    shop.git("update-ref", `refs/heads/${RELEASE}`, shop.base);
+    update.letGo();
+    expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: shop.base } });
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(shop.base);
   });
 

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Forge, ForgeUnavailable, type RepositoryRef } from "../../src/forge/forge.ts";
 import { type Adapter, startAdapter, type TestRepository } from "../support/adapter.ts";
+import { keepCalls } from "../support/kept-calls.ts";
 
 let adapter: Adapter;
 let forge: Forge;
@@ -52,16 +53,12 @@ describe("deleting a branch", () => {
 
   test("leaves a branch that is pushed to just then", async () => {
     await forge.createBranch(repository, BRANCH, shop.base);
-    let pushed = "";
-    const slow = adapter.connect({
-      async fetch(url, init) {
-        if (typeof init.body === "string" && init.body.includes("mutation UpdateRefs") && pushed === "")
-          pushed = await shop.commit(BRANCH, { a: "a" });
-        return await fetch(url, init);
-      },
-    });
-    const deleted = await slow.deleteBranch(repository, BRANCH, shop.base);
-    expect(deleted).toEqual({ ok: true, value: { moved: pushed } });
+    const update = keepCalls(adapter.world, { operation: "UpdateRefs" }, "before");
+    const deleting = forge.deleteBranch(repository, BRANCH, shop.base);
+    await update.met();
+    const pushed = await shop.commit(BRANCH, { a: "a" });
+    update.letGo();
+    expect(await deleting).toEqual({ ok: true, value: { moved: pushed } });
     expect(await forge.branchHead(repository, BRANCH)).toBe(pushed);
   });
 

@@ -2,15 +2,13 @@ import { execFileSync } from "node:child_process";
 import { pino } from "pino";
 import type { Forge, Ordered, RepositoryRef } from "../../src/forge/forge.ts";
 import type { PickOrder, PickResult } from "../../src/forge/releasing.ts";
-import { createGitHubForge, type GitHubForgeOptions } from "../../src/forge/github/connect-github.ts";
+import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
 import { startTestForge, type TestForge } from "./sandbox-forge.ts";
 
 /** The adapter and the forge it talks to, with repositories of real git behind it. */
 export interface Adapter {
   readonly world: TestForge;
   readonly forge: Forge;
-  /** Another adapter to the same forge. */
-  readonly connect: (options: Partial<GitHubForgeOptions>) => Forge;
   readonly newRepository: (files: Readonly<Record<string, string>>) => Promise<TestRepository>;
 }
 
@@ -28,20 +26,17 @@ export interface TestRepository {
 export async function startAdapter(): Promise<Adapter> {
   const world = await startTestForge({ seed: false });
   const installationId = world.forge.installApp("acme", "all").id;
-  const connect = (options: Partial<GitHubForgeOptions>) =>
-    createGitHubForge({
-      appId: world.forge.app.id,
-      privateKey: world.forge.app.privateKey,
-      webhookSecret: world.forge.app.webhookSecret,
-      baseUrl: world.forge.apiUrl,
-      log: pino({ level: "silent" }),
-      ...options,
-    });
+  const forge = createGitHubForge({
+    appId: world.forge.app.id,
+    privateKey: world.forge.app.privateKey,
+    webhookSecret: world.forge.app.webhookSecret,
+    baseUrl: world.forge.apiUrl,
+    log: pino({ level: "silent" }),
+  });
   let named = 0;
   return {
     world,
-    connect,
-    forge: connect({}),
+    forge,
     async newRepository(files) {
       const name = `shop-${(named += 1)}`;
       const { id } = await world.forge.createRepository("acme", name, { files });

@@ -9,7 +9,6 @@ import { Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../forge.ts";
 import { isAppKey } from "./app-key.ts";
 import { systemClock } from "./clock.ts";
-import { httpFetch } from "./http-fetch.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./permissions.ts";
 import { type Arrived, createTransport } from "./transport.ts";
 
@@ -92,7 +91,6 @@ function failureOf(status: number): Error {
 function octokitOf(baseUrl: string): ProbotOctokit {
   const transport = createTransport({
     baseUrl,
-    fetch: httpFetch,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     clock: systemClock,
   });

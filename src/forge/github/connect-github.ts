@@ -11,7 +11,6 @@ import { comment, editComment, hasComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
 import { withConditionalReads } from "./conditional-reads.ts";
 import { readDeliveredPayload, readDeliveryLog } from "./delivery-log.ts";
-import { httpFetch, type HttpFetch } from "./http-fetch.ts";
 import { inspect } from "./inspect.ts";
 import { createLimits } from "./limits.ts";
 import { markReady } from "./mark-ready.ts";
@@ -39,7 +38,6 @@ export interface GitHubForgeOptions extends AppOptions {
   /** Paces the calls of each installation, together with the other processes; without them nothing is paced. */
   readonly turns?: Turns | undefined;
   readonly clock?: ForgeClock;
-  readonly fetch?: HttpFetch;
   /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
@@ -62,7 +60,6 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   const { log } = options;
   const plain = createTransport({
     baseUrl: options.baseUrl,
-    fetch: options.fetch ?? httpFetch,
     requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     clock,
     observe: options.observe,

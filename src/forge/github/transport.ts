@@ -1,6 +1,5 @@
 import type { ForgeRequest } from "../../metrics/observe-forge.ts";
 import type { ForgeClock } from "./clock.ts";
-import type { HttpAnswer, HttpFetch } from "./http-fetch.ts";
 
 /** Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes). */
 const API_VERSION = "2022-11-28";
@@ -72,7 +71,6 @@ export class AnswerTooLarge extends TransportFailure {}
  */
 export function createTransport(options: {
   baseUrl: string;
-  fetch: HttpFetch;
   requestTimeoutMs: number;
   clock: ForgeClock;
   /** Told of every request, repeats and redirects included. */
@@ -93,8 +91,9 @@ export function createTransport(options: {
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), limit);
     try {
-      const headers = { ...headersOf(init), "x-github-api-version": API_VERSION };
-      const answer = await options.fetch(url, { ...init, headers, signal: stop.signal });
+      const headers = new Headers(init.headers);
+      headers.set("x-github-api-version", API_VERSION);
+      const answer = await fetch(url, { ...init, headers, redirect: "manual", signal: stop.signal });
       ended = await arrived(answer);
       return ended;
     } catch (error) {
@@ -150,7 +149,7 @@ function redirectOf(answer: Arrived, from: string, method: string): URL | null {
 }
 
 /** Reads the body to its end, so that a hang or a cut inside it counts as no answer. */
-async function arrived(answer: HttpAnswer): Promise<Arrived> {
+async function arrived(answer: Response): Promise<Arrived> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
@@ -161,11 +160,11 @@ async function arrived(answer: HttpAnswer): Promise<Arrived> {
   return new Arrived(answer.status, answer.headers, Buffer.concat(chunks));
 }
 
-function headersOf(init: RequestInit): Record<string, string> {
-  return Object.fromEntries(new Headers(init.headers).entries());
-}
-
+/** Why `fetch` failed: the code of its cause, such as ECONNRESET, or the error's name. */
 function reasonOf(error: unknown): string {
-  const { code, name = "no answer" } = Object(error) as { readonly code?: string; readonly name?: string };
-  return code ?? name;
+  const { cause, name = "no answer" } = Object(error) as {
+    readonly cause?: { readonly code?: string };
+    readonly name?: string;
+  };
+  return cause?.code ?? name;
 }

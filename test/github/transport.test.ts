@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, expect, it } from "@jest/globals";
+import { systemClock } from "../../src/forge/github/clock.ts";
+import { createTransport, TransportFailure, type Arrived } from "../../src/forge/github/transport.ts";
+
+const TIMEOUT_MS = 200;
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** Starts a server for one test and gives its address. */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  ends.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function send(baseUrl: string, init: RequestInit = {}): Promise<Arrived> {
+  const transport = createTransport({ baseUrl, requestTimeoutMs: TIMEOUT_MS, clock: systemClock });
+  const about = { account: "app", route: "GET /path" };
+  return transport.send(`${baseUrl}/path`, init, {
+    isRepeatable: false,
+    deadline: systemClock.now() + 10_000,
+    about,
+  });
+}
+
+it("gives the status, headers and unpacked text of an answer", async () => {
+  const baseUrl = await serve((request, response) => {
+    response.writeHead(201, { "content-encoding": "gzip", "x-path": request.url });
+    response.end(gzipSync('{"ü":1}'));
+  });
+  const answer = await send(baseUrl);
+  expect([answer.status, answer.headers.get("x-path"), await answer.text()]).toEqual([
+    201,
+    "/path",
+    '{"ü":1}',
+  ]);
+});
+
+it("does not send a write on where a redirect could change its method", async () => {
+  const asked: unknown[] = [];
+  const baseUrl = await serve((request, response) => {
+    asked.push(request.url);
+    response.writeHead(302, { location: "/elsewhere" }).end();
+  });
+  expect((await send(baseUrl, { method: "POST", body: "{}" })).status).toBe(302);
+  expect(asked).toEqual(["/path"]);
+});
+
+it.each(["plain", "gzip"])("fails where an answer (%s) is cut in its middle", async (encoding) => {
+  const baseUrl = await serve((_, response) => {
+    response.writeHead(200, { "content-length": "1000", "content-encoding": encoding });
+    response.write(gzipSync("some").subarray(0, 12), () => response.destroy());
+  });
+  await expect(send(baseUrl)).rejects.toThrow(TransportFailure);
+});
+
+it("fails with the reason where nobody answers, or the connection is cut before", async () => {
+  const baseUrl = await serve((request) => request.socket.destroy());
+  await expect(send(baseUrl)).rejects.toThrow("UND_ERR_SOCKET");
+  const closed = await serve(() => undefined);
+  await ends.pop()?.();
+  await expect(send(closed)).rejects.toThrow("ECONNREFUSED");
+});
+
+it.each(["before it", "in its middle"])("gives up an answer that stops %s", async (when) => {
+  const baseUrl = await serve((_, response) => {
+    if (when === "in its middle") response.write("some");
+  });
+  await expect(send(baseUrl)).rejects.toThrow(`no answer within ${TIMEOUT_MS} ms`);
+});
