@@ -1,55 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { Pool, type PoolClient } from "pg";
-import { isDatabaseAway, rows, type Db } from "./connect.ts";
-
-/** PostgreSQL's word for a server that cannot be connected to just now: one of the few after which the worker tries again. */
-const TRY_AGAIN = "57P03";
+import { Pool } from "pg";
+import { rows, type Db } from "./connect.ts";
 
 /**
- * Opens the pool a job worker works on. Ours rather than the worker's own, which neither listens to its idle connections
- * while it ends nor waits for them to be closed: PostgreSQL ending just then would end the process. So would losing it between a job's end and
- * writing that down, which the worker waits for nowhere: whatever says that PostgreSQL is away is made to say so in a word it tries again after.
+ * Opens the pool of a job worker. The worker's own pool has no error listeners while it ends, so PostgreSQL's end at that
+ * moment would end the process.
  */
 export function openJobPool(connectionString: string, max: number, onError: (error: Error) => void): Pool {
   const pool = new Pool({ connectionString, max, application_name: "trunkline jobs" });
   pool.on("error", onError);
   pool.on("connect", (client) => client.on("error", onError));
-  const connect = pool.connect.bind(pool) as (...given: readonly unknown[]) => Promise<PoolClient>;
-  // With a callback it connects to listen, which the worker tries again after any error.
-  pool.connect = ((...given: readonly unknown[]) =>
-    given.length > 0 ? connect(...given) : connect().then(thatIsAskedAgain, askAgain)) as typeof pool.connect;
   return pool;
-}
-
-/** How often it is looked whether such a pool is still asked for something, in milliseconds. */
-const LOOK_MS = 5;
-
-/**
- * Ends a pool whose worker has. That has waited for its jobs, but nowhere for what it writes down of their ends, and a pool that is ending drops who waits for a connection: such a job would stay
- * locked.
- */
-export async function endJobPool(pool: Pool): Promise<void> {
-  while (pool.waitingCount > 0 || pool.idleCount < pool.totalCount) await sleep(LOOK_MS);
-  await pool.end();
-}
-
-const asked = new WeakSet<PoolClient>();
-
-function thatIsAskedAgain(client: PoolClient): PoolClient {
-  if (asked.has(client)) return client;
-  asked.add(client);
-  const query = client.query.bind(client) as (...given: readonly unknown[]) => unknown;
-  client.query = ((...given: readonly unknown[]) => {
-    const answer = query(...given);
-    return answer instanceof Promise ? answer.catch(askAgain) : answer;
-  }) as typeof client.query;
-  return client;
-}
-
-function askAgain(error: unknown): never {
-  if (!isDatabaseAway(error)) throw error;
-  const { message } = error as Error;
-  throw Object.assign(new Error(message, { cause: error }), { code: TRY_AGAIN });
 }
 
 export interface JobOptions {

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freeDeadWorkers } from "../../src/store/instances.ts";
 import { connect, isDatabaseAway, rows, type Trx } from "../../src/store/connect.ts";
-import { addJob, openJobPool } from "../../src/store/jobs.ts";
+import { addJob } from "../../src/store/jobs.ts";
 import { DEFAULT_RETENTION } from "../../src/store/retention.ts";
 import { findLostJobs } from "../../src/jobs/lost-jobs.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
@@ -162,18 +163,40 @@ it("a queue that is locked without a job of its own being at work is let go of",
   expect(await queues().select("locked_by", "locked_at")).toEqual([{ locked_by: null, locked_at: null }]);
 });
 
-it("the worker of jobs hears of a database that is away in a word after which it tries again", async () => {
-  const pool = openJobPool(world.databaseUrl, 1, () => undefined);
-  const client = await pool.connect();
-  await expect(client.query("select pg_terminate_backend(pg_backend_pid())")).rejects.toMatchObject({
-    code: "57P03",
-  });
-  client.release(true);
-  const again = await pool.connect();
-  await expect(again.query("select 1 / 0")).rejects.toMatchObject({ code: "22012" });
-  again.release();
-  await pool.end();
-});
+it.each([
+  ["complete_job/", null],
+  ["complete_job_q/", "a-queue"],
+])(
+  "a job whose end could not be recorded (%s) is freed once PostgreSQL is back, and done again by the same process",
+  async (statement, queue) => {
+    const database = await createTestDatabase();
+    const proxy = await startDatabaseProxy(database.connectionString);
+    const near = connect({ connectionString: database.connectionString, onError: () => undefined });
+    const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
+    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+    const worker = await startWorker(deps, proxy.url, options);
+    const jobs = () => near("graphile_worker._private_jobs").select("attempts");
+    try {
+      const recording = proxy.keepCallWith(statement);
+      await addJob(near, WORK_FORGOTTEN_LANES, {}, queue === null ? {} : { queue });
+      await recording.met;
+      proxy.cut();
+      recording.letGo();
+      await sleep(500);
+      expect(await jobs()).toEqual([{ attempts: 1 }]);
+      proxy.restore();
+      // As after a minute: the job may still be at work.
+      const locked_at = near.raw("now() - interval '1 minute'");
+      await near("graphile_worker._private_jobs").update({ locked_at });
+      await eventually(jobs, ({ length }) => length === 0, 30_000);
+    } finally {
+      await worker.stop();
+      await proxy.stop();
+      await near.destroy();
+      await database.drop();
+    }
+  },
+);
 
 it("a transaction whose connection breaks says that the database is away, at whatever moment", async () => {
   const proxy = await startDatabaseProxy(world.databaseUrl);
