@@ -17,21 +17,29 @@ interface Running {
   stop(isUrgent: AbortSignal): Promise<void>;
 }
 
-async function runSandbox(config: SandboxConfig, log: Logger): Promise<Running> {
+/** Why the process ends. */
+interface Reason {
+  readonly code: number;
+  readonly signal?: string;
+  /** What the embedded PostgreSQL wrote last before it ended by itself. */
+  readonly lastWords?: string;
+}
+
+type End = (reason: Reason) => Promise<void>;
+
+async function runSandbox(config: SandboxConfig, log: Logger): Promise<End> {
   // Only here: nothing in production loads the sandbox.
   const { startSandbox } = await import("./sandbox/start-sandbox.ts");
   const { welcome } = await import("./sandbox/welcome.ts");
   const sandbox = await startSandbox(config, { pid: process.pid, searchPath: process.env["PATH"] }, log);
   process.stdout.write(`${welcome(sandbox.file, join(config.dataDir, "sandbox.json"))}\n`);
-  void sandbox.databaseEnded.then((lastWords) => {
-    if (!urgency) log.fatal({ lastWords }, "the embedded PostgreSQL has ended");
-    return end(sandbox, log, { code: 1 });
-  });
-  endWithNpm(sandbox, log);
-  return sandbox;
+  const end = endOf(sandbox, log);
+  void sandbox.databaseEnded.then((lastWords) => end({ code: 1, lastWords }));
+  endWithNpm(end);
+  return end;
 }
 
-async function runReal(config: RealConfig, log: Logger): Promise<Running> {
+async function runReal(config: RealConfig, log: Logger): Promise<End> {
   const service = await startService({
     databaseUrl: config.databaseUrl,
     host: config.host,
@@ -53,7 +61,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
     log.error({ err: error }, "the forge's installations could not be read; they are tried again every hour");
   });
   log.info({ baseUrl: service.baseUrl }, "listening");
-  return {
+  const running: Running = {
     drainsForMs: config.drainSeconds * 1_000,
     stop: async (isUrgent) => {
       service.drain();
@@ -65,50 +73,49 @@ async function runReal(config: RealConfig, log: Logger): Promise<Running> {
       await service.stop();
     },
   };
+  return endOf(running, log);
 }
 
-/** There once the process is ending. */
-let urgency: AbortController | undefined;
-
 /** Ends the process in good order. Asked a second time, it waits for load balancers no longer, and still for what is under way. */
-async function end(
-  running: Running,
-  log: Logger,
-  { code, signal }: { code: number; signal?: string },
-): Promise<void> {
-  if (signal) log.info({ signal }, urgency ? "asked again to end" : "asked to end");
-  if (urgency) {
-    urgency.abort();
-    return;
-  }
-  urgency = new AbortController();
-  setTimeout(
-    () => {
-      log.error("calls or jobs were still under way at the end of the drain");
-      process.exit(1);
-    },
-    DRAIN_MS + (running.drainsForMs ?? 0),
-  ).unref();
-  await running.stop(urgency.signal);
-  log.info("ended: every call was answered, every job at work finished");
-  process.exitCode = code;
+function endOf(running: Running, log: Logger): End {
+  /** There once the process is ending. */
+  let urgency: AbortController | undefined;
+  return async ({ code, signal, lastWords }) => {
+    if (signal) log.info({ signal }, urgency ? "asked again to end" : "asked to end");
+    if (urgency) {
+      urgency.abort();
+      return;
+    }
+    urgency = new AbortController();
+    if (lastWords !== undefined) log.fatal({ lastWords }, "the embedded PostgreSQL has ended");
+    setTimeout(
+      () => {
+        log.error("calls or jobs were still under way at the end of the drain");
+        process.exit(1);
+      },
+      DRAIN_MS + (running.drainsForMs ?? 0),
+    ).unref();
+    await running.stop(urgency.signal);
+    log.info("ended: every call was answered, every job at work finished");
+    process.exitCode = code;
+  };
 }
 
 /** npm does not take its children with it when it is killed; a sandbox nobody can stop any more must not stay. */
-function endWithNpm(running: Running, log: Logger): void {
+function endWithNpm(end: End): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
   const parent = process.ppid;
   setInterval(() => {
-    if (process.ppid !== parent) void end(running, log, { code: 1 });
+    if (process.ppid !== parent) void end({ code: 1 });
   }, 500).unref();
 }
 
 async function main(): Promise<void> {
   const config = readConfig(process.env, process.cwd());
   const log = createLog(config.logLevel);
-  const running = await (config.mode === "sandbox" ? runSandbox(config, log) : runReal(config, log));
+  const end = await (config.mode === "sandbox" ? runSandbox(config, log) : runReal(config, log));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
-    process.on(signal, () => void end(running, log, { code: 0, signal }));
+    process.on(signal, () => void end({ code: 0, signal }));
   }
 }
 
