@@ -6,8 +6,8 @@ import type { Logger } from "pino";
 const RETRY_MS = 2_000;
 
 /**
- * Starts a worker, and starts it again when it stops by itself, as it does when PostgreSQL is away while a job ends. Throws
- * when the first start fails. The result stops it for good.
+ * Starts a worker, and starts it again when it stops by itself, as it does when PostgreSQL is away
+ * while a job ends. Throws when the first start fails. The result stops it for good.
  */
 export async function keepRunning(start: () => Promise<Runner>, log: Logger): Promise<() => Promise<void>> {
   const ending = new AbortController();

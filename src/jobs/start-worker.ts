@@ -22,8 +22,9 @@ export interface WorkerOptions {
 
 const CONCURRENCY = 4;
 /**
- * With a batch delay, even of 0, a worker that stops waits until the ends of its jobs are recorded, and one that cannot record
- * an end stops. Without a delay, that failure is an unhandled rejection, which ends the process.
+ * With a batch delay, even of 0, a worker that stops waits until the ends of its jobs are recorded,
+ * and one that cannot record an end stops. Without a delay, that failure is an unhandled rejection,
+ * which ends the process.
  */
 const JOB_ENDS = { completeJobBatchDelay: 0, failJobBatchDelay: 0 };
 const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);

@@ -2,8 +2,8 @@ import { Pool } from "pg";
 import { rows, type Db } from "./connect.ts";
 
 /**
- * Opens the pool of a job worker. The worker's own pool has no error listeners while it ends, so PostgreSQL's end at that
- * moment would end the process.
+ * Opens the pool of a job worker. A pool that the worker opens by itself has no error listeners
+ * while it ends, so losing PostgreSQL then would end the process.
  */
 export function openJobPool(connectionString: string, max: number, onError: (error: Error) => void): Pool {
   const pool = new Pool({ connectionString, max, application_name: "trunkline jobs" });
