@@ -1,42 +1,63 @@
+import type { Load, LoadResult } from "./load.ts";
+import { atMost, median, report, short, type Goal, type Measurement } from "./report.ts";
 import type { BenchWorld } from "./world.ts";
-import type { Measured } from "./load.ts";
-import { limitRow, median, told, type Row } from "./report.ts";
-import type { Side, Workload } from "./workloads.ts";
 
-/** How long and how often is measured. */
+/** How long and how often each side is measured. */
 export interface Pace {
   readonly isShort: boolean;
   readonly rounds: number;
   readonly seconds: number;
 }
 
-/** Service and floor in turns, so many rounds: the medians, and for a row that asks so how far the slowest calls are from the usual ones. */
+export type Side = Omit<Load, "connections" | "seconds" | "amount">;
+
+/** One ratio of the service to its floor. */
+export interface Workload {
+  readonly name: string;
+  readonly load?: Measurement["load"];
+  readonly connections: number;
+  readonly service: Side;
+  readonly floor: Side;
+  /** `≥` compares calls per second, `≤` the time of a call. */
+  readonly goal: Goal;
+  /** The most that the service's p99 may be of its p50. */
+  readonly spread?: number;
+}
+
+/** Measures one side and then the other, for so many rounds. */
+export async function inTurns<Result>(
+  { rounds }: Pace,
+  first: () => Promise<Result>,
+  second: () => Promise<Result>,
+): Promise<[Result, Result][]> {
+  const pairs: [Result, Result][] = [];
+  for (let round = 0; round < rounds; round++) pairs.push([await first(), await second()]);
+  return pairs;
+}
+
+/** Returns the median of the ratios of service and floor, and the spread where the workload limits it. */
 export async function compare(
   { loader }: BenchWorld,
-  { isShort, rounds, seconds }: Pace,
-  workload: Workload,
-): Promise<Row[]> {
-  const made: Row[] = [];
-  for (const connections of isShort ? [4] : Object.keys(workload.atLeast).map(Number)) {
-    const pairs: { service: Measured; floor: Measured }[] = [];
-    const of = (side: Side): Promise<Measured> => loader.measure({ ...side, connections, seconds });
-    for (let round = 0; round < rounds; round++) {
-      pairs.push({ service: await of(workload.service), floor: await of(workload.floor) });
-    }
-    made.push(
-      told({
-        name: workload.name,
-        connections,
-        service: median(pairs.map(({ service }) => service.rate)),
-        floor: median(pairs.map(({ floor }) => floor.rate)),
-        ratio: median(pairs.map(({ service, floor }) => service.rate / floor.rate)),
-        goal: workload.atLeast[connections] ?? 0,
-      }),
-    );
-    if (workload.spread !== undefined) {
-      const spreads = pairs.map(({ service }) => service.p99 / service.p50);
-      made.push(limitRow(`p99 ÷ p50 of ${workload.name} @${connections}`, median(spreads), workload.spread));
-    }
-  }
-  return made;
+  pace: Pace,
+  { name, load, connections, service, floor, goal, spread }: Workload,
+): Promise<Measurement[]> {
+  const run = (side: Side) => (): Promise<LoadResult> =>
+    loader.run({ ...side, connections, seconds: pace.seconds });
+  const pairs = await inTurns(pace, run(service), run(floor));
+  const rates = pairs.map((pair) => pair.map(({ rate }) => rate) as [number, number]);
+  const measured = [reportRatio({ name, ...(load && { load }), goal }, rates)];
+  if (spread === undefined) return measured;
+  const value = median(pairs.map(([{ p50, p99 }]) => p99 / p50));
+  const of = `p99 ÷ p50 of ${name.split(" ÷ ")[0]}`;
+  return [...measured, report({ name: of, ...(load && { load }), value, goal: atMost(spread) })];
+}
+
+/** The median ratio of pairs of rates: of the rates for `≥`, of the times for `≤`. */
+export function reportRatio(
+  row: Omit<Measurement, "value">,
+  rates: readonly (readonly [number, number])[],
+): Measurement {
+  const ratios = rates.map(([one, other]) => (row.goal.sign === "≥" ? one / other : other / one));
+  const [one, other] = [0, 1].map((side) => short(median(rates.map((pair) => pair[side] ?? 0))));
+  return report({ ...row, value: median(ratios) }, `: ${one} and ${other} a second`);
 }

@@ -1,11 +1,12 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { rows, type Db } from "../src/store/connect.ts";
-import type { BenchWorld } from "./world.ts";
 import type { Pace } from "./compare.ts";
 import { hookSignature } from "./hook.ts";
-import { limitRow, median, quantile, told, type Row } from "./report.ts";
+import { atMost, report, type Measurement } from "./report.ts";
 import type { BenchBoard } from "./seed.ts";
+import { WEBHOOKS } from "./workloads.ts";
+import type { BenchWorld } from "./world.ts";
 
 /** A card with a branch in a repository of its own. */
 interface Lane {
@@ -17,25 +18,15 @@ const LANES = 10;
 const SHA = "c".repeat(40);
 const BRANCH = "card/bench";
 const STATES = ["pending", "failure", "success"];
-const A_SECOND = 50;
+const PER_SECOND = 50;
 const BURST = { deliveries: 5_000, seconds: 60 };
-const AT_ONCE = 200;
 const POLL_MS = 5;
 const PATIENCE_MS = 60_000;
 
-/** A board's lanes, and how far each has come. */
-export interface LaneBoard {
-  readonly lanes: readonly Lane[];
-  readonly turns: Map<string, number>;
-}
-
-/** Gives a board so many repositories, and in each of them one of its cards a branch that checks report on. */
-export async function seedLanes(
-  db: Db,
-  { projectId, cards }: BenchBoard,
-): Promise<LaneBoard & { readonly cards: number }> {
+/** Gives a board repositories, and in each of them one of its cards a branch that checks report on. */
+export async function seedLanes(db: Db, { projectId }: BenchBoard): Promise<Lane[]> {
   const forgeId = randomInt(1_000_000, 2_000_000_000);
-  const lanes = await rows<Lane>(
+  return rows<Lane>(
     db,
     `with made as (
        insert into repositories (id, organization_id, project_id, forge_id, full_name, default_branch)
@@ -52,53 +43,35 @@ export async function seedLanes(
       order by numbered.nth`,
     { forgeId, projectId, lanes: LANES, branch: BRANCH, sha: SHA },
   );
-  return { lanes, turns: new Map(), cards };
 }
 
-/** A status that changes what the checks of a lane's card come to: its timeline tells each. */
-const statusOf = ({ forgeId }: Lane, turn: number): string =>
+/** The nth status of a lane. Each changes the state of its checks, which the card's timeline shows. */
+const statusOf = ({ forgeId }: Lane, nth: number): string =>
   JSON.stringify({
-    id: turn + 1,
+    id: nth + 1,
     sha: SHA,
     context: "ci",
-    state: STATES[turn % STATES.length],
-    created_at: new Date(1_700_000_000_000 + turn * 1_000).toISOString(),
+    state: STATES[nth % STATES.length],
+    created_at: new Date(1_700_000_000_000 + nth * 1_000).toISOString(),
     branches: [{ name: BRANCH }],
     repository: { id: forgeId, full_name: `acme/lane-${forgeId}`, default_branch: "main" },
     sender: { id: 1, login: "ada", type: "User" },
   });
 
-/** What was sent to each lane, and when: the nth delivery of a lane is the nth that its card's timeline tells. */
-class Sender {
-  readonly sentAt = new Map<string, number[]>();
-  /** The turns before go on, so that each changes something. */
-  readonly #turns: Map<string, number>;
-  readonly #url: string;
-
-  constructor(service: string, turns: Map<string, number>) {
-    this.#url = `${service}/api/github/webhooks`;
-    this.#turns = turns;
-  }
-
-  /** Resolves when it is answered. Throws when it is not taken. */
-  async send(lane: Lane): Promise<void> {
-    const turn = this.#turns.get(lane.cardId) ?? 0;
-    this.#turns.set(lane.cardId, turn + 1);
-    const body = statusOf(lane, turn);
-    this.sentAt.set(lane.cardId, [...(this.sentAt.get(lane.cardId) ?? []), performance.now()]);
-    const headers = {
-      "content-type": "application/json",
-      "x-github-event": "status",
-      "x-github-delivery": randomUUID(),
-      "x-hub-signature-256": hookSignature(body),
-    };
-    const response = await fetch(this.#url, { method: "POST", headers, body });
-    await response.arrayBuffer();
-    if (response.status !== 202) throw new Error(`a delivery was answered ${response.status}`);
-  }
+/** Sends a delivery and resolves when it is accepted. */
+async function send(service: string, body: string): Promise<void> {
+  const headers = {
+    "content-type": "application/json",
+    "x-github-event": "status",
+    "x-github-delivery": randomUUID(),
+    "x-hub-signature-256": hookSignature(body),
+  };
+  const response = await fetch(`${service}${WEBHOOKS}`, { method: "POST", headers, body });
+  await response.arrayBuffer();
+  if (response.status !== 202) throw new Error(`a delivery was answered ${response.status}`);
 }
 
-/** By card, how many changes of its checks its timeline tells. */
+/** How many changes of checks the timelines show, by card. */
 async function shownOf(db: Db, lanes: readonly Lane[]): Promise<Map<string, number>> {
   const found = await rows<{ cardId: string; count: number }>(
     db,
@@ -110,40 +83,44 @@ async function shownOf(db: Db, lanes: readonly Lane[]): Promise<Map<string, numb
 }
 
 /**
- * Sends so many deliveries, spread over the lanes, and gives for each how many milliseconds after it was sent its card's timeline showed it. Each lane waits for
- * its answers; `perSecond` holds all of them back to that.
+ * Sends deliveries, spread over the lanes, and returns for each how many milliseconds later its
+ * card's timeline showed it. A lane sends a delivery when the one before is accepted, and not before
+ * its time at `perSecond`.
  */
-async function sendAndSee(
+export async function workThrough(
   { db, service }: BenchWorld,
-  { lanes, turns }: LaneBoard,
+  lanes: readonly Lane[],
   count: number,
   perSecond = Number.POSITIVE_INFINITY,
 ): Promise<number[]> {
-  const sender = new Sender(service, turns);
   const before = await shownOf(db, lanes);
   const began = performance.now();
+  /** When the nth delivery of a lane was sent: the nth change that its card's timeline shows. */
+  const sentAt = new Map(lanes.map(({ cardId }): [string, number[]] => [cardId, []]));
   const sending = Promise.all(
     lanes.map(async (lane, at) => {
       for (let nth = at; nth < count; nth += lanes.length) {
         await sleep(Math.max(0, began + (nth * 1_000) / perSecond - performance.now()));
-        await sender.send(lane);
+        const sent = sentAt.get(lane.cardId) ?? [];
+        sent.push(performance.now());
+        await send(service, statusOf(lane, (before.get(lane.cardId) ?? 0) + sent.length - 1));
       }
     }),
   );
   const took: number[] = [];
-  const seen = new Map<string, number>();
+  const seen = new Map(before);
   while (took.length < count) {
     const shown = await shownOf(db, lanes);
-    const at = performance.now();
-    for (const { cardId } of lanes) {
-      const now = (shown.get(cardId) ?? 0) - (before.get(cardId) ?? 0);
-      for (let nth = seen.get(cardId) ?? 0; nth < now; nth++) {
-        took.push(at - (sender.sentAt.get(cardId)?.[nth] ?? at));
+    const now = performance.now();
+    for (const [cardId, changes] of shown) {
+      const first = before.get(cardId) ?? 0;
+      for (let nth = seen.get(cardId) ?? 0; nth < changes; nth++) {
+        took.push(now - (sentAt.get(cardId)?.[nth - first] ?? now));
       }
-      seen.set(cardId, now);
+      seen.set(cardId, changes);
     }
-    if (at - began > (count / perSecond) * 1_000 + PATIENCE_MS) {
-      throw new Error(`of ${count} deliveries ${count - took.length} were never shown`);
+    if (now - began > (count / perSecond) * 1_000 + PATIENCE_MS) {
+      throw new Error(`the timelines do not show ${count - took.length} of ${count} deliveries`);
     }
     await sleep(POLL_MS);
   }
@@ -151,34 +128,39 @@ async function sendAndSee(
   return took;
 }
 
-/** How soon deliveries are seen, and how soon they are answered when they come fast. */
+/** How soon timelines show deliveries, and how soon the service answers a burst of them. */
 export async function measureDeliveries(
   world: BenchWorld,
   { isShort }: Pace,
-  board: LaneBoard,
-): Promise<Row[]> {
-  const seen = await sendAndSee(world, board, isShort ? 50 : A_SECOND * 20, A_SECOND);
-  const p95 = quantile(seen, 0.95);
-  const made = [limitRow(`sent to shown on the timeline, ${A_SECOND} a second: p95, ms`, p95, 250)];
-  const bodies = board.lanes.map((lane) => statusOf(lane, 0));
+  board: BenchBoard,
+): Promise<Measurement[]> {
+  const lanes = await seedLanes(world.db, board);
+  const seen = await workThrough(world, lanes, isShort ? 50 : PER_SECOND * 20, PER_SECOND);
+  const p95 = seen.toSorted((a, b) => a - b)[Math.ceil(seen.length * 0.95) - 1] ?? 0;
+  const shown = `delivery sent to shown at ${PER_SECOND}/s, p95 ms`;
   const seconds = isShort ? 2 : BURST.seconds;
   const perSecond = BURST.deliveries / BURST.seconds;
-  const sent = Math.round(perSecond * seconds);
-  const { answered, p99 } = await world.loader.measure({
+  const amount = Math.round(perSecond * seconds);
+  const { answered, p99 } = await world.loader.run({
     url: world.service,
-    method: "POST",
-    paths: ["/api/github/webhooks"],
-    headers: { "x-github-event": "status" },
-    bodies,
+    calls: lanes.map((lane) => ({
+      method: "POST",
+      path: WEBHOOKS,
+      headers: { "x-github-event": "status" },
+      body: statusOf(lane, 0),
+    })),
     fresh: "delivery",
     connections: 16,
     perSecond,
-    amount: sent,
+    amount,
   });
-  made.push(limitRow(`deliveries of ${sent} in ${seconds} s that were not answered`, sent - answered, 0));
-  made.push(limitRow(`${sent} deliveries in ${seconds} s: p99, ms`, p99, 100));
   await untilWorked(world.db);
-  return made;
+  const burst = `${amount} deliveries in ${seconds} s`;
+  return [
+    report({ name: shown, value: p95, goal: atMost(250) }),
+    report({ name: `${burst}: not answered`, value: amount - answered, goal: atMost(0) }),
+    report({ name: `${burst}: p99 ms`, value: p99, goal: atMost(100) }),
+  ];
 }
 
 async function untilWorked(db: Db): Promise<void> {
@@ -187,28 +169,4 @@ async function untilWorked(db: Db): Promise<void> {
     if (performance.now() - began > PATIENCE_MS) throw new Error("deliveries are still waiting");
     await sleep(100);
   }
-}
-
-/** Deliveries for cards of a large board, from being sent to being shown, beside those for a small one. */
-export async function compareDeliveries(
-  world: BenchWorld,
-  { rounds }: Pace,
-  large: LaneBoard & { readonly cards: number },
-  small: LaneBoard & { readonly cards: number },
-): Promise<Row> {
-  const rateOf = async (board: LaneBoard): Promise<number> => {
-    const began = performance.now();
-    await sendAndSee(world, board, AT_ONCE);
-    return (AT_ONCE * 1_000) / (performance.now() - began);
-  };
-  const pairs: [number, number][] = [];
-  for (let round = 0; round < rounds; round++) pairs.push([await rateOf(large), await rateOf(small)]);
-  return told({
-    name: `recording a webhook, ${large.cards} ÷ ${small.cards} cards`,
-    connections: LANES,
-    service: median(pairs.map(([of]) => of)),
-    floor: median(pairs.map(([, of]) => of)),
-    ratio: median(pairs.map(([of, other]) => of / other)),
-    goal: 1 / 1.5,
-  });
 }

@@ -1,22 +1,30 @@
 /**
- * The least anyone could do on the same PostgreSQL: bare node:http and pg, one prepared statement for each call, no authentication, no idempotency,
- * no validation, no log. A process of its own; its arguments are the database and the board. It works on copies of the tables
- * with their indexes and without foreign keys and triggers.
+ * The least that anyone could do on the same PostgreSQL: bare node:http and pg, one prepared
+ * statement for each call, no authentication, idempotency, validation or log. Works on copies of the
+ * tables with their indexes, without foreign keys and triggers. Arguments: the connection string and
+ * the boards as JSON.
  */
 import { randomUUID, timingSafeEqual } from "node:crypto";
-import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { generateKeyBetween } from "fractional-indexing";
 import { Pool } from "pg";
+import { INBOX } from "../src/store/inbox/list-inbox.ts";
+import { TRUNK_REPORT } from "../src/store/trunk-report.ts";
 import { hookSignature } from "./hook.ts";
-import { REPORT_FLOORS } from "./report-floors.ts";
-
-const [connectionString, workspaceId, projectId, userId, doing, backlog] = process.argv.slice(2);
-const pool = new Pool({ connectionString, max: 10 });
+import type { BenchBoard } from "./seed.ts";
 
 const statements = {
-  ...REPORT_FLOORS,
+  inbox: `
+    select coalesce(json_agg(i order by i.at desc, i.id desc), '[]')::text as body
+      from (${INBOX.replaceAll(":projectId", "$1")}) i`,
+  trunk: `
+    select row_to_json(report)::text as body
+      from (${TRUNK_REPORT.replaceAll(":projectId", "$1")
+        .replaceAll(":begin", "date_trunc('day', now()) - interval '30 days'")
+        .replaceAll(":end", "date_trunc('day', now()) + interval '1 day'")}) report`,
   board: `
     select json_build_object('columns', json_agg(json_build_object(
              'statusId', s.id, 'name', s.name, 'kind', s.kind, 'minRole', s.min_role,
@@ -56,20 +64,20 @@ const statements = {
                    returning next_card_number - 1 as number),
          made as (insert into floor.cards (id, workspace_id, project_id, number, title, stage_id, rank, created_by)
                   select $2, $1, $3, number, $4, $5, 'z' || lpad(number::text, 9, '0'), $6 from taken returning id, number),
-         told as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
+         noted as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
                   select $7, id, 'event', 'created', $6 from made)
     select json_build_object('id', id, 'number', number, 'title', $4::text)::text as body from made`,
   update: `
     with changed as (update floor.cards set title = $3, updated_at = now() where workspace_id = $1 and number = $2
                      returning id, number, title),
-         told as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
+         noted as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
                   select $4, id, 'event', 'updated', $5 from changed)
     select json_build_object('id', id, 'number', number, 'title', title)::text as body from changed`,
-  neighbours: `select rank from floor.cards where stage_id = $1 and deleted_at is null order by rank limit 1`,
+  top: `select rank as body from floor.cards where stage_id = $1 and deleted_at is null order by rank limit 1`,
   move: `
     with moved as (update floor.cards set stage_id = $3, rank = $4, updated_at = now()
                     where workspace_id = $1 and number = $2 returning id, number, stage_id),
-         told as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
+         noted as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
                   select $5, id, 'event', 'status_changed', $6 from moved)
     select json_build_object('task', json_build_object('number', number, 'statusId', stage_id, 'blocked', null),
                              'promoted', '[]'::json)::text as body from moved`,
@@ -81,8 +89,23 @@ const statements = {
     insert into floor.deliveries (guid, event, lane, payload) values ($1, $2, 'floor', $3) on conflict do nothing`,
 } as const;
 
+const [connectionString = "", boardsJson = "[]"] = process.argv.slice(2);
+const pool = new Pool({ connectionString, max: 10 });
+
 const ask = async (name: keyof typeof statements, values: unknown[]): Promise<string> =>
   (await pool.query<{ body: string }>({ name, text: statements[name], values })).rows[0]?.body ?? "";
+
+/** Nobody else writes these boards, so the ranks at the top of a column are handed out here. */
+async function withTop(board: BenchBoard): Promise<BenchBoard & { top: string | null }> {
+  return { ...board, top: (await ask("top", [board.stages[1]?.id])) || null };
+}
+
+const boards = new Map(
+  (await Promise.all((JSON.parse(boardsJson) as BenchBoard[]).map(withTop))).map((board) => [
+    board.projectId,
+    board,
+  ]),
+);
 
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -90,82 +113,61 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-async function reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await answer(request);
-  response.setHeader("Content-Type", "application/json");
-  response.end(body);
+async function acceptHook(request: IncomingMessage): Promise<string> {
+  const bytes = await bytesOf(request);
+  const expected = Buffer.from(hookSignature(bytes));
+  const given = Buffer.from(String(request.headers["x-hub-signature-256"]));
+  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+    throw new Error("a wrong signature");
+  const { "x-github-delivery": guid, "x-github-event": event } = request.headers;
+  await ask("hook", [guid, event, bytes.toString("utf8")]);
+  return "{}";
 }
 
-const forgeAgent = new Agent({ keepAlive: true });
-
-/** How long a call to the forge takes, in milliseconds. */
-const askForge = (url: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const from = performance.now();
-    get(url, { agent: forgeAgent }, (answer) => {
-      answer.resume();
-      answer.on("end", () => resolve(performance.now() - from));
-    }).on("error", reject);
-  });
-
-/** Ranks handed out here and nowhere else: this is the only writer. */
-let top: string | null | undefined;
-let first: Promise<string | null> | undefined;
-let turn = 0;
-
+/** Answers `/<what>/<project>/<card>`. */
 async function answer(request: IncomingMessage): Promise<string> {
-  const [, what = "", number = ""] = (request.url ?? "").split("/");
+  const [, what = "", projectId = "", number = ""] = (request.url ?? "").split("/");
+  if (what === "hook") return acceptHook(request);
+  const board = boards.get(projectId);
+  if (!board) throw new Error(`no board ${projectId}`);
+  const { workspaceId, userId, stages } = board;
   if (what === "board" || what === "inbox" || what === "trunk") return ask(what, [projectId]);
-  if (what === "forge") return JSON.stringify({ ms: await askForge(decodeURIComponent(number)) });
-  if (what === "card") return ask("card", [workspaceId, Number(number)]);
-  const bytes = await bytesOf(request);
-  if (what === "hook") {
-    const expected = Buffer.from(hookSignature(bytes));
-    const given = Buffer.from(String(request.headers["x-hub-signature-256"]));
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return "";
-    const { "x-github-delivery": guid, "x-github-event": event } = request.headers;
-    await ask("hook", [guid, event, bytes.toString("utf8")]);
-    return "{}";
-  }
-  const body = JSON.parse(bytes.toString("utf8")) as Record<string, unknown>;
+  if (what === "card") return ask("card", [workspaceId, number]);
+  const body = JSON.parse((await bytesOf(request)).toString("utf8")) as Record<string, unknown>;
+  const id = randomUUID();
   switch (what) {
-    case "create":
-      return ask("create", [
-        workspaceId,
-        randomUUID(),
-        projectId,
-        body["title"],
-        backlog,
-        userId,
-        randomUUID(),
-      ]);
-    case "update":
-      return ask("update", [workspaceId, Number(number), body["title"], randomUUID(), userId]);
-    case "move": {
-      // Asked once, however many callers come first.
-      first ??= pool
-        .query<{ rank: string }>(statements.neighbours, [doing])
-        .then(({ rows }) => rows[0]?.rank ?? null);
-      const before = await first;
-      top = generateKeyBetween(null, top === undefined ? before : top);
-      const stage = turn++ % 2 === 0 ? doing : backlog;
-      return ask("move", [workspaceId, Number(number), stage, top, randomUUID(), userId]);
+    case "create": {
+      const backlog = stages[0]?.id;
+      return ask("create", [workspaceId, randomUUID(), projectId, body["title"], backlog, userId, id]);
     }
+    case "update":
+      return ask("update", [workspaceId, number, body["title"], id, userId]);
+    case "move":
+      board.top = generateKeyBetween(null, board.top);
+      return ask("move", [workspaceId, number, body["statusId"], board.top, id, userId]);
+    case "comment":
+      return ask("comment", [workspaceId, number, id, body["body"], userId]);
     default:
-      return ask("comment", [workspaceId, Number(number), randomUUID(), body["body"], userId]);
+      throw new Error(`no floor ${what}`);
   }
 }
 
 const server = createServer((request, response) => {
-  void reply(request, response);
+  answer(request).then(
+    (body) => response.setHeader("Content-Type", "application/json").end(body),
+    (error: unknown) => {
+      response.statusCode = 500;
+      response.end(String(error));
+    },
+  );
 });
-const hello = express();
-hello.get("/hello", (_request, response) => {
-  response.json({ hello: "world" });
+const hello = createServer(
+  express().get("/hello", (_request, response) => {
+    response.json({ hello: "world" });
+  }),
+);
+const ports = [server, hello].map(async (each) => {
+  await once(each.listen(0, "127.0.0.1"), "listening");
+  return (each.address() as AddressInfo).port;
 });
-const helloServer = hello.listen(0, "127.0.0.1", () => {
-  server.listen(0, "127.0.0.1", () => {
-    const portOf = (one: typeof server): number => (one.address() as AddressInfo).port;
-    console.log(JSON.stringify({ port: portOf(server), helloPort: portOf(helloServer) }));
-  });
-});
+console.log(JSON.stringify(await Promise.all(ports)));

@@ -3,41 +3,36 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../src/actions/issue-credential.ts";
-import { rows } from "../src/store/connect.ts";
-import type { Pace } from "./compare.ts";
-import { limitRow, median, told, type Row } from "./report.ts";
+import { firstRow } from "../src/store/connect.ts";
+import { inTurns, reportRatio, type Pace } from "./compare.ts";
+import { atLeast, atMost, median, report, type Measurement } from "./report.ts";
 import type { BenchBoard } from "./seed.ts";
-import { startFloors } from "./setting.ts";
+import { auth } from "./workloads.ts";
 import type { BenchWorld } from "./world.ts";
 
 const FORGE_MS = 100;
-/** The service's own share of a move. */
-const OWN_MS = 10;
-/** GitHub asks for a second between two writes, and the service keeps to it. */
+/** The most that a move takes beyond its calls to the forge. */
+const OWN_MS = 15;
+/** GitHub asks for a second between two writes, and the service waits for it. */
 const BETWEEN_MS = 1_100;
-/** Moves before those that are measured, as every load is preceded by one that warms up. */
 const WARM_UP = 40;
 const MEASURED = 25;
 /** More than a process has connections to PostgreSQL. */
 const MOVERS = 16;
 
-interface GitBoard {
-  readonly headers: Record<string, string>;
-  readonly repositoryId: string;
-  readonly doing: string;
-}
+type Move = () => Promise<Response>;
 
-/** The board that the service has made of the forge's own organization. */
-async function gitBoard({ db }: BenchWorld): Promise<GitBoard> {
-  const [found] = await rows<{ workspaceId: string; repositoryId: string; doing: string }>(
+/** Returns a function that makes a card on the forge's own board and returns the move that cuts its branch. */
+async function prepareMoves({ db, service }: BenchWorld): Promise<() => Promise<Move>> {
+  const board = await firstRow<{ workspaceId: string; repositoryId: string; statusId: string }>(
     db,
-    `select p.workspace_id as "workspaceId", r.id as "repositoryId", s.id as doing
+    `select p.workspace_id as "workspaceId", r.id as "repositoryId", s.id as "statusId"
        from repositories r join projects p on p.id = r.project_id
        join stages s on s.project_id = p.id and s.rule_type = 'draft_pull_request'
       where r.full_name = 'acme/web'`,
   );
-  if (!found) throw new Error("the service knows nothing of acme/web");
-  const { workspaceId, ...rest } = found;
+  if (!board) throw new Error("the service has no repository acme/web");
+  const { workspaceId, repositoryId, statusId } = board;
   const { apiKey } = await issueCredential(
     { db, newId: uuidv7 },
     {
@@ -47,57 +42,54 @@ async function gitBoard({ db }: BenchWorld): Promise<GitBoard> {
       expiresAt: null,
     },
   );
-  return { ...rest, headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" } };
-}
-
-/** A move that cuts a branch, of a card made for it. */
-async function makeMove({ service }: BenchWorld, board: GitBoard): Promise<() => Promise<number>> {
-  const post = async (path: string, body: object) => {
-    const answer = await fetch(`${service}${path}`, {
+  const post = (path: string, body: object, key = randomUUID()): Promise<Response> =>
+    fetch(`${service}${path}`, {
       method: "POST",
-      headers: { ...board.headers, "idempotency-key": `bench-${randomUUID()}` },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        "content-type": "application/json",
+        "idempotency-key": `bench-${key}`,
+      },
       body: JSON.stringify(body),
     });
-    return { status: answer.status, body: (await answer.json()) as { readonly number: number } };
+  return async () => {
+    const card = await post("/v1/cards", { title: "Moved with Git", repositoryIds: [repositoryId] });
+    const { number } = (await card.json()) as { number: number };
+    const key = randomUUID();
+    return () => post(`/v1/cards/${number}/move`, { statusId, index: 0 }, key);
   };
-  const made = await post("/v1/cards", { title: "Moved with Git", repositoryIds: [board.repositoryId] });
-  const { number } = made.body;
-  return async () => (await post(`/v1/cards/${number}/move`, { statusId: board.doing, index: 0 })).status;
 }
 
-interface Call {
+/** A call that the forge got, from its arrival to the end of the answer. */
+interface ForgeCall {
   readonly from: number;
   readonly to: number;
 }
 
-/** The calls that a forge in this process has, each from its arrival to the end of its answer. Gives how to have those since the last time, and how to stop. */
-function watchCalls() {
-  const arrived = new WeakMap<object, number>();
-  let calls: Call[] = [];
+/** Runs `work` and returns the calls that the forge, which is in this process, got meanwhile. */
+async function forgeCallsOf(work: () => Promise<unknown>): Promise<ForgeCall[]> {
+  const arrivals = new WeakMap<object, number>();
+  const calls: ForgeCall[] = [];
   const onStart = (message: unknown): void => {
-    arrived.set((message as { request: object }).request, performance.now());
+    arrivals.set((message as { request: object }).request, performance.now());
   };
   const onFinish = (message: unknown): void => {
-    const from = arrived.get((message as { request: object }).request);
+    const from = arrivals.get((message as { request: object }).request);
     if (from !== undefined) calls.push({ from, to: performance.now() });
   };
   subscribe("http.server.request.start", onStart);
   subscribe("http.server.response.finish", onFinish);
-  return {
-    take: (): readonly Call[] => {
-      const taken = calls;
-      calls = [];
-      return taken;
-    },
-    stop: (): void => {
-      unsubscribe("http.server.request.start", onStart);
-      unsubscribe("http.server.response.finish", onFinish);
-    },
-  };
+  try {
+    await work();
+  } finally {
+    unsubscribe("http.server.request.start", onStart);
+    unsubscribe("http.server.response.finish", onFinish);
+  }
+  return calls;
 }
 
-/** How long the forge was at work on calls, some of which may have come at once. */
-function busyMs(calls: readonly Call[]): number {
+/** How long the forge worked on calls, of which some may overlap. */
+function busyMs(calls: readonly ForgeCall[]): number {
   let [busy, until] = [0, 0];
   for (const { from, to } of calls.toSorted((a, b) => a.from - b.from)) {
     busy += Math.max(0, to - Math.max(from, until));
@@ -106,97 +98,89 @@ function busyMs(calls: readonly Call[]): number {
   return busy;
 }
 
-/**
- * What a move takes beside its calls to the forge: beside the time the forge has them, and beside what they take on the way there and back, as it is measured of bare calls in the same
- * rhythm.
- */
-async function ownShare(
-  world: BenchWorld,
-  board: GitBoard,
-  read: BenchBoard,
-  [warmUp, measured]: readonly [number, number],
-): Promise<number> {
-  const floors = await startFloors(world.connectionString, read, world.env);
-  const calls = watchCalls();
-  const [onTheWay, beside]: [number[], { ms: number; calls: number }[]] = [[], []];
-  for (let nth = 0; nth < warmUp + measured; nth++) {
-    const move = await makeMove(world, board);
-    await sleep(BETWEEN_MS / 2);
-    calls.take();
-    const probe = await fetch(`${floors.floors}/forge/${encodeURIComponent(world.forge.apiUrl)}`);
-    const { ms } = (await probe.json()) as { readonly ms: number };
-    const bare = ms - busyMs(calls.take());
-    await sleep(BETWEEN_MS / 2);
-    calls.take();
-    const from = performance.now();
-    const status = await move();
-    const took = performance.now() - from;
-    if (status !== 200) throw new Error(`a move with Git was answered ${status}`);
-    const made = calls.take();
-    if (nth < warmUp) continue;
-    onTheWay.push(bare);
-    beside.push({ ms: took - busyMs(made), calls: made.length });
-  }
-  calls.stop();
-  await floors.stop();
-  const way = median(onTheWay);
-  return median(beside.map(({ ms, calls }) => ms - calls * way));
+/** How long `work` takes beyond the time that the forge works on its calls, and how many calls it makes. */
+async function beyondForge(work: () => Promise<unknown>): Promise<{ ms: number; calls: number }> {
+  const from = performance.now();
+  let took = 0;
+  const calls = await forgeCallsOf(async () => {
+    await work();
+    took = performance.now() - from;
+  });
+  return { ms: took - busyMs(calls), calls: calls.length };
 }
 
-/** Moves that cut a branch at a forge that takes its time: what they take beside it, and what reading boards suffers from many of them. */
+/**
+ * Moves one card after the other: what each takes beyond its forge calls, of which each takes as long
+ * on the way as a bare call to the forge does, and the forge calls of its replay.
+ */
+async function measureMoves(
+  makeMove: () => Promise<Move>,
+  forgeUrl: string,
+  { isShort }: Pace,
+): Promise<Measurement[]> {
+  const own: number[] = [];
+  let replayed = 0;
+  const [warmUp, measured] = isShort ? [1, 2] : [WARM_UP, MEASURED];
+  for (let nth = 0; nth < warmUp + measured; nth++) {
+    const move = await makeMove();
+    await sleep(BETWEEN_MS / 2);
+    const bare = await beyondForge(async () => (await fetch(forgeUrl)).arrayBuffer());
+    await sleep(BETWEEN_MS / 2);
+    const moved = await beyondForge(() => succeed(move, [200]));
+    replayed += (await forgeCallsOf(() => succeed(move, [200]))).length;
+    if (nth >= warmUp) own.push(moved.ms - moved.calls * bare.ms);
+  }
+  return [
+    report({
+      name: `move with Git beyond its calls to a ${FORGE_MS} ms forge, ms`,
+      value: median(own),
+      goal: atMost(OWN_MS),
+    }),
+    report({ name: "forge calls of replayed moves with Git", value: replayed, goal: atMost(0) }),
+  ];
+}
+
+async function succeed(move: Move, statuses: readonly number[]): Promise<void> {
+  const response = await move();
+  await response.arrayBuffer();
+  if (!statuses.includes(response.status)) throw new Error(`a move with Git was answered ${response.status}`);
+}
+
+/** Moves with Git at a slow forge, and reads of a board while many of them wait for it. */
 export async function measureGitMoves(
   world: BenchWorld,
-  { isShort, rounds, seconds }: Pace,
-  read: BenchBoard,
-): Promise<Row[]> {
+  pace: Pace,
+  board: BenchBoard,
+): Promise<Measurement[]> {
   const { control } = world.forge;
-  const board = await gitBoard(world);
+  const makeMove = await prepareMoves(world);
   const delay = control.faults.add({ fault: { kind: "delay", ms: FORGE_MS } });
-  const made = [
-    limitRow(
-      `a move with Git beside a forge of ${FORGE_MS} ms: its own share, ms`,
-      await ownShare(world, board, read, isShort ? [1, 2] : [WARM_UP, MEASURED]),
-      OWN_MS,
-    ),
-  ];
-  const reading = {
-    url: world.service,
-    method: "GET",
-    paths: ["/v1/board"],
-    headers: { authorization: `Bearer ${read.apiKey}` },
-  } as const;
-  for (const connections of isShort ? [4] : [1, 16]) {
-    const pairs: [number, number][] = [];
-    for (let round = 0; round < rounds; round++) {
-      const { rate: alone } = await world.loader.measure({ ...reading, connections, seconds });
-      const stop = await keepMoving(world, board);
-      const { rate: meanwhile } = await world.loader.measure({ ...reading, connections, seconds });
-      await stop();
-      pairs.push([meanwhile, alone]);
-    }
-    made.push(
-      told({
-        name: `board while ${MOVERS} cards are moved with Git ÷ alone`,
-        connections,
-        service: median(pairs.map(([of]) => of)),
-        floor: median(pairs.map(([, of]) => of)),
-        ratio: median(pairs.map(([of, other]) => of / other)),
-        goal: 0.8,
-      }),
+  const measurements = await measureMoves(makeMove, world.forge.apiUrl, pace);
+  for (const connections of [1, 16]) {
+    const readAlone = async (): Promise<number> => {
+      const call = { method: "GET", path: "/v1/board", headers: auth(board) } as const;
+      const load = { url: world.service, calls: [call], connections, seconds: pace.seconds };
+      return (await world.loader.run(load)).rate;
+    };
+    const readMeanwhile = async (): Promise<number> => {
+      const moves = await Promise.all(Array.from({ length: MOVERS }, makeMove));
+      // The service answers 503 where the wait for the forge would be too long.
+      const moving = Promise.all(moves.map((move) => succeed(move, [200, 503])));
+      const rate = await readAlone();
+      await moving;
+      return rate;
+    };
+    measurements.push(
+      reportRatio(
+        {
+          name: `board while ${MOVERS} moves with Git wait ÷ board alone`,
+          load: connections === 1 ? "1 connection" : "16 connections",
+          goal: atLeast(0.8),
+        },
+        await inTurns(pace, readMeanwhile, readAlone),
+      ),
     );
   }
   control.faults.remove(delay);
-  return made;
-}
-
-/** Has so many moves wait for the forge, or for their turn there, until what it gives is called. */
-async function keepMoving(world: BenchWorld, board: GitBoard): Promise<() => Promise<void>> {
-  const moves = await Promise.all(Array.from({ length: MOVERS }, () => makeMove(world, board)));
-  const moving = moves.map((move) => move());
-  return async () => {
-    const answers = await Promise.all(moving);
-    // 503 is a turn that would come too late.
-    const wrong = answers.find((status) => status !== 200 && status !== 503);
-    if (wrong !== undefined) throw new Error(`a move with Git was answered ${wrong}`);
-  };
+  return measurements;
 }

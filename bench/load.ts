@@ -1,30 +1,37 @@
-/** Loads with autocannon, in a process of its own. Each line it is given is a `Load`; for each it writes one, a `Measured`. */
+/** Sends calls with autocannon. Each line of input is a `Load`; each line of output is its `LoadResult`. */
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import autocannon from "autocannon";
 import { hookSignature } from "./hook.ts";
 
+export interface Call {
+  readonly method: "GET" | "POST" | "PATCH";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Each `{n}` in it becomes a number that no other call has. */
+  readonly body?: string;
+}
+
+/** Connection k of n sends the calls k, k + n, k + 2n and so on. */
 export interface Load {
   readonly url: string;
-  readonly method: "GET" | "POST" | "PATCH";
-  /** Paths taken in turn. */
-  readonly paths: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-  /** Bodies taken in turn with the paths. */
-  readonly bodies?: readonly string[];
-  /** What is new in each request: an Idempotency-Key, or the id and signature of a delivery; in a replay nothing is. */
-  readonly fresh?: "key" | "delivery" | "replay";
+  readonly calls: readonly Call[];
+  /** Each call follows one of these writes on the same connection. Only the calls are timed. */
+  readonly writesBefore?: readonly Call[];
+  /** What each request gets: an Idempotency-Key of its own, or the id and signature of a delivery. */
+  readonly fresh?: "key" | "delivery";
   readonly connections: number;
-  /** How long, or how many calls, all of which are then answered at the end. */
+  /** Either the duration or the number of calls. */
   readonly seconds?: number;
   readonly amount?: number;
-  /** So many calls a second, however fast they are answered; as many as are answered where it is left out. */
+  /** Limits the rate. Otherwise each connection sends as soon as the previous call is answered. */
   readonly perSecond?: number;
 }
 
-export interface Measured {
-  /** Calls answered 2xx or 304, a second. */
+export interface LoadResult {
+  /** Calls per second. */
   readonly rate: number;
+  /** How many calls were answered 2xx or 304, and how many otherwise or not at all. */
   readonly answered: number;
   readonly failed: number;
   /** Milliseconds. */
@@ -32,66 +39,68 @@ export interface Measured {
   readonly p99: number;
 }
 
-/** The first call of all, which the others repeat: were they made beside it, they would be told that it is under way. */
-async function makeFirst({ url, method, paths, headers, bodies }: Load): Promise<void> {
-  const { status } = await fetch(`${url}${paths[0]}`, {
+const sent = { count: 0 };
+
+function requestOf({ fresh }: Load, { method, path, headers, body: template }: Call): autocannon.Request {
+  const body = template?.replaceAll("{n}", String(sent.count++));
+  return {
     method,
-    headers: { ...headers, "content-type": "application/json" },
-    body: bodies?.[0] ?? null,
-  });
-  if (status >= 300) throw new Error(`${method} ${paths[0]}: ${status}`);
+    path,
+    headers: {
+      ...headers,
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(fresh === "key" && method !== "GET" && { "idempotency-key": `bench-${randomUUID()}` }),
+      ...(fresh === "delivery" && {
+        "x-github-delivery": randomUUID(),
+        "x-hub-signature-256": hookSignature(body ?? ""),
+      }),
+    },
+    ...(body !== undefined && { body }),
+  };
 }
 
-async function run(load: Load): Promise<Measured> {
-  if (load.fresh === "replay") await makeFirst(load);
-  let turn = Math.floor(Math.random() * load.paths.length);
-  const freshHeaders = (body: string | undefined): Record<string, string> => {
-    if (load.fresh === "key") return { "idempotency-key": `bench-${randomUUID()}` };
-    if (load.fresh === "delivery") {
-      return { "x-github-delivery": randomUUID(), "x-hub-signature-256": hookSignature(body ?? "") };
-    }
-    return {};
-  };
+async function run(load: Load): Promise<LoadResult> {
+  // Autocannon's own histogram has whole milliseconds only.
+  const times: number[] = [];
+  const clients = { count: 0 };
   const options: autocannon.Options = {
     url: load.url,
     connections: load.connections,
     ...(load.seconds !== undefined && { duration: load.seconds }),
     ...(load.amount !== undefined && { amount: load.amount }),
     ...(load.perSecond !== undefined && { overallRate: load.perSecond }),
-    requests: [
-      {
-        setupRequest: (request) => {
-          const at = turn++ % load.paths.length;
-          const body = load.bodies?.[at % load.bodies.length];
-          return {
-            ...request,
-            method: load.method,
-            path: load.paths[at] ?? "/",
-            headers: {
-              ...load.headers,
-              ...(body !== undefined && { "content-type": "application/json" }),
-              ...freshHeaders(body),
-            },
-            ...(body !== undefined && { body }),
-          };
-        },
-      },
-    ],
+    setupClient: (client) => {
+      const first = clients.count++;
+      const inTurn = (calls: readonly Call[]): autocannon.Request => {
+        const turn = { next: first };
+        return {
+          setupRequest: (previous: autocannon.Request) => {
+            const call = calls[turn.next % calls.length];
+            turn.next += load.connections;
+            return call ? { ...previous, ...requestOf(load, call) } : previous;
+          },
+        };
+      };
+      const steps = [load.writesBefore, load.calls].filter((calls) => calls !== undefined);
+      client.setRequests(steps.map(inTurn));
+      const responses = { count: 0 };
+      client.on("response", (_status, _bytes, milliseconds) => {
+        if (++responses.count % steps.length === 0) times.push(milliseconds);
+      });
+    },
   };
-  // Autocannon's own histogram knows whole milliseconds only.
-  const times: number[] = [];
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const instance = autocannon(options, (error, done) => {
+    autocannon(options, (error, done) => {
       if (error) reject(error);
       else resolve(done);
     });
-    instance.on("response", (_client, _status, _bytes, milliseconds) => times.push(milliseconds));
   });
   times.sort((a, b) => a - b);
   const quantile = (part: number): number => times[Math.floor((times.length - 1) * part)] ?? 0;
+  const spent = times.reduce((sum, time) => sum + time, 0);
   const answered = result["2xx"] + result["3xx"];
   return {
-    rate: answered / result.duration,
+    rate: load.writesBefore ? (times.length * load.connections * 1_000) / spent : answered / result.duration,
     answered,
     failed: result.non2xx - result["3xx"] + result.errors + result.timeouts,
     p50: quantile(0.5),

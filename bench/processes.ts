@@ -1,81 +1,85 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface, type Interface } from "node:readline";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Load, Measured } from "./load.ts";
+import type { Cleanups } from "./cleanup.ts";
+import type { Load, LoadResult } from "./load.ts";
 
-export const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-
-/** A shell becomes the program, and leaves one behind that ends it once the pipe to us is closed: when we are gone, however we went. */
+/** The shell becomes the program and leaves a watcher that ends it when the bench no longer holds the pipe. */
 const TIED = '( read -r _ <&3; kill -TERM $$ ) >/dev/null 2>&1 & exec "$@" 3<&-';
 
-export interface Started {
-  readonly child: ChildProcess;
-  /** What it wrote that was waited for. */
-  readonly line: string;
-  readonly lines: Interface;
+/** The arguments that make node run a script of this folder. */
+export const script = (name: string): string[] => [
+  "--import",
+  "tsx",
+  fileURLToPath(new URL(name, import.meta.url)),
+];
+
+interface NodeProcess {
+  readonly pid: number;
+  readonly stdin: Writable;
+  /** Resolves with the next line of output that `isWanted` accepts. Rejects when the process ends first. */
+  readonly nextLine: (isWanted?: (line: string) => boolean) => Promise<string>;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts `node`, and gives it back once it has written a line that `isReady` takes. */
-export async function startNode(
+/** Starts node. The process ends with the bench, even after SIGKILL. */
+export function startNode(
+  cleanups: Cleanups,
   args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  isReady: (line: string) => boolean,
-): Promise<Started> {
-  const child = spawnTied(args, env, "ignore");
-  const lines = createInterface({ input: child.stdout });
-  const line = await new Promise<string>((resolve, reject) => {
-    lines.on("line", (each) => {
-      if (isReady(each)) resolve(each);
-    });
-    child.once("exit", (code) => reject(new Error(`${args[0]} ended with ${code} before it was ready`)));
-  });
-  return { child, line, lines, stop: () => end(child) };
-}
-
-function spawnTied(args: readonly string[], env: Readonly<Record<string, string>>, input: "ignore" | "pipe") {
+  env: Readonly<Record<string, string>> = {},
+): NodeProcess {
   const child = spawn("/bin/sh", ["-c", TIED, "bench", process.execPath, ...args], {
     env: { PATH: process.env["PATH"], ...env },
-    stdio: [input, "pipe", "inherit", "pipe"],
+    stdio: ["pipe", "pipe", "inherit", "pipe"],
   });
   child.once("exit", () => child.stdio[3]?.destroy());
-  return child as ChildProcess & { readonly stdout: NonNullable<ChildProcess["stdout"]> };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
-}
-
-/** The process that loads. */
-export interface Loader {
-  /** Throws when any call failed: a fast wrong answer is no answer. */
-  measure(load: Load): Promise<Measured>;
-  stop(): Promise<void>;
-}
-
-/** Started once: it takes longer to start than to measure. One load at a time. */
-export function startLoader(env: Readonly<Record<string, string>>): Loader {
-  const child = spawnTied(["--import", "tsx", script("load.ts")], env, "pipe");
-  const lines = createInterface({ input: child.stdout });
-  const ended = once(child, "exit").then(() => Promise.reject(new Error("the process that loads has ended")));
-  // Only whoever waits for it is told.
-  ended.catch(() => undefined);
+  const lines = createInterface({ input: child.stdout as Readable });
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  };
+  cleanups.push(stop);
   return {
-    async measure(load) {
-      const line = once(lines, "line") as Promise<[string]>;
-      child.stdin?.write(`${JSON.stringify(load)}\n`);
-      const measured = JSON.parse((await Promise.race([line, ended]))[0]) as Measured;
-      if (measured.failed > 0 || measured.rate === 0) {
-        throw new Error(
-          `${load.method} ${load.paths[0]}: ${measured.failed} calls failed, ${measured.rate} a second`,
-        );
+    pid: child.pid ?? 0,
+    stdin: child.stdin as Writable,
+    nextLine: (isWanted = () => true) =>
+      new Promise((resolve, reject) => {
+        const onExit = (): void => reject(new Error(`node ${args.join(" ")} has ended`));
+        const onLine = (line: string): void => {
+          if (!isWanted(line)) return;
+          lines.off("line", onLine);
+          child.off("exit", onExit);
+          resolve(line);
+        };
+        lines.on("line", onLine);
+        child.once("exit", onExit);
+      }),
+    stop,
+  };
+}
+
+/** The process that sends the calls. */
+export interface Loader {
+  /** Runs one load at a time. Throws when a call fails: a fast wrong answer does not count. */
+  run(load: Load): Promise<LoadResult>;
+}
+
+export function startLoader(cleanups: Cleanups): Loader {
+  const child = startNode(cleanups, script("load.ts"));
+  return {
+    async run(load) {
+      const line = child.nextLine();
+      child.stdin.write(`${JSON.stringify(load)}\n`);
+      const result = JSON.parse(await line) as LoadResult;
+      if (result.failed > 0 || result.answered === 0) {
+        const { method, path } = load.calls[0] ?? { method: "", path: "" };
+        throw new Error(`${method} ${path}: ${result.failed} calls failed, ${result.answered} did not`);
       }
-      return measured;
+      return result;
     },
-    stop: () => end(child),
   };
 }

@@ -3,80 +3,93 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { format } from "oxfmt";
 
-/** What came of one comparison: `ratio` is to be at least `goal`. */
-export interface Row {
+export interface Goal {
+  readonly sign: "≥" | "≤";
+  readonly limit: number;
+}
+
+export const atLeast = (limit: number): Goal => ({ sign: "≥", limit });
+export const atMost = (limit: number): Goal => ({ sign: "≤", limit });
+
+/** The callers of a workload, which are the columns of the first table. */
+export const LOADS = ["1 connection", "16 connections", "16 boards"] as const;
+
+export interface Measurement {
   readonly name: string;
-  /** 0 where it is not about calls. */
-  readonly connections: number;
-  /** What was measured and what it was held against: calls a second, or what was used and the most that may be. */
-  readonly service: number;
-  readonly floor: number;
-  readonly ratio: number;
-  readonly goal: number;
+  /** Absent where the value does not depend on it. */
+  readonly load?: (typeof LOADS)[number];
+  readonly value: number;
+  readonly goal: Goal;
 }
 
-export const isMissed = ({ ratio, goal }: Row): boolean => !(ratio >= goal);
+export const isMissed = ({ value, goal }: Measurement): boolean =>
+  !(goal.sign === "≥" ? value >= goal.limit : value <= goal.limit);
 
-/** Prints a row and gives it. */
-export function told(row: Row): Row {
-  const { name, connections, ratio, goal } = row;
-  const of = connections === 0 ? "" : ` @${connections}`;
-  const missed = isMissed(row) ? ", missed" : "";
-  console.log(
-    `${name}${of}: ${short(row.service)} / ${short(row.floor)} = ${ratio.toFixed(2)} (goal ${goal.toFixed(2)}${missed})`,
-  );
-  return row;
+/** Prints a measurement, with the figures it comes from, and returns it. */
+export function report(measurement: Measurement, figures = ""): Measurement {
+  const { name, load, value, goal } = measurement;
+  const missed = isMissed(measurement) ? ", missed" : "";
+  const place = load === undefined ? "" : `, ${load}`;
+  console.log(`${name}${place}: ${short(value)} (${goal.sign} ${goal.limit}${missed})${figures}`);
+  return measurement;
 }
 
-/** A limit as a row: the limit ÷ what is used, which is to be at least 1. */
-export function limitRow(name: string, used: number, limit: number): Row {
-  const ratio = used <= limit ? Math.min(limit / used, 99) : limit / used;
-  return told({
-    name,
-    connections: 0,
-    service: used,
-    floor: limit,
-    ratio: Number.isNaN(ratio) ? 1 : ratio,
-    goal: 1,
-  });
-}
-
-/** The middle one. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** The value that so large a part of the numbers is not above. */
-export function quantile(numbers: readonly number[], part: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? 0;
+/** Three digits, or all that stand before the point. */
+export const short = (value: number): string =>
+  value < 100 ? String(+value.toPrecision(3)) : value.toFixed(0);
+
+const cell = (measurement: Measurement): string =>
+  isMissed(measurement) ? `**${short(measurement.value)}**` : short(measurement.value);
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map((_, at) => (at === 0 ? "---" : "---:")), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+
+/** One line for each name, with a column for each load. */
+function loadTable(measurements: readonly Measurement[]): string {
+  const names = [...new Set(measurements.map(({ name }) => name))];
+  const rows = names.map((name) => {
+    const named = measurements.filter((each) => each.name === name);
+    const limits = named.map(({ goal }) => short(goal.limit));
+    const isOne = new Set(limits).size === 1;
+    const cells = LOADS.map((load) =>
+      named
+        .filter((each) => each.load === load)
+        .map(cell)
+        .join(),
+    );
+    return [name, `${named[0]?.goal.sign} ${isOne ? limits[0] : limits.join(", ")}`, ...cells];
+  });
+  return table(["Ratio", "Goal", ...LOADS], rows);
 }
 
-const short = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
+function singleTable(measurements: readonly Measurement[]): string {
+  const rows = measurements.map((each) => [
+    each.name,
+    `${each.goal.sign} ${short(each.goal.limit)}`,
+    cell(each),
+  ]);
+  return table(["What", "Goal", "Measured"], rows);
+}
 
 const BEGIN = "<!-- measured -->";
-const END = "<!-- /measured -->";
 const file = fileURLToPath(new URL("README.md", import.meta.url));
 
-/** Puts the table into bench/README.md, in place of the one before. */
-export async function writeReport(rows: readonly Row[]): Promise<void> {
-  const text = await readFile(file, "utf8");
-  const [before = ""] = text.split(BEGIN);
-  const [, after = ""] = text.split(END);
-  const line = (row: Row): string => {
-    const { name, connections, service, floor, ratio, goal } = row;
-    const of = connections === 0 ? "" : String(connections);
-    return `| ${name} | ${of} | ${short(service)} | ${short(floor)} | ${ratio.toFixed(2)} | ${goal.toFixed(2)} | ${isMissed(row) ? "**missed**" : "met"} |`;
-  };
-  const missed = rows.filter(isMissed).length;
-  const table = [
-    `\`npm run bench\`, ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores: ${missed} of ${rows.length} missed.`,
-    "",
-    "| What | Connections | Service | Floor or limit | Ratio | Goal | |",
-    "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
-    ...rows.map(line),
-  ].join("\n");
-  const { code } = await format(file, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);
+/** Replaces the results at the end of bench/README.md. */
+export async function writeReport(measurements: readonly Measurement[]): Promise<void> {
+  const [method = ""] = (await readFile(file, "utf8")).split(BEGIN);
+  const missed = measurements.filter(isMissed).length;
+  const results = [
+    `\`npm run bench\`, ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores: ${missed} of ${measurements.length} goals missed.`,
+    loadTable(measurements.filter(({ load }) => load !== undefined)),
+    singleTable(measurements.filter(({ load }) => load === undefined)),
+  ];
+  const { code } = await format(file, `${method}${BEGIN}\n\n${results.join("\n\n")}\n`);
   await writeFile(file, code);
 }

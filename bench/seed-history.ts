@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Db } from "../src/store/connect.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 
-/** Beside those told below, almost four a card: 5,000 cards have 50,000 rows on their timelines. */
+/** With almost four more per card that are made below, 5,000 cards have 50,000 timeline rows. */
 const EVENTS_A_CARD = 6;
 
 /** When a card came to the end of the flow: one after another, through a year. `c` is a row of cards. */

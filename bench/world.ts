@@ -1,80 +1,117 @@
-import { randomBytes } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RunningForge } from "../src/sandbox/forge/start-forge.ts";
-import type { Db } from "../src/store/connect.ts";
-import type { Ends } from "./ends.ts";
-import { startLoader, type Loader } from "./processes.ts";
-import { startService, startSurroundings } from "./setting.ts";
+import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
+import { startForge, type RunningForge } from "../src/sandbox/forge/start-forge.ts";
+import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
+import { connect, type Db } from "../src/store/connect.ts";
+import { migrate } from "../src/store/migrate.ts";
+import type { Cleanups } from "./cleanup.ts";
+import { HOOK_SECRET } from "./hook.ts";
+import { script, startLoader, startNode, type Loader } from "./processes.ts";
+import type { BenchBoard } from "./seed.ts";
+import type { Addresses } from "./workloads.ts";
 
-/** What everything is measured in: PostgreSQL, a forge, the compiled service and the process that loads it. */
-export interface BenchWorld {
-  readonly ends: Ends;
+/** PostgreSQL and a forge. */
+export interface Surroundings {
+  readonly cleanups: Cleanups;
   readonly connectionString: string;
-  readonly db: Db;
-  /** For what takes longer than a service lets a statement run. */
-  readonly seeding: Db;
+  /** PostgreSQL's. */
+  readonly dataDir: string;
   readonly forge: RunningForge;
+  readonly db: Db;
+  /** One connection without a limit on the time of a statement. */
+  readonly seeding: Db;
+}
+
+/** What the bench measures in. */
+export interface BenchWorld extends Surroundings {
+  /** The address of the compiled service. */
   readonly service: string;
-  /** What the kernel says of the service's memory, in MB; 0 where it says nothing. */
-  memory(what: "VmRSS" | "VmHWM"): Promise<number>;
+  readonly pid: number;
   readonly loader: Loader;
-  readonly env: Readonly<Record<string, string>>;
-  /** How often transactions deadlocked so far. */
-  deadlocks(): Promise<number>;
 }
 
-const PREFIX = "trunkline-bench-";
+/** Builds the service, and starts a migrated, durable PostgreSQL and a forge in a folder of their own. */
+export async function startSurroundings(cleanups: Cleanups): Promise<Surroundings> {
+  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
+  const dir = await mkdtemp(join(tmpdir(), "trunkline-bench-"));
+  cleanups.push(() => rm(dir, { recursive: true, force: true }));
+  const dataDir = join(dir, "data");
+  const postgres = await startPostgres({ dataDir: await lockDataDir(dataDir, process.pid) });
+  cleanups.push(() => postgres.stop());
+  const { connectionString } = postgres;
+  const forge = await startForge({ dataDir: join(dir, "forge"), port: 0, webhookUrl: null });
+  cleanups.push(() => forge.stop());
+  const db = connect({ connectionString, onError: ignore });
+  cleanups.push(() => db.destroy());
+  const seeding = connect({ connectionString: withoutTimeouts(connectionString), max: 1, onError: ignore });
+  cleanups.push(() => seeding.destroy());
+  await migrate(db, connectionString);
+  return { cleanups, connectionString, dataDir, forge, db, seeding };
+}
 
-/** Starts it all. What is to be done at the end goes to `ends` as soon as there is something to end. */
-export async function startBenchWorld(ends: Ends): Promise<BenchWorld> {
-  await removeLeftovers();
-  const { connectionString, forge, db, seeding } = await startSurroundings(ends, `${PREFIX}${process.pid}-`);
-  const hookSecret = randomBytes(24).toString("hex");
-  const env = { BENCH_HOOK_SECRET: hookSecret };
-  // Deliveries are signed here, too.
-  Object.assign(process.env, env);
-  const service = await startService(connectionString, forge, hookSecret);
-  ends.push(service.stop);
-  const loader = startLoader(env);
-  ends.push(() => loader.stop());
-  return {
-    ends,
+/** What breaks a connection also fails the call that uses it. */
+const ignore = (): void => undefined;
+
+function withoutTimeouts(connectionString: string): string {
+  const url = new URL(connectionString);
+  url.searchParams.set("statement_timeout", "0");
+  url.searchParams.set("idle_in_transaction_session_timeout", "0");
+  return url.href;
+}
+
+export async function startBenchWorld(cleanups: Cleanups): Promise<BenchWorld> {
+  const surroundings = await startSurroundings(cleanups);
+  const { url: service, pid } = await startService(surroundings);
+  return { ...surroundings, service, pid, loader: startLoader(cleanups) };
+}
+
+/** Starts the compiled service as shipped. */
+export async function startService(
+  { cleanups, forge, ...surroundings }: Surroundings,
+  connectionString = surroundings.connectionString,
+) {
+  const { nextLine, pid, stop } = startNode(cleanups, ["dist/main.js"], {
+    NODE_ENV: "production",
+    PORT: "0",
+    DRAIN_SECONDS: "0",
+    DATABASE_URL: connectionString,
+    APP_ID: String(forge.app.id),
+    PRIVATE_KEY: forge.app.privateKey,
+    WEBHOOK_SECRET: HOOK_SECRET,
+    GHE_HOST: new URL(forge.rootUrl).host,
+    GHE_PROTOCOL: "http",
+  });
+  const line = await nextLine((each) => each.includes('"listening"'));
+  return { url: (JSON.parse(line) as { baseUrl: string }).baseUrl, pid, stop };
+}
+
+/** Starts the floors of some boards, on copies of the tables as they are. */
+export async function startFloors(
+  { cleanups, connectionString, seeding }: Surroundings,
+  boards: readonly BenchBoard[],
+): Promise<Omit<Addresses, "service"> & { readonly stop: () => Promise<void> }> {
+  await seeding.raw("drop schema if exists floor cascade; create schema floor");
+  for (const table of ["cards", "workspaces", "timeline_items", "deliveries"]) {
+    await seeding.raw(`create table floor.${table} (like public.${table} including all)`);
+    await seeding.raw(`insert into floor.${table} overriding system value select * from public.${table}`);
+  }
+  await seeding.raw("analyze");
+  const { nextLine, stop } = startNode(cleanups, [
+    ...script("floors.ts"),
     connectionString,
-    db,
-    seeding,
-    forge,
-    service: service.url,
-    memory: async (what) => {
-      const status = await readFile(`/proc/${service.pid}/status`, "utf8").catch(() => "");
-      return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024;
-    },
-    loader,
-    env,
-    deadlocks: async () => {
-      const found: { rows: { deadlocks: string }[] } = await db.raw(
-        "select deadlocks from pg_stat_database where datname = current_database()",
-      );
-      return Number(found.rows[0]?.deadlocks ?? 0);
-    },
-  };
+    JSON.stringify(boards),
+  ]);
+  const [floors, hello] = (JSON.parse(await nextLine()) as number[]).map(
+    (port) => `http://127.0.0.1:${port}`,
+  );
+  return { floors: floors ?? "", hello: hello ?? "", stop };
 }
 
-/** Folders of runs that were killed. */
-async function removeLeftovers(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) {
-      await rm(join(tmpdir(), name), { recursive: true, force: true });
-    }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+/** Megabytes, as the kernel counts them; 0 where it does not. */
+export async function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024;
 }
