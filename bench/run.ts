@@ -11,6 +11,7 @@ import { measureDeliveries } from "./deliveries.ts";
 import { measureGitMoves } from "./git-moves.ts";
 import { measureGrowth } from "./growth.ts";
 import { atMost, isMissed, report, writeReport, type Measurement } from "./report.ts";
+import { measureRoundTrips } from "./round-trips.ts";
 import { seedHistory } from "./seed-history.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 import {
@@ -100,6 +101,7 @@ async function main(cleanups: Cleanups): Promise<readonly Measurement[]> {
   const measureIf = async (name: string, measure: () => Promise<Measurement[]>): Promise<void> => {
     if (wanted.test(name)) measurements.push(...(await measure()));
   };
+  await measureIf("round trips", () => measureRoundTrips(world, board));
   await measureIf("moves with Git", () => measureGitMoves(world, pace, board));
   await measureIf("deliveries", () => measureDeliveries(world, pace, board));
   if (!isShort) measurements.push(...(await measureBoard(world, await seedBoard(seeding, 5_000))));

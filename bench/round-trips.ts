@@ -1,0 +1,135 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { Client } from "pg";
+import { v7 as uuidv7 } from "uuid";
+import { issueCredential } from "../src/actions/issue-credential.ts";
+import type { Call } from "./load.ts";
+import { atMost, median, report, type Measurement } from "./report.ts";
+import type { BenchBoard } from "./seed.ts";
+import { auth, WRITES } from "./workloads.ts";
+import { startService, type BenchWorld } from "./world.ts";
+
+/** Statements that the service sends within this time of an answer it has not seen yet are one round trip. */
+const DELAY_MS = 5;
+/** ReadyForQuery, the last message of an answer, up to the state of the transaction. */
+const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5]);
+/** The pool that serves the calls. Jobs have their own. */
+const CALLS_POOL = "application_name\0trunkline\0";
+const REPEATS = 9;
+
+interface CountingProxy {
+  readonly connectionString: string;
+  readonly count: () => number;
+}
+
+/**
+ * Starts a proxy to PostgreSQL that counts the round trips of the pool that serves the calls: how
+ * often a connection sends something after PostgreSQL has answered all it sent before. The proxy
+ * holds answers back for some milliseconds, so that statements sent together arrive together.
+ */
+async function startProxy({ connectionString, cleanups }: BenchWorld): Promise<CountingProxy> {
+  const { host, port, user, password, database } = new Client({ connectionString });
+  const sockets = new Set<Socket>();
+  let count = 0;
+  const proxy = createServer((service) => {
+    const postgres = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    let isCounted = false;
+    let isReady = false;
+    let end = Buffer.alloc(0);
+    service.once("data", (startup) => {
+      isCounted = startup.includes(CALLS_POOL);
+    });
+    service.on("data", (bytes) => {
+      if (isCounted && isReady) count++;
+      isReady = false;
+      postgres.write(bytes);
+    });
+    postgres.on("data", (bytes) => {
+      setTimeout(() => {
+        end = Buffer.concat([end, bytes.subarray(-6)]).subarray(-6);
+        isReady = end.subarray(0, 5).equals(READY_FOR_QUERY);
+        service.write(bytes);
+      }, DELAY_MS);
+    });
+    for (const [socket, other] of [
+      [service, postgres],
+      [postgres, service],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => other.destroy());
+    }
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const url = new URL(`postgresql://127.0.0.1:${(proxy.address() as AddressInfo).port}/${database}`);
+  url.username = user ?? "";
+  url.password = password ?? "";
+  return { connectionString: url.href, count: () => count };
+}
+
+/** Counts the round trips of calls: the median of some, since pulses and jobs run meanwhile. */
+export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
+  const proxy = await startProxy(world);
+  const service = await startService(world, proxy.connectionString);
+  const roundTrips = async ({ method, path, headers, body }: Call): Promise<number> => {
+    const before = proxy.count();
+    const response = await fetch(`${service.url}${path}`, {
+      method,
+      headers: {
+        ...headers,
+        "content-type": "application/json",
+        ...(body !== undefined && { "idempotency-key": randomUUID() }),
+      },
+      body: body ?? null,
+    });
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}`);
+    return proxy.count() - before;
+  };
+  const measure = async (name: string, most: number, makeCall: () => Promise<Call>): Promise<Measurement> => {
+    const counts: number[] = [];
+    // The first call opens connections and fills caches.
+    for (let nth = 0; nth <= REPEATS; nth++) counts.push(await roundTrips(await makeCall()));
+    return report({ name: `round trips of ${name}`, value: median(counts.slice(1)), goal: atMost(most) });
+  };
+  const newCredential = async (): Promise<Record<string, string>> => {
+    const { workspaceId } = board;
+    const order = {
+      name: "bench",
+      boards: [{ workspaceId, role: "maintainer" }],
+      scopes: ["read", "write"],
+      expiresAt: null,
+    } as const;
+    const { apiKey } = await issueCredential({ db: world.db, newId: uuidv7 }, order);
+    return { authorization: `Bearer ${apiKey}` };
+  };
+  const measurements: Measurement[] = [];
+  for (const [name, path] of [
+    ["board", "/v1/board"],
+    ["card", "/v1/cards/1"],
+  ] as const) {
+    const known = { method: "GET", path, headers: auth(board) } as const;
+    measurements.push(await measure(name, 1, async () => known));
+    const withNew = async (): Promise<Call> => ({ ...known, headers: await newCredential() });
+    measurements.push(await measure(`${name}, new credential`, 2, withNew));
+  }
+  for (const [name, { method, path, bodies }] of Object.entries(WRITES)) {
+    const [body] = bodies(board);
+    let title = 0;
+    measurements.push(
+      await measure(name, 5, async () => ({
+        method,
+        path: path(++title),
+        headers: auth(board),
+        body: JSON.stringify(body),
+      })),
+    );
+  }
+  await service.stop();
+  return measurements;
+}
