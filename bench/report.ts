@@ -30,7 +30,7 @@ export function report(measurement: Measurement, figures = ""): Measurement {
   const { name, load, value, goal } = measurement;
   const missed = isMissed(measurement) ? ", missed" : "";
   const place = load === undefined ? "" : `, ${load}`;
-  console.log(`${name}${place}: ${short(value)} (${goal.sign} ${goal.limit}${missed})${figures}`);
+  console.log(`${name}${place}: ${short(value)} (${goal.sign} ${short(goal.limit)}${missed})${figures}`);
   return measurement;
 }
 
