@@ -1,18 +1,17 @@
 import { expect, test } from "@jest/globals";
 import { buildSchema, parse, validate } from "graphql";
-import { firstPages, furtherPage } from "../../src/forge/github/ask-pull-requests.ts";
 import { CHECKS } from "../../src/forge/github/check-details.ts";
-import { createTagsDocument } from "../../src/forge/github/create-tags.ts";
-import { inspectDocument, MORE_CHECKS } from "../../src/forge/github/inspect-query.ts";
-import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/mark-ready.ts";
-import { ENQUEUE } from "../../src/forge/github/merge-sync.ts";
-import { TAGGING } from "../../src/forge/github/look-before-tagging.ts";
+import { inspection, MORE_CHECKS } from "../../src/forge/github/inspect-query.ts";
 import { LANDED } from "../../src/forge/github/landed-history.ts";
+import { ENQUEUE } from "../../src/forge/github/merge-pull-request.ts";
 import { mergesDocument } from "../../src/forge/github/pick-merges.ts";
 import { PICK } from "../../src/forge/github/pick-state.ts";
-import { REF } from "../../src/forge/github/read-ref.ts";
-import { UPDATE_REFS } from "../../src/forge/github/update-refs.ts";
+import { firstPages, furtherPage } from "../../src/forge/github/pull-request-lists.ts";
+import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/pull-requests.ts";
+import { REF, UPDATE_REFS } from "../../src/forge/github/refs.ts";
+import { documentOf } from "../../src/forge/github/repository-questions.ts";
 import { REVIEWS } from "../../src/forge/github/reviews.ts";
+import { createTagsDocument, TAGGING } from "../../src/forge/github/tags.ts";
 import { githubSchema } from "../../src/sandbox/forge/graphql/github-schema.ts";
 
 const schema = buildSchema(githubSchema);
@@ -29,31 +28,34 @@ test.each([
   ["reading the draft state", READ_DRAFT_STATE],
   ["joining the queue", ENQUEUE],
   ["further checks", MORE_CHECKS],
-  ["inspecting", inspectDocument(questions).document],
-  ["inspecting and what was said", inspectDocument(questions, { isSaidAsked: true }).document],
-  ["checks asked live", firstPages(CHECKS, pulls).document],
+  ["inspecting", documentOf(inspection(), questions).document],
+  ["inspecting and what was said", documentOf(inspection({ isSaidAsked: true }), questions).document],
+  ["checks asked live", documentOf(firstPages(CHECKS), pulls).document],
   ["further checks asked live", furtherPage(CHECKS)],
-  ["reviews", firstPages(REVIEWS, pulls).document],
+  ["reviews", documentOf(firstPages(REVIEWS), pulls).document],
   ["further reviews", furtherPage(REVIEWS)],
-  ["reading a ref", REF.documentOf([{ repository, ref: "refs/tags/v1" }]).document],
+  ["reading a ref", documentOf(REF, [{ repository, ref: "refs/tags/v1" }]).document],
   [
     "tagging",
-    TAGGING.documentOf([1, 2].map(() => ({ repository, branchName: "x", tagName: "v1" }))).document,
+    documentOf(
+      TAGGING,
+      [1, 2].map(() => ({ repository, branchName: "x", tagName: "v1" })),
+    ).document,
   ],
   ["moving refs", UPDATE_REFS],
   ["several tags", createTagsDocument(2)],
-  ["the history from a branch", LANDED.documentOf([{ ...window, from: null }]).document],
-  ["the history from a commit", LANDED.documentOf([{ ...window, from: sha }]).document],
-  ["a pick", PICK.documentOf([{ repository, order: pick }]).document],
+  ["the history from a branch", documentOf(LANDED, [{ ...window, from: null }]).document],
+  ["the history from a commit", documentOf(LANDED, [{ ...window, from: sha }]).document],
+  ["a pick", documentOf(PICK, [{ repository, order: pick }]).document],
   ["the merges of a pick", mergesDocument(2, true)],
   ["more merges of a pick", mergesDocument(3, false)],
-  ["inspecting a target alone", inspectDocument([{ ...both, branchName: null }]).document],
+  ["inspecting a target alone", documentOf(inspection(), [{ ...both, branchName: null }]).document],
 ])("the document for %s fits GitHub's schema", (_, document) => {
   expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);
 });
 
 test("every variable of an inspection is declared and given", () => {
-  const { document, variables } = inspectDocument(questions);
+  const { document, variables } = documentOf(inspection(), questions);
   const declared = [...document.matchAll(/\$(\w+): String!/g)].map(([, name]) => name);
   expect(new Set(declared)).toEqual(new Set(Object.keys(variables)));
 });

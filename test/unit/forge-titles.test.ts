@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { plainTitle } from "../../src/forge/github/plain-title.ts";
+import { plainTitle } from "../../src/forge/github/pull-requests.ts";
 
 describe("a title sent to GitHub", () => {
   test("is one line", () => {

@@ -1,57 +1,86 @@
 import { z } from "zod";
-import type { Ordered, RepositoryRef } from "../forge.ts";
-import { type Caller, shaped } from "./client.ts";
-import { UnknownOutcome } from "./failures.ts";
-import { allWordsOf } from "./forge-words.ts";
-import { refusalOf } from "./refusals.ts";
-import { REPOSITORY, succeeded } from "./repositories.ts";
-import type { CarryOut } from "./carry-out.ts";
-
-const refShape = z.looseObject({ ref: z.string(), object: z.looseObject({ sha: z.string() }) });
-
-export type BranchOrder = Ordered<{ readonly created: boolean } | { readonly taken: string }>;
+import type { Ordered } from "../forge.ts";
+import { type BranchMoved, type BranchTip, TEMPORARY_BRANCHES } from "../releasing.ts";
+import { shaped } from "./client.ts";
+import type { GitHubRepository } from "./github-repository.ts";
+import { type CreatedRef, createRef, NO_COMMIT, readRef, refShape, updateRefs } from "./refs.ts";
+import { succeeded } from "./repositories.ts";
 
 /** The commit a branch points at; null where there is no such branch, an empty repository included. */
-export async function readBranchHead(
-  caller: Caller,
-  repository: RepositoryRef,
-  branchName: string,
-): Promise<string | null> {
-  const answer = await caller.read(`GET ${REPOSITORY}/git/ref/heads/{branch}`, {
-    repository_id: repository.forgeId,
-    branch: branchName,
-  });
+export async function readBranchHead({ read }: GitHubRepository, branchName: string): Promise<string | null> {
+  const answer = await read("/git/ref/heads/{branch}", { branch: branchName });
   if (answer.status === 404 || answer.status === 409) return null;
   const { ref, object } = shaped(refShape, succeeded(answer));
   return ref === `refs/heads/${branchName}` ? object.sha : null;
 }
 
+/** The branches that exist only while an order is carried out. */
+export async function readTemporaryBranches({ read }: GitHubRepository): Promise<BranchTip[]> {
+  const answer = await read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}` });
+  if (answer.status === 404 || answer.status === 409) return [];
+  return shaped(z.array(refShape), succeeded(answer))
+    .map(({ ref, object }) => ({ branchName: ref.slice("refs/heads/".length), sha: object.sha }))
+    .filter(({ branchName }) => branchName.startsWith(TEMPORARY_BRANCHES));
+}
+
 /** Creates a branch; one that exists is reported, never moved. */
-export async function createBranch(
-  caller: Caller,
-  carryOut: CarryOut,
-  repository: RepositoryRef,
+export const createBranch = (repository: GitHubRepository, name: string, sha: string): Promise<CreatedRef> =>
+  createRef(repository, { kind: "branch", name, sha }, () => readBranchHead(repository, name));
+
+/** Deletes a branch, but only from the commit it is expected at. */
+export async function deleteBranch(
+  repository: GitHubRepository,
   branchName: string,
-  sha: string,
-): Promise<BranchOrder> {
-  const find = async (): Promise<BranchOrder | null> => {
-    const head = await readBranchHead(caller, repository, branchName);
-    if (head === null) return null;
-    return { ok: true, value: head === sha ? { created: false } : { taken: head } };
+  expectedSha: string,
+): Promise<Ordered<{ readonly deleted: boolean } | { readonly moved: string }>> {
+  const changed = await changeBranch(repository, { branchName, from: expectedSha, to: null });
+  if (!changed.ok) return changed;
+  const { sha, isChanged } = changed.value;
+  return { ok: true, value: sha === null ? { deleted: isChanged } : { moved: sha } };
+}
+
+/** Moves a branch, back as well, but only from the commit it is expected at. */
+export async function moveBranch(
+  repository: GitHubRepository,
+  order: { readonly branchName: string; readonly from: string; readonly to: string },
+): Promise<Ordered<{ readonly state: "there" } | BranchMoved>> {
+  const changed = await changeBranch(repository, order);
+  if (!changed.ok) return changed;
+  const { sha } = changed.value;
+  return { ok: true, value: sha === order.to ? { state: "there" } : { state: "moved", sha } };
+}
+
+/** Where the branch is now, null for nowhere, and whether that may be the order's doing. */
+type Changed = Ordered<{ readonly sha: string | null; readonly isChanged: boolean }>;
+
+/** Moves a branch, or deletes it where `to` is null, from the commit it is expected at. */
+async function changeBranch(
+  repository: GitHubRepository,
+  order: { readonly branchName: string; readonly from: string; readonly to: string | null },
+): Promise<Changed> {
+  const { branchName, from, to } = order;
+  const name = `refs/heads/${branchName}`;
+  /** Gives the repository's id while the branch is where it is expected. */
+  const look = async (isChanged: boolean): Promise<Changed | { repositoryId: string }> => {
+    const found = await readRef(repository, name);
+    if (!found.ok) return found;
+    const { sha, repositoryId } = found.value;
+    return sha === to || sha !== from ? { ok: true, value: { sha, isChanged } } : { repositoryId };
   };
-  return await carryOut(async () => {
-    const ref = `refs/heads/${branchName}`;
-    const parameters = { repository_id: repository.forgeId, ref, sha };
-    const answer = await caller.write(`POST ${REPOSITORY}/git/refs`, parameters);
-    if (answer.status === 422 && /reference already exists/i.test(allWordsOf(answer.body))) {
-      const found = await find();
-      // A read may lag behind a write: what is there cannot be told yet.
-      if (found === null) throw new UnknownOutcome("GitHub has the branch, but does not show it yet");
-      return found;
-    }
-    if (answer.status >= 300) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
-    const made = shaped(refShape, answer);
-    if (made.object.sha === sha) return { ok: true, value: { created: true } };
-    return { ok: true, value: { taken: made.object.sha } };
-  }, find);
+  const settled = async (): Promise<Changed | null> => {
+    const now = await look(true);
+    return "ok" in now ? now : null;
+  };
+  const before = await look(false);
+  if ("ok" in before) return before;
+  return await repository.carryOut<Changed>(async () => {
+    const update = {
+      name,
+      beforeOid: from,
+      ...(to ? { afterOid: to, force: true } : { afterOid: NO_COMMIT }),
+    };
+    const refusal = await updateRefs(repository.caller, before.repositoryId, [update]);
+    if (refusal === null) return { ok: true, value: { sha: to, isChanged: true } };
+    return (await settled()) ?? { ok: false, refusal };
+  }, settled);
 }

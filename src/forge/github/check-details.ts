@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CheckDetails, CheckNote } from "../forge.ts";
-import { NO_ITEMS, pageOf, type PullRequestList } from "./ask-pull-requests.ts";
-import { checkRunShape, nameOf, newestOfEachSeries, outcomeOf, statusShape } from "./checks-summary.ts";
+import { checkRunShape, nameOf, newestOfEachSeries, outcomeOf, REPORT, statusShape } from "./checks.ts";
+import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
 const annotationShape = z.looseObject({
   path: z.string(),
@@ -29,7 +29,7 @@ type Report = z.infer<typeof reportShape>;
 type Annotation = z.infer<typeof annotationShape>;
 
 /** Annotations are asked for with every run, since a failing one is only known by the answer: still one call. */
-export const NOTES_PER_RUN = 20;
+const NOTES_PER_RUN = 20;
 
 const REPORTS = /* GraphQL */ `
   fragment Reports on StatusCheckRollupContextConnection {
@@ -38,22 +38,13 @@ const REPORTS = /* GraphQL */ `
       endCursor
     }
     nodes {
-      kind: __typename
+      ...Report
       ... on CheckRun {
         id
-        databaseId
-        name
-        status
-        conclusion
         url
         detailsUrl
         title
         summary
-        checkSuite {
-          app {
-            databaseId
-          }
-        }
         annotations(first: ${NOTES_PER_RUN}) {
           nodes {
             path
@@ -69,18 +60,16 @@ const REPORTS = /* GraphQL */ `
       }
       ... on StatusContext {
         id
-        context
-        state
-        createdAt
         description
         targetUrl
       }
     }
   }
+  ${REPORT}
 `;
 
 /** All that was reported on a pull request's head; nothing has a rollup of null. */
-export const CHECKS: PullRequestList<Report> = {
+export const CHECKS: PullRequestList<Report, CheckDetails> = {
   name: "Checks",
   select: (page) => `statusCheckRollup { contexts(${page}) { ...Reports } }`,
   fragments: REPORTS,
@@ -90,10 +79,11 @@ export const CHECKS: PullRequestList<Report> = {
       statusCheckRollup: z.looseObject({ contexts: pageOf(reportShape) }).nullish(),
     })
     .transform(({ id, statusCheckRollup }) => ({ id, page: statusCheckRollup?.contexts ?? NO_ITEMS })),
+  tell: toCheckDetails,
 };
 
 /** What is listed agrees with the state that is told of the commit: the newest report of each series. */
-export function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
+function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
   return newestOfEachSeries(reports).map((report) => {
     const state = outcomeOf(report);
     const isStatus = report.kind === "StatusContext";

@@ -1,34 +1,29 @@
 import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
-import { ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts";
+import { ForgeUnavailable, type Ordered } from "../forge.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../releasing.ts";
-import { askRepository } from "./ask-repository.ts";
-import type { CarryOut } from "./carry-out.ts";
-import { changedOnBothSides } from "./changed-files.ts";
 import { type Caller, shaped } from "./client.ts";
+import { changedOnBothSides } from "./comparisons.ts";
+import { InstallationRefused } from "./failures.ts";
+import { type GitHubRepository, nothingToFind, refusedBy } from "./github-repository.ts";
 import { mergeChain } from "./pick-merges.ts";
 import type { MergedCommit } from "./merged-commits.ts";
 import { commitsIn, missingFrom, PICK, type PickState, settledPick } from "./pick-state.ts";
-import { refusalOf } from "./refusals.ts";
-import { REPOSITORY } from "./repositories.ts";
-import { NO_COMMIT, updateRefs } from "./update-refs.ts";
+import { NO_COMMIT, updateRefs } from "./refs.ts";
+import { askRepository } from "./repository-questions.ts";
 
 type Picked = Ordered<PickResult>;
 type Prepared = Ordered<PickResult | PreparedPick>;
 
-interface Pick {
-  /** Who calls, with the time that writing so many commits takes. */
-  readonly callerFor: (commits: number) => Caller;
-  readonly carryOut: CarryOut;
-  readonly repository: RepositoryRef;
-  readonly order: PickOrder;
-}
+/** Opens the repository for the time that writing so many commits takes. */
+export type OpenFor = (commits: number) => GitHubRepository;
 
 /** A pick whose commits are being made. */
-interface Making extends Omit<Pick, "callerFor"> {
-  readonly caller: Caller;
+interface Making {
+  readonly repository: GitHubRepository;
+  readonly order: PickOrder;
   readonly state: PickState;
-  /** Told before the temporary branch is. */
+  /** Is called before the temporary branch is used. */
   readonly willUseTemp: () => void;
 }
 
@@ -57,9 +52,8 @@ const committedShape = z.looseObject({ sha: z.string() });
  * (https://github.com/tibdex/github-cherry-pick). Four calls for one commit, one more for each further one, and one to land them: one question
  * tells both what the pull requests brought and where the branch stands.
  */
-export async function preparePick({ callerFor, ...pick }: Pick): Promise<Prepared> {
-  const { order } = pick;
-  const asked = await look(callerFor(1), pick);
+export async function preparePick(openFor: OpenFor, order: PickOrder): Promise<Prepared> {
+  const asked = await look(openFor(1), order);
   if (!asked.ok) return asked;
   const state = asked.value;
   const found = commitsIn(state, order);
@@ -69,12 +63,12 @@ export async function preparePick({ callerFor, ...pick }: Pick): Promise<Prepare
   }
   const commits = found.map(({ oid }) => oid);
   const settled = settledPick(state, order, commits);
-  const caller = callerFor(commits.length);
+  const repository = openFor(commits.length);
   let hasTemp = Boolean(state.temp);
   try {
     if (settled !== null) return { ok: true, value: settled };
     const begun = state.branch!.target!;
-    const making = { ...pick, caller, state, willUseTemp: () => (hasTemp = true) };
+    const making = { repository, order, state, willUseTemp: () => (hasTemp = true) };
     const grown = await grow(making, found, { tip: begun.oid, tree: begun.tree.oid });
     if (grown.tip === begun.oid) return { ok: true, value: { state: "contained" } };
     hasTemp = false;
@@ -83,16 +77,26 @@ export async function preparePick({ callerFor, ...pick }: Pick): Promise<Prepare
     if (error instanceof PickEnded) return error.outcome;
     throw error;
   } finally {
-    if (hasTemp) await removeTemp(caller, state.id, order.tempBranch);
+    if (hasTemp) await removeTemp(repository.caller, state.id, order.tempBranch);
   }
 }
 
 /** False where it cannot be removed now. */
-export const dropPick = ({ callerFor, order }: Pick, { handle }: PreparedPick): Promise<boolean> =>
-  removeTemp(callerFor(1), handle, order.tempBranch);
+export async function dropPick(
+  { caller }: GitHubRepository,
+  order: PickOrder,
+  { handle }: PreparedPick,
+): Promise<boolean> {
+  try {
+    return await removeTemp(caller, handle, order.tempBranch);
+  } catch (error) {
+    if (error instanceof InstallationRefused) return false;
+    throw error;
+  }
+}
 
-const look = (caller: Caller, { repository, order }: Omit<Pick, "callerFor">): Promise<Ordered<PickState>> =>
-  askRepository(caller, PICK, { repository, order });
+const look = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<Ordered<PickState>> =>
+  askRepository(caller, PICK, { repository: ref, order });
 
 /** Makes the commits, on no branch yet. A change that the target has already makes none. */
 async function grow(making: Making, all: readonly MergedCommit[], begun: Grown): Promise<Grown> {
@@ -135,50 +139,43 @@ async function treesOf(
   at: Grown,
   commits: readonly MergedCommit[],
 ): Promise<readonly string[]> {
-  const { caller, carryOut, repository, order, state } = making;
+  const { repository, order, state } = making;
   const message = "Begin a cherry-pick [skip ci]";
   const parents = [parentOf(commits[0]!)];
   const sibling = await writeCommit(making, { message, tree: at.tree, parents });
   making.willUseTemp();
   // Done again from the start, it ends the same way.
   const chain = { repositoryId: state.id, tempBranch: order.tempBranch, sibling, commits };
-  const merged = await carryOut(
-    () => mergeChain(caller, chain),
-    async () => null,
-  );
+  const merged = await repository.carryOut(() => mergeChain(repository.caller, chain), nothingToFind);
   if ("trees" in merged) return merged.trees;
   const { refusal, at: commit } = merged;
   if (refusal.reason !== "conflicts") throw refused(refusal);
   const parent = parents[0]!;
   const sides = [`${parent}...${sibling}`, `${parent}...${commit.oid}`] as const;
-  const files = await changedOnBothSides(caller, repository.forgeId, sides);
+  const files = await changedOnBothSides(repository, sides);
   throw new PickEnded({ ok: true, value: { state: "conflict", files, message: refusal.message } });
 }
 
 /** A commit of no branch is nothing to anybody, so writing it again does no harm. */
 async function writeCommit(
-  { caller, carryOut, repository }: Making,
+  { repository: { carryOut, write } }: Making,
   commit: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const parameters = { repository_id: repository.forgeId, ...commit };
-  const answer = await carryOut(
-    () => caller.write(`POST ${REPOSITORY}/git/commits`, parameters),
-    async () => null,
-  );
-  if (answer.status >= 300) throw refused(refusalOf(answer.status, answer.body));
+  const answer = await carryOut(() => write("POST /git/commits", commit), nothingToFind);
+  if (answer.status >= 300) throw new PickEnded(refusedBy(answer));
   return shaped(committedShape, answer).sha;
 }
 
 /** Moves the branch and takes the temporary one away, both or neither. */
 export async function landPick(
-  { callerFor, ...pick }: Pick,
+  openFor: OpenFor,
+  order: PickOrder,
   { sha: tip, commits, handle }: PreparedPick,
 ): Promise<Picked> {
-  const { carryOut, order } = pick;
-  const caller = callerFor(commits.length);
+  const repository = openFor(commits.length);
   const picked: Picked = { ok: true, value: { state: "picked", sha: tip, commits } };
   const find = async (): Promise<Picked | null> => {
-    const asked = await look(caller, pick);
+    const asked = await look(repository, order);
     if (!asked.ok) return asked;
     const now = asked.value.branch?.target?.oid;
     if (now === tip) return picked;
@@ -188,8 +185,8 @@ export async function landPick(
       value: settledPick(asked.value, order, commits) ?? { state: "moved", sha: now ?? null },
     };
   };
-  return await carryOut<Picked>(async () => {
-    const refusal = await updateRefs(caller, handle, [
+  return await repository.carryOut<Picked>(async () => {
+    const refusal = await updateRefs(repository.caller, handle, [
       { name: `refs/heads/${order.branchName}`, beforeOid: order.expectedTip, afterOid: tip },
       { name: `refs/heads/${order.tempBranch}`, afterOid: NO_COMMIT },
     ]);
@@ -217,7 +214,7 @@ function parentOf(commit: MergedCommit): string {
 }
 
 /** As `git cherry-pick -x` writes it: among the trailers, where the message ends in some. */
-export function pickedMessage({ message, oid }: { readonly message: string; readonly oid: string }): string {
+function pickedMessage({ message, oid }: { readonly message: string; readonly oid: string }): string {
   const text = message.trimEnd();
   const last =
     text

@@ -1,34 +1,28 @@
 import type { ForgeRequest } from "../../metrics/observe-forge.ts";
-import type { Asked, Forge, RepositoryRef } from "../forge.ts";
-import { readApp, readWebhook } from "./app-state.ts";
-import { askPullRequests } from "./ask-pull-requests.ts";
-import { createBranch, readBranchHead } from "./branches.ts";
-import { createCarryOut } from "./carry-out.ts";
-import { changedOnBothSides } from "./changed-files.ts";
-import { CHECKS, toCheckDetails } from "./check-details.ts";
+import type { Forge, RepositoryRef } from "../forge.ts";
+import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
+import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
+import { createBranch, deleteBranch, moveBranch, readBranchHead, readTemporaryBranches } from "./branches.ts";
+import { CHECKS } from "./check-details.ts";
+import { dropPick, landPick, preparePick } from "./cherry-pick.ts";
 import { createClient, type OnRefused } from "./client.ts";
 import { comment, editComment, hasComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
+import { changedOnBothSides, readContains } from "./comparisons.ts";
 import { withConditionalReads } from "./conditional-reads.ts";
-import { readDeliveredPayload, readDeliveryLog } from "./delivery-log.ts";
+import { isUnanswered, permitted, reachable } from "./failures.ts";
+import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { inspect } from "./inspect.ts";
+import { readLandedCommits } from "./landed-history.ts";
 import { createLimits } from "./limits.ts";
-import { markReady } from "./mark-ready.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
 import { type AppOptions, createOctokits } from "./octokits.ts";
-import type { OnLacking } from "./on-lacking.ts";
-import { openPullRequest } from "./open-pull-request.ts";
-import { nothingTold, permitted, reachable } from "./permitted.ts";
-import { createReleasing } from "./releasing.ts";
-import { readAccount } from "./read-account.ts";
-import {
-  readIdentity,
-  readInstallation,
-  readInstallations,
-  readRepositories,
-  readRepository,
-} from "./repositories.ts";
-import { REVIEWS, toReview } from "./reviews.ts";
+import { readLists } from "./pull-request-lists.ts";
+import { markReady, openPullRequest } from "./pull-requests.ts";
+import { publishRelease } from "./releases.ts";
+import { readRepositories, readRepository } from "./repositories.ts";
+import { REVIEWS } from "./reviews.ts";
+import { createTag, createTags, lookBeforeTagging, tagTip } from "./tags.ts";
 import { createTransport } from "./transport.ts";
 import type { Turns } from "./turns.ts";
 
@@ -42,7 +36,7 @@ export interface GitHubForgeOptions extends AppOptions {
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
   /** Told what a repository turned out to lack, to be told of it in `RepositoryRef.lacks` from then on. */
-  readonly onLacking?: OnLacking;
+  readonly onLacking?: RepositoryDeps["onLacking"];
   /** Told of every HTTP request that has ended. */
   readonly observe?: (request: ForgeRequest) => void;
 }
@@ -53,6 +47,9 @@ const LOOK_WITHIN_MS = 25_000;
 const NAME_FILES_WITHIN_MS = 5_000;
 /** Beyond what a merge may wait for: the last look at it. */
 const MERGE_MARGIN_MS = 3_000;
+const PICK_WITHIN_MS = 25_000;
+/** Each further commit is a write of its own, and GitHub wants a second between two. */
+const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
 /** GitHub, or a GitHub Enterprise Server, as a forge. */
 export function createGitHubForge(options: GitHubForgeOptions): Forge {
@@ -69,64 +66,62 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   const limits = createLimits(clock);
   const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
   const client = createClient({ octokits, transport, limits, turns, onRefused, clock, log });
-  const carryOut = createCarryOut(clock);
-  const as = ({ installationId }: RepositoryRef) => client.as(installationId);
-  const identity = onceAnswered(() => reachable(() => readIdentity(client)));
+  const identity = onceAnswered(() => reachable(readIdentity(client)));
+  const deps: RepositoryDeps = { client, clock, identity, onLacking };
+  const on = (ref: RepositoryRef, withinMs?: number) => openRepository(deps, ref, withinMs);
+  const forPick = (ref: RepositoryRef) => (commits: number) =>
+    on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);
 
   return {
-    ...createReleasing(client, carryOut),
     identity,
     app: () => readApp(client, clock),
     webhook: () => readWebhook(client),
     installations: () => readInstallations(client),
     installation: (installationId) => readInstallation(client, installationId),
-    repositories: (installationId) => readRepositories(client, installationId),
-    account: (login, installationId) => reachable(() => readAccount(client, login, installationId)),
+    repositories: (installationId) => permitted(readRepositories(client, installationId)),
+    account: (login, installationId) => reachable(readAccount(client, login, installationId)),
     repository: (ref) => readRepository(client, ref),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
     deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),
-    inspect: (questions, options) => inspect(client, questions, options),
-    checks: async (questions) =>
-      (await askPullRequests(client, CHECKS, questions)).map((asked) => mapped(asked, toCheckDetails)),
-    reviews: async (questions) =>
-      (await askPullRequests(client, REVIEWS, questions)).map((asked) =>
-        mapped(asked, (reviews) => reviews.map(toReview)),
-      ),
-    changedOnBothSides: async (repository, branchName, sha) => {
-      const caller = client.as(repository.installationId, NAME_FILES_WITHIN_MS);
-      const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
-      return await changedOnBothSides(caller, repository.forgeId, sides).catch(nothingTold);
+    inspect: (questions, asked) => inspect(client, questions, asked),
+    checks: (questions) => readLists(client, CHECKS, questions),
+    reviews: (questions) => readLists(client, REVIEWS, questions),
+    changedOnBothSides: async (ref, branchName, sha) => {
+      try {
+        const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
+        return await changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides);
+      } catch (error) {
+        if (isUnanswered(error)) return [];
+        throw error;
+      }
     },
-    branchHead: (repository, branchName) =>
-      reachable(() => readBranchHead(as(repository), repository, branchName)),
-    createBranch: (repository, branchName, sha) =>
-      permitted(() => createBranch(as(repository), carryOut, repository, branchName, sha)),
-    openPullRequest: (repository, draft) =>
-      permitted(() =>
-        openPullRequest({ caller: as(repository), carryOut, onLacking, identity }, repository, draft),
-      ),
-    markReady: (repository, nodeId) => permitted(() => markReady(as(repository), carryOut, nodeId)),
-    merge: (repository, order, waitMs) => {
-      const caller = client.as(repository.installationId, Math.max(LOOK_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
-      const until = clock.now() + waitMs;
-      return permitted(() =>
-        mergePullRequest({ caller, carryOut, clock, onLacking, repository, order, until }),
-      );
+    branchHead: (ref, branchName) => reachable(readBranchHead(on(ref), branchName)),
+    createBranch: (ref, branchName, sha) => permitted(createBranch(on(ref), branchName, sha)),
+    openPullRequest: (ref, draft) => permitted(openPullRequest(on(ref), draft)),
+    markReady: (ref, nodeId) => permitted(markReady(on(ref), nodeId)),
+    merge: (ref, order, waitMs) => {
+      const repository = on(ref, Math.max(LOOK_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
+      return permitted(mergePullRequest({ repository, order, until: clock.now() + waitMs }));
     },
-    comment: (repository, order, waitMs) => {
-      const caller = client.as(repository.installationId, waitMs);
-      return permitted(() => comment({ caller, carryOut, clock, identity }, repository, order));
-    },
-    hasComment: (repository, commentId) => reachable(() => hasComment(as(repository), repository, commentId)),
-    editComment: (repository, commentId, body, waitMs) => {
-      const caller = client.as(repository.installationId, waitMs);
-      return permitted(() => editComment({ caller, carryOut }, repository, commentId, body));
-    },
-  };
-}
+    comment: (ref, order, waitMs) => permitted(comment(on(ref, waitMs), order)),
+    hasComment: (ref, commentId) => reachable(hasComment(on(ref), commentId)),
+    editComment: (ref, commentId, body, waitMs) => permitted(editComment(on(ref, waitMs), commentId, body)),
 
-function mapped<T, U>(asked: Asked<T>, change: (value: T) => U): Asked<U> {
-  return asked.ok ? { ok: true, value: change(asked.value) } : asked;
+    contains: (ref, branchName, sha) => reachable(readContains(on(ref), branchName, sha)),
+    landedCommits: (ref, question) => reachable(readLandedCommits(on(ref), question)),
+    lookBeforeTagging: (questions) => lookBeforeTagging(client, questions),
+    temporaryBranches: (ref) => reachable(readTemporaryBranches(on(ref))),
+    deleteBranch: (ref, branchName, sha) => permitted(deleteBranch(on(ref), branchName, sha)),
+    preparePick: (ref, order) => permitted(preparePick(forPick(ref), order)),
+    landPick: (ref, order, prepared) => permitted(landPick(forPick(ref), order, prepared)),
+    dropPick: (ref, order, prepared) => dropPick(forPick(ref)(1), order, prepared),
+    moveBranch: (ref, branchName, from, to) => permitted(moveBranch(on(ref), { branchName, from, to })),
+    tagTip: (ref, tag) => tagTip(on(ref), tag),
+    createTags: async (tags) =>
+      tags[0] ? createTags(client.as(tags[0].repository.installationId), tags) : [],
+    createTag: (ref, tagName, sha) => permitted(createTag(on(ref), tagName, sha)),
+    publishRelease: (ref, notes) => permitted(publishRelease(on(ref), notes)),
+  };
 }
 
 /** Asks once and keeps the answer; a failure is not kept. */

@@ -3,7 +3,7 @@
  * the adapter: `CallFailure` holds what may be told and logged, and is the `cause` of what is thrown.
  */
 import type { Refusal } from "../../flow/refusal.ts";
-import { ForgeUnavailable } from "../forge.ts";
+import { ForgeUnavailable, type Ordered } from "../forge.ts";
 
 export interface CallFacts {
   readonly method: string;
@@ -41,5 +41,29 @@ export class InstallationRefused extends Error {
   constructor(refusal: Refusal) {
     super(refusal.message);
     this.refusal = refusal;
+  }
+}
+
+/** Whether a question or order was not answered, for whatever reason that is no fault of ours. */
+export const isUnanswered = (error: unknown): error is ForgeUnavailable | InstallationRefused =>
+  error instanceof ForgeUnavailable || error instanceof InstallationRefused;
+
+/** An installation that is suspended or gone refuses every order. */
+export async function permitted<T>(order: Promise<Ordered<T>>): Promise<Ordered<T>> {
+  try {
+    return await order;
+  } catch (error) {
+    if (error instanceof InstallationRefused) return { ok: false, refusal: error.refusal };
+    throw error;
+  }
+}
+
+/** A question that has no room for a refusal cannot be answered by such an installation. */
+export async function reachable<T>(question: Promise<T>): Promise<T> {
+  try {
+    return await question;
+  } catch (error) {
+    if (!(error instanceof InstallationRefused)) throw error;
+    throw new ForgeUnavailable(error.message, { retryAfter: 60, cause: error });
   }
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
+import type { Ordered } from "../forge.ts";
 import { type Answer, shaped } from "./client.ts";
 import { CallFailure, UnknownOutcome } from "./failures.ts";
 import { refusalOf } from "./refusals.ts";
@@ -9,24 +10,29 @@ const errorShape = z.looseObject({
   message: z.string().catch(""),
   path: z.array(z.union([z.string(), z.number()])).nullish(),
 });
-const answerShape = z.looseObject({ data: z.unknown(), errors: z.array(errorShape).nullish() });
+const answerShape = z.looseObject({
+  data: z.unknown(),
+  errors: z
+    .array(errorShape)
+    .nullish()
+    .transform((errors) => errors ?? []),
+});
 
 export type GraphqlError = z.infer<typeof errorShape>;
 
 /** GraphQL refuses with status 200 and errors beside, or instead of, the data. */
-export interface GraphqlAnswer {
-  readonly data: unknown;
-  readonly errors: readonly GraphqlError[];
+export function graphqlOutcome(answer: Answer): Ordered<z.infer<typeof answerShape>> {
+  if (answer.status >= 400) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+  return { ok: true, value: shaped(answerShape, answer) };
 }
 
-export type GraphqlOutcome =
-  | { readonly refusal: Refusal }
-  | (GraphqlAnswer & { readonly refusal?: undefined });
-
-export function graphqlOutcome(answer: Answer): GraphqlOutcome {
-  if (answer.status >= 400) return { refusal: refusalOf(answer.status, answer.body) };
-  const { data, errors } = shaped(answerShape, answer);
-  return { data, errors: errors ?? [] };
+/** The answer's data, or why GitHub refuses; it counts as refused with the first error in it. */
+export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): Ordered<T> {
+  const outcome = graphqlOutcome(answer);
+  if (!outcome.ok) return outcome;
+  const { data, errors } = outcome.value;
+  if (errors[0] !== undefined) return { ok: false, refusal: refusalOfError(errors[0], answer) };
+  return { ok: true, value: shaped(shape, { ...answer, body: data }) };
 }
 
 const REFUSING_TYPES = new Set([
@@ -37,14 +43,11 @@ const REFUSING_TYPES = new Set([
   "SAML_FAILURE",
 ]);
 
-/** What an error says to a question or order; one that is no refusal is thrown. */
+/** The refusal that an error is; throws for an error that is none. */
 export function refusalOfError(error: GraphqlError, answer: Answer): Refusal {
   if (!REFUSING_TYPES.has(error.type ?? "")) {
-    const cause = new CallFailure(
-      `answered with a GraphQL error of type ${error.type ?? "unknown"}`,
-      answer.facts,
-    );
-    throw new UnknownOutcome("GitHub could not answer", { cause });
+    const what = `answered with a GraphQL error of type ${error.type ?? "unknown"}`;
+    throw new UnknownOutcome("GitHub could not answer", { cause: new CallFailure(what, answer.facts) });
   }
   const refusal = refusalOf(200, { message: error.message });
   if (refusal.reason !== "unknown" || error.type === "UNPROCESSABLE") return refusal;

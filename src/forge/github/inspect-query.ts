@@ -1,10 +1,12 @@
+import { z } from "zod";
 import type { BranchQuestion, InspectOptions } from "../forge.ts";
-import { WHO } from "./actor.ts";
-import type { Document } from "./ask-repositories.ts";
-import { SAID_ON } from "./said.ts";
+import { who, WHO } from "./actor.ts";
+import { contextsShape, REPORT } from "./checks.ts";
+import type { QuestionKind } from "./repository-questions.ts";
+import { SAID_ON, saidOnShape } from "./said.ts";
 
 /** Pull requests looked at for one branch: closed ones pile up where a branch is tried again. */
-export const PULL_REQUESTS = 20;
+const PULL_REQUESTS = 20;
 
 const CONTEXTS = /* GraphQL */ `
   fragment Contexts on StatusCheckRollupContextConnection {
@@ -13,30 +15,14 @@ const CONTEXTS = /* GraphQL */ `
       endCursor
     }
     nodes {
-      kind: __typename
-      ... on CheckRun {
-        databaseId
-        name
-        status
-        conclusion
-        checkSuite {
-          app {
-            databaseId
-          }
-        }
-      }
-      ... on StatusContext {
-        context
-        state
-        createdAt
-      }
+      ...Report
     }
   }
+  ${REPORT}
 `;
 
 const FRAGMENTS = /* GraphQL */ `
   fragment Where on Repository {
-    databaseId
     nameWithOwner
     isArchived
     defaultBranchRef {
@@ -122,60 +108,94 @@ export const MORE_CHECKS = /* GraphQL */ `
   ${CONTEXTS}
 `;
 
-/**
- * All questions as one document, the n-th under the alias `r<n>`. What users chose, names of repositories and branches, goes in
- * as variables only.
- */
-export function inspectDocument(
-  questions: readonly BranchQuestion[],
-  options: InspectOptions = {},
-): Document {
-  const variables: Record<string, unknown> = {};
-  const types: string[] = [];
-  const declare = (name: string, value: string): string => {
-    variables[name] = value;
-    types.push(`$${name}: String!`);
-    return `$${name}`;
-  };
-  const parts = questions.map((question, index) => aliased(question, index, options, declare));
-  const hasPulls = questions.some((question) => question.branchName !== null);
-  const head = `query Inspect(${types.join(", ")}) {\n${parts.join("\n")}\n}`;
-  const fragments = hasPulls
-    ? [FRAGMENTS, PULL_REQUEST, ...(options.isSaidAsked ? [SAID_ON, NEWEST] : [])]
-    : [FRAGMENTS];
-  return { document: [head, ...fragments].join("\n"), variables };
-}
+const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
+const newestShape = z
+  .looseObject({
+    committedDate: z.string().nullish(),
+    author: z
+      .looseObject({
+        email: z.string().nullish(),
+        user: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
+      })
+      .nullish(),
+  })
+  .nullish()
+  .catch(null);
+const head = tip.extend({ newest: newestShape });
+const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).nullish() });
 
-function aliased(
-  question: BranchQuestion,
-  index: number,
-  { pullRequests = PULL_REQUESTS, isSaidAsked = false }: InspectOptions,
-  declare: (name: string, value: string) => string,
-): string {
-  const [owner = "", name = ""] = question.repository.fullName.split("/");
-  const { branchName, targetBranch } = question;
-  const where = `owner: ${declare(`o${index}`, owner)}, name: ${declare(`n${index}`, name)}`;
-  const targetField =
-    targetBranch === null
-      ? "defaultBranchRef"
-      : `ref(qualifiedName: ${declare(`t${index}`, `refs/heads/${targetBranch}`)})`;
-  if (branchName === null) {
-    return `r${index}: repository(${where}) { ...Where target: ${targetField} { ...Tip } }`;
-  }
-  const branch = declare(`b${index}`, branchName);
-  const qualified = declare(`q${index}`, `refs/heads/${branchName}`);
-  return `r${index}: repository(${where}) {
-    ...Where
-    target: ${targetField} { ...Tip compare(headRef: ${branch}) { aheadBy } }
-    head: ref(qualifiedName: ${qualified}) { ...Tip${isSaidAsked ? " ...Newest" : ""} }
-    pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
-      nodes { ...Pull }
-    }${isSaidAsked ? lastChanged(branch) : ""}
-  }`;
-}
+const pull = z.looseObject({
+  id: z.string(),
+  number: z.number(),
+  state: z.enum(["OPEN", "CLOSED", "MERGED"]),
+  isDraft: z.boolean(),
+  baseRefName: z.string(),
+  headRefName: z.string(),
+  headRefOid: z.string(),
+  headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
+  mergeable: z.enum(["MERGEABLE", "CONFLICTING", "UNKNOWN"]).catch("UNKNOWN"),
+  reviewDecision: z.enum(["APPROVED", "CHANGES_REQUESTED", "REVIEW_REQUIRED"]).nullish(),
+  isInMergeQueue: z.boolean().nullish(),
+  title: z.string().catch(""),
+  createdAt: z.string().nullish(),
+  updatedAt: z.string().nullish(),
+  closedAt: z.string().nullish(),
+  mergedAt: z.string().nullish(),
+  author: who,
+  mergedBy: who,
+  mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
+  statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
+});
 
-/** What was said on one more than that would cost as much again: somebody who says something changes the pull request. */
-const lastChanged = (branch: string): string => `
-    lastChanged: pullRequests(headRefName: ${branch}, first: 1, orderBy: { field: UPDATED_AT, direction: DESC }) {
-      nodes { ...SaidOn }
-    }`;
+const repositoryAnswer = z.looseObject({
+  databaseId: z.number(),
+  nameWithOwner: z.string(),
+  isArchived: z.boolean().nullish(),
+  defaultBranchRef: z.looseObject({ name: z.string() }).nullable(),
+  target: target.nullish(),
+  head: head.nullish(),
+  pullRequests: z.looseObject({ nodes: z.array(pull.nullable()).nullable() }).nullish(),
+  lastChanged: z.looseObject({ nodes: z.array(saidOnShape.nullable()).nullable() }).nullish(),
+});
+
+export const moreChecksAnswer = z.looseObject({
+  node: z.looseObject({ statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish() }).nullish(),
+});
+
+export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
+export type NewestAnswer = z.infer<typeof newestShape>;
+export type PullAnswer = z.infer<typeof pull>;
+
+/** What several branches look like, each with the newest of its pull requests. */
+export const inspection = ({
+  pullRequests = PULL_REQUESTS,
+  isSaidAsked = false,
+}: InspectOptions = {}): QuestionKind<BranchQuestion, RepositoryAnswer> => ({
+  operation: "Inspect",
+  fields: ({ branchName, targetBranch }, declare) => {
+    const target =
+      targetBranch === null
+        ? "defaultBranchRef"
+        : `ref(qualifiedName: ${declare("t", "String!", `refs/heads/${targetBranch}`)})`;
+    if (branchName === null) return `...Where target: ${target} { ...Tip }`;
+    const branch = declare("b", "String!", branchName);
+    const head = declare("q", "String!", `refs/heads/${branchName}`);
+    const fields = `...Where
+      target: ${target} { ...Tip compare(headRef: ${branch}) { aheadBy } }
+      head: ref(qualifiedName: ${head}) { ...Tip${isSaidAsked ? " ...Newest" : ""} }
+      pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
+        nodes { ...Pull }
+      }`;
+    if (!isSaidAsked) return fields;
+    // Comments are read of the one that changed last: each further one would cost as much again.
+    return `${fields}
+      lastChanged: pullRequests(headRefName: ${branch}, first: 1, orderBy: { field: UPDATED_AT, direction: DESC }) {
+        nodes { ...SaidOn }
+      }`;
+  },
+  fragments: (questions) => {
+    if (questions.every(({ branchName }) => branchName === null)) return FRAGMENTS;
+    return [FRAGMENTS, PULL_REQUEST, ...(isSaidAsked ? [SAID_ON, NEWEST] : [])].join("\n");
+  },
+  shape: repositoryAnswer,
+});

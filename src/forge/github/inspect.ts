@@ -1,82 +1,140 @@
-import { brokenRefusal } from "../../flow/connection.ts";
-import type { BranchAnswer, BranchQuestion, InspectOptions } from "../forge.ts";
-import { askRepositories, byInstallation, type QuestionKind } from "./ask-repositories.ts";
-import { toBranchAnswer } from "./branch-answer.ts";
-import type { Caller, GitHubClient } from "./client.ts";
-import { InstallationRefused, TooMuchAsked } from "./failures.ts";
-import { type RepositoryAnswer, repositoryAnswer } from "./inspect-answer.ts";
-import { inspectDocument } from "./inspect-query.ts";
+import type {
+  BranchAnswer,
+  BranchQuestion,
+  InspectedPullRequest,
+  InspectOptions,
+  NewestCommit,
+} from "../forge.ts";
+import { isoTime, toAccount } from "./actor.ts";
+import { type CheckContext, type Contexts, newestOfEachSeries, reportOf, summarizeChecks } from "./checks.ts";
+import { type Caller, type GitHubClient, shaped } from "./client.ts";
+import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
+import {
+  inspection,
+  MORE_CHECKS,
+  moreChecksAnswer,
+  type NewestAnswer,
+  type PullAnswer,
+  type RepositoryAnswer,
+} from "./inspect-query.ts";
+import { repositoryById } from "./repositories.ts";
+import { askInstallations } from "./repository-questions.ts";
+import { toWords } from "./said.ts";
 
 /** Questions in one call: GitHub gives a GraphQL query 10 seconds, and a card has few repositories. */
 const PER_CALL = 25;
+/** A commit with more than 2,000 checks is judged by the first 2,000. */
+const MAX_PAGES = 20;
 
-type Branches = QuestionKind<BranchQuestion, RepositoryAnswer>;
-
-/** In the words GitHub refuses every order with; it is better known before anything was ordered elsewhere. */
-export const ARCHIVED = brokenRefusal("archived");
+const STATES = { OPEN: "open", CLOSED: "closed", MERGED: "merged" } as const;
+const MERGEABLE = { MERGEABLE: "mergeable", CONFLICTING: "conflicting", UNKNOWN: "unknown" } as const;
+const DECISIONS = {
+  APPROVED: "approved",
+  CHANGES_REQUESTED: "changes_requested",
+  REVIEW_REQUIRED: "review_required",
+} as const;
 
 /** What several branches look like now, in the order asked: one call for each installation. */
-export async function inspect(
+export const inspect = (
   client: GitHubClient,
   questions: readonly BranchQuestion[],
   options?: InspectOptions,
-): Promise<BranchAnswer[]> {
-  const kind: Branches = {
-    documentOf: (some) => inspectDocument(some, options),
-    shape: repositoryAnswer,
-  };
-  return await byInstallation(questions, (installationId, group) =>
-    inspectInstallation(client, kind, installationId, group),
-  );
-}
+): Promise<BranchAnswer[]> =>
+  askInstallations(client, inspection(options), { questions, perCall: PER_CALL }, toBranchAnswer);
 
-async function inspectInstallation(
-  client: GitHubClient,
-  kind: Branches,
-  installationId: number,
-  questions: readonly BranchQuestion[],
-): Promise<BranchAnswer[]> {
-  const answers: BranchAnswer[] = [];
-  try {
-    for (let start = 0; start < questions.length; start += PER_CALL) {
-      const some = questions.slice(start, start + PER_CALL);
-      answers.push(...(await inspectParts(() => client.as(installationId), kind, some)));
-    }
-    return answers;
-  } catch (error) {
-    if (!(error instanceof InstallationRefused)) throw error;
-    return questions.map(() => ({ refusal: error.refusal }));
-  }
-}
-
-/** What is too much for one answer is asked in two: of 25 pull requests each may have 40 comments and reviews of 65,536 characters. */
-async function inspectParts(
-  caller: () => Caller,
-  kind: Branches,
-  questions: readonly BranchQuestion[],
-): Promise<BranchAnswer[]> {
-  try {
-    return await inspectSome(caller(), kind, questions);
-  } catch (error) {
-    if (!(error instanceof TooMuchAsked) || questions.length === 1) throw error;
-    const middle = Math.ceil(questions.length / 2);
-    const first = await inspectParts(caller, kind, questions.slice(0, middle));
-    return [...first, ...(await inspectParts(caller, kind, questions.slice(middle)))];
-  }
-}
-
-async function inspectSome(
+async function toBranchAnswer(
+  answer: RepositoryAnswer,
+  question: BranchQuestion,
   caller: Caller,
-  kind: Branches,
-  questions: readonly BranchQuestion[],
-): Promise<BranchAnswer[]> {
-  const found = await askRepositories(caller, kind, questions);
-  const answers: Promise<BranchAnswer>[] = questions.map(async (question, index) => {
-    const answer = found[index]!;
-    if (answer.repository?.isArchived) return { refusal: ARCHIVED };
-    if (answer.repository !== undefined) return await toBranchAnswer(caller, question, answer.repository);
-    if (answer.refusal !== undefined) return { refusal: answer.refusal };
-    throw answer.failure;
-  });
-  return await Promise.all(answers);
+): Promise<BranchAnswer> {
+  const defaultBranch = answer.defaultBranchRef?.name ?? (await defaultBranchOf(caller, answer));
+  const isOurs = isFrom(question, answer);
+  const ours = nodesOf(answer.pullRequests).filter(isOurs);
+  const [lastChanged] = nodesOf(answer.lastChanged).filter(isOurs);
+  return {
+    repository: { forgeId: answer.databaseId, fullName: answer.nameWithOwner, defaultBranch },
+    target: {
+      name: question.targetBranch ?? answer.target?.name ?? defaultBranch,
+      sha: answer.target?.target?.oid ?? null,
+    },
+    headSha: answer.head?.target?.oid ?? null,
+    aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
+    pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
+    said: lastChanged ? toWords(lastChanged) : null,
+    newest: newestOf(answer.head?.newest),
+  };
 }
+
+/** The address under which GitHub lets an account commit. Of a bot's it tells no account (`GitActor.user` is a `User`). */
+const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
+
+function newestOf(commit: NewestAnswer): NewestCommit | null {
+  if (!commit) return null;
+  const inAddress = ADDRESS.exec(commit.author?.email ?? "")?.[1];
+  const authorId = commit.author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
+  return { authorId, at: isoTime(commit.committedDate) };
+}
+
+/** A fork's branch may bear the same name, and filters are not to be trusted. */
+const isFrom =
+  ({ branchName }: BranchQuestion, { databaseId }: RepositoryAnswer) =>
+  ({ headRefName, headRepository }: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>
+    headRefName === branchName && headRepository?.databaseId === databaseId;
+
+/** GraphQL does not name the default branch of an empty repository. */
+async function defaultBranchOf(caller: Caller, answer: RepositoryAnswer): Promise<string> {
+  return (await repositoryById(caller, answer.databaseId))?.defaultBranch ?? "main";
+}
+
+async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<InspectedPullRequest> {
+  const contexts = await checksOf(caller, pull);
+  return {
+    number: pull.number,
+    nodeId: pull.id,
+    state: STATES[pull.state],
+    isDraft: pull.isDraft,
+    targetBranch: pull.baseRefName,
+    headSha: pull.headRefOid,
+    mergeable: MERGEABLE[pull.mergeable],
+    reviewDecision: pull.reviewDecision ? DECISIONS[pull.reviewDecision] : null,
+    isInMergeQueue: pull.isInMergeQueue ?? false,
+    mergeSha: pull.state === "MERGED" ? (pull.mergeCommit?.oid ?? null) : null,
+    isMergedByPerson: toAccount(pull.mergedBy)?.isBot === false,
+    checks: summarizeChecks(contexts),
+    title: pull.title,
+    openedAt: isoTime(pull.createdAt),
+    updatedAt: isoTime(pull.updatedAt),
+    closedAt: isoTime(pull.closedAt),
+    mergedAt: isoTime(pull.mergedAt),
+    author: toAccount(pull.author),
+    mergedBy: toAccount(pull.mergedBy),
+    reports: newestOfEachSeries(contexts).map(reportOf),
+  };
+}
+
+async function checksOf(caller: Caller, pull: PullAnswer): Promise<CheckContext[]> {
+  let page = pull.statusCheckRollup?.contexts;
+  if (page === undefined) return [];
+  const contexts = nodesOf(page);
+  for (let pages = 1; pages < MAX_PAGES && page.pageInfo.hasNextPage && pull.state === "OPEN"; pages++) {
+    const next = await moreChecks(caller, pull.id, page.pageInfo.endCursor ?? "");
+    if (next === null) break;
+    contexts.push(...nodesOf(next));
+    page = next;
+  }
+  return contexts;
+}
+
+async function moreChecks(caller: Caller, pullRequestId: string, after: string): Promise<Contexts | null> {
+  const answer = await caller.query(MORE_CHECKS, { pullRequestId, after });
+  const outcome = graphqlOutcome(answer);
+  if (!outcome.ok) return null;
+  const { data, errors } = outcome.value;
+  for (const error of errors) refusalOfError(error, answer);
+  const { node } = shaped(moreChecksAnswer, { ...answer, body: data });
+  return node?.statusCheckRollup?.contexts ?? null;
+}
+
+const nodesOf = <Node>(
+  connection: { readonly nodes: readonly (Node | null)[] | null } | null | undefined,
+): Node[] => (connection?.nodes ?? []).filter((node) => node !== null);

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ForgeUnavailable, type RepositoryRef } from "../forge.ts";
 import type { HistoryQuestion, LandedCommit, LandedHistory } from "../releasing.ts";
-import { askRepository, onlyOf, repositoryDocument } from "./ask-repository.ts";
-import type { Question, QuestionKind } from "./ask-repositories.ts";
-import type { Caller } from "./client.ts";
+import { pageInfoShape } from "./checks.ts";
+import type { GitHubRepository } from "./github-repository.ts";
+import { valueOf } from "./repositories.ts";
+import { askRepository, type Question, type QuestionKind } from "./repository-questions.ts";
 
 const PAGE = 100;
 /** One answer reads at most a thousand commits, those of merged branches included. */
@@ -35,7 +35,7 @@ const commitShape = z.looseObject({
 type Commit = z.infer<typeof commitShape>;
 
 const historyShape = z.looseObject({
-  pageInfo: z.looseObject({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
+  pageInfo: pageInfoShape,
   nodes: z.array(commitShape),
 });
 const startShape = z.looseObject({ oid: z.string(), history: historyShape });
@@ -45,61 +45,29 @@ const answerShape = z.looseObject({
   branch: z.looseObject({ target: startShape.nullish() }).nullish(),
   start: startShape.nullish(),
 });
+type Page = z.infer<typeof answerShape>;
 
-const HISTORY = /* GraphQL */ `
-  fragment Line on Commit {
-    oid
-    history(first: ${PAGE}, since: $since, after: $cursor) {
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-      nodes {
-        oid
-        message
-        committedDate
-        author {
-          user {
-            login
-          }
-        }
-        parents(first: 2) {
-          nodes {
-            oid
-          }
-        }
-        associatedPullRequests(first: ${PULL_REQUESTS}) {
-          nodes {
-            number
-            merged
-            baseRefName
-          }
+export const LANDED: QuestionKind<PageQuestion, Page> = {
+  operation: "LandedHistory",
+  fields: ({ branchName, from, since, cursor }, declare) => {
+    const window = `since: ${declare("since", "GitTimestamp!", since)}, after: ${declare("cursor", "String", cursor)}`;
+    const line = `... on Commit {
+      oid
+      history(first: ${PAGE}, ${window}) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          oid
+          message
+          committedDate
+          author { user { login } }
+          parents(first: 2) { nodes { oid } }
+          associatedPullRequests(first: ${PULL_REQUESTS}) { nodes { number merged baseRefName } }
         }
       }
-    }
-  }
-`;
-
-export const LANDED: QuestionKind<PageQuestion, z.infer<typeof answerShape>> = {
-  documentOf: (questions) => {
-    const question = onlyOf(questions);
-    const { branchName, from, since, cursor } = question;
-    const window = { since: ["GitTimestamp!", since], cursor: ["String", cursor] } as const;
+    }`;
     return from === null
-      ? repositoryDocument(
-          question,
-          "branch: ref(qualifiedName: $branch) { target { ...Line } }",
-          { ...window, branch: ["String!", `refs/heads/${branchName}`] },
-          HISTORY,
-          "LandedHistory",
-        )
-      : repositoryDocument(
-          question,
-          "start: object(oid: $from) { ...Line }",
-          { ...window, from: ["GitObjectID!", from] },
-          HISTORY,
-          "LandedHistory",
-        );
+      ? `id branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${branchName}`)}) { target { ${line} } }`
+      : `id start: object(oid: ${declare("from", "GitObjectID!", from)}) { ${line} }`;
   },
   shape: answerShape,
 };
@@ -109,8 +77,7 @@ export const LANDED: QuestionKind<PageQuestion, z.infer<typeof answerShape>> = {
  * well: they tell what a merge brought.
  */
 export async function readLandedCommits(
-  caller: Caller,
-  repository: RepositoryRef,
+  { caller, ref: repository }: GitHubRepository,
   question: HistoryQuestion,
 ): Promise<LandedHistory | null> {
   const known = new Map<string, Commit>();
@@ -124,9 +91,10 @@ export async function readLandedCommits(
   };
   let at: string | undefined;
   let cursor: string | null = null;
-  for (let page = 1; ; page++) {
-    const start = await readPage(caller, { ...question, repository, cursor });
-    if (start === null) return null;
+  for (let pages = 1; ; pages++) {
+    const page: Page = valueOf(await askRepository(caller, LANDED, { ...question, repository, cursor }));
+    const start = page.branch?.target ?? page.start;
+    if (!start) return null;
     at ??= start.oid;
     for (const commit of start.history.nodes) known.set(commit.oid, commit);
     for (let next = known.get(at); next !== undefined && at !== question.after; next = known.get(at)) {
@@ -136,7 +104,7 @@ export async function readLandedCommits(
     if (at === question.after) return answer(null, true);
     const { hasNextPage, endCursor } = start.history.pageInfo;
     if (at === "" || !hasNextPage || !endCursor) return answer(null, false);
-    if (page === PAGES) return answer(at, false);
+    if (pages === PAGES) return answer(at, false);
     cursor = endCursor;
   }
 }
@@ -169,14 +137,6 @@ function broughtBy(
     open.push(...commit.parents.nodes.map((parent) => parent.oid));
   }
   return [...brought.values()].map(({ oid: sha, message }) => ({ sha, message }));
-}
-
-async function readPage(caller: Caller, question: PageQuestion): Promise<z.infer<typeof startShape> | null> {
-  const asked = await askRepository(caller, LANDED, question);
-  if (!asked.ok) {
-    throw new ForgeUnavailable(`GitHub refuses to be asked: ${asked.refusal.message}`, { retryAfter: 60 });
-  }
-  return asked.value.branch?.target ?? asked.value.start ?? null;
 }
 
 function toLanded(commit: Commit, branchName: string, brought: LandedCommit["brought"]): LandedCommit {

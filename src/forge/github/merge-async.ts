@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { ForgeUnavailable } from "../forge.ts";
 import { type Answer, shaped, unexpected } from "./client.ts";
-import { plainTitle } from "./plain-title.ts";
-import { findMerged, type Merge, type Merged, mergedAs } from "./merge-order.ts";
+import { refusedBy } from "./github-repository.ts";
+import { findMerged, type Merge, type Merged, mergedAs } from "./pull-state.ts";
+import { plainTitle } from "./pull-requests.ts";
 import { refusalOf } from "./refusals.ts";
-import { REPOSITORY } from "./repositories.ts";
-import type { CallParameters } from "./send-call.ts";
 
-const MERGE_ASYNC = `${REPOSITORY}/pulls/{pull_number}/merge-async`;
+const MERGE_ASYNC = "/pulls/{pull_number}/merge-async";
 /** Small merges are done within the first call; after that GitHub asks for about one look a second. */
 const LOOK_AFTER_MS = [0, 400];
 const LOOK_EVERY_MS = 1_000;
@@ -28,11 +27,11 @@ type AsyncResult = z.infer<typeof resultShape>;
  * It is the only way to merge stacked pull requests, and it uses the merge queue where there is one.
  */
 export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> {
-  const { caller, order } = merge;
-  return await merge.carryOut<Merged | "not_offered">(
+  const { repository, order } = merge;
+  return await repository.carryOut<Merged | "not_offered">(
     async () => {
-      const answer = await caller.write(`PUT ${MERGE_ASYNC}`, {
-        ...target(merge),
+      const answer = await repository.write(`PUT ${MERGE_ASYNC}`, {
+        pull_number: order.number,
         sha: order.headSha,
         merge_method: order.method,
         merge_action: "default",
@@ -41,7 +40,7 @@ export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> 
       if (answer.status === 404) return "not_offered";
       // 409 with a result hands out the merge that is under way; without one it is a refusal.
       const isResult = answer.status < 300 || resultShape.safeParse(answer.body).success;
-      if (!isResult) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+      if (!isResult) return refusedBy(answer);
       return await acted(merge, answer, shaped(resultShape, answer));
     },
     () => findMerged(merge),
@@ -50,16 +49,16 @@ export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> 
 
 /** Waits for a merge under way as long as there is time; null when GitHub no longer knows it (after 24 hours). */
 export async function followMerge(merge: Merge, uuid: string): Promise<Merged | null> {
-  const { clock, until } = merge;
-  const pending: Merged = { ok: true, value: { state: "pending", handle: uuid } };
+  const { repository, until } = merge;
+  const { clock } = repository;
   for (let looks = 0; ; looks++) {
     const wait = LOOK_AFTER_MS[looks] ?? LOOK_EVERY_MS;
-    if (looks > 0 && clock.now() + wait > until) return pending;
+    if (looks > 0 && clock.now() + wait > until) return pendingWith(uuid);
     if (wait > 0) await clock.sleep(wait);
     const answer = await look(merge, uuid);
     if (answer === null) continue;
     if (answer.status === 404) return null;
-    if (answer.status >= 400) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+    if (answer.status >= 400) return refusedBy(answer);
     const result = shaped(resultShape, answer);
     if (result.status !== "pending") return await finished(merge, answer, result, uuid);
   }
@@ -85,7 +84,7 @@ async function finished(
   result: AsyncResult,
   handle: string | null,
 ): Promise<Merged> {
-  if (result.status === "failed") return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+  if (result.status === "failed") return refusedBy(answer);
   if (result.status === "merged" && result.details.sha) return mergedAs(result.details.sha);
   // A queued merge stays "enqueued" here for ever; only the pull request tells that the queue has landed it.
   const merged = await findMerged(merge);
@@ -95,17 +94,13 @@ async function finished(
 }
 
 /** Null where this look brought no answer; the next one may. */
-async function look(merge: Merge, uuid: string): Promise<Answer | null> {
+async function look({ repository, order }: Merge, uuid: string): Promise<Answer | null> {
   try {
-    return await merge.caller.read(`GET ${MERGE_ASYNC}/{uuid}`, { ...target(merge), uuid });
+    return await repository.read(`${MERGE_ASYNC}/{uuid}`, { pull_number: order.number, uuid });
   } catch (error) {
     if (error instanceof ForgeUnavailable) return null;
     throw error;
   }
-}
-
-function target({ repository, order }: Merge): CallParameters {
-  return { repository_id: repository.forgeId, pull_number: order.number };
 }
 
 function pendingWith(handle: string): Merged {

@@ -43,7 +43,7 @@ export function mergesDocument(count: number, isFirst: boolean): string {
   }`;
 }
 
-export interface Chain {
+interface Chain {
   readonly repositoryId: string;
   readonly tempBranch: string;
   /** A commit with the target's tree and the first commit's parent: merging into it brings over that commit's change alone. */
@@ -76,13 +76,13 @@ async function mergeSome(
   const document = mergesDocument(commits.length, isFirst);
   const answer = await caller.mutate(document, isFirst ? { ...variables, refUpdates } : variables);
   const outcome = graphqlOutcome(answer);
-  if (outcome.refusal !== undefined) return { refusal: outcome.refusal, at: commits[0]! };
-  const [error] = outcome.errors;
+  if (!outcome.ok) return { refusal: outcome.refusal, at: commits[0]! };
+  const [error] = outcome.value.errors;
   if (error !== undefined) {
     const index = Number(String(error.path?.[0] ?? "").slice(1));
     return { refusal: refusalOfError(error, answer), at: commits[index] ?? commits[0]! };
   }
-  const data = shaped(answerShape, { ...answer, body: outcome.data });
+  const data = shaped(answerShape, { ...answer, body: outcome.value.data });
   const trees = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
   const found = trees.filter((tree) => tree !== undefined);
   if (found.length === commits.length) return { trees: found };

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import type { PickOrder, PickResult } from "../releasing.ts";
-import { onlyOf, repositoryDocument } from "./ask-repository.ts";
-import type { Question, QuestionKind } from "./ask-repositories.ts";
 import { MERGED_FIELDS, mergedCommitsOf, TOLD, type MergedCommit } from "./merged-commits.ts";
+import type { Question, QuestionKind } from "./repository-questions.ts";
 
 /** How far back a commit's own picks are looked for by name; beyond that a pick that changes nothing tells. */
 const HISTORY = 100;
 
-export interface PickQuestion extends Question {
+interface PickQuestion extends Question {
   readonly order: PickOrder;
 }
 
@@ -30,22 +29,19 @@ const stateShape = z
 export type PickState = z.infer<typeof stateShape>;
 
 export const PICK: QuestionKind<PickQuestion, PickState> = {
-  documentOf: (questions) => {
-    const question = onlyOf(questions);
-    const { branchName, tempBranch, pullRequests } = question.order;
-    const fields = `
-      branch: ref(qualifiedName: $branch) {
+  operation: "Repository",
+  fields: ({ order }, declare) => `id
+      branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${order.branchName}`)}) {
         target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { nodes { oid message } } } }
       }
-      temp: ref(qualifiedName: $temp) { name }
-      ${pullRequests.map((_, index) => `p${index}: pullRequest(number: $p${index}) { ${MERGED_FIELDS} }`).join("\n")}`;
-    const variables = Object.fromEntries(
-      pullRequests.map((number, index) => [`p${index}`, ["Int!", number]] as const),
-    );
-    const branch = ["String!", `refs/heads/${branchName}`] as const;
-    const temp = ["String!", `refs/heads/${tempBranch}`] as const;
-    return repositoryDocument(question, fields, { branch, temp, ...variables }, TOLD);
-  },
+      temp: ref(qualifiedName: ${declare("temp", "String!", `refs/heads/${order.tempBranch}`)}) { name }
+      ${order.pullRequests
+        .map(
+          (number, index) =>
+            `p${index}: pullRequest(number: ${declare(`p${index}_`, "Int!", number)}) { ${MERGED_FIELDS} }`,
+        )
+        .join("\n")}`,
+  fragments: () => TOLD,
   shape: stateShape,
 };
 

@@ -1,8 +1,19 @@
 import { z } from "zod";
 import type { Refusal, RefusalReason } from "../../flow/refusal.ts";
-import type { MergeOrder, MergeResult, Ordered, RepositoryRef } from "../forge.ts";
-import { type Caller, shaped } from "./client.ts";
-import { REPOSITORY, succeeded } from "./repositories.ts";
+import type { MergeOrder, MergeResult, Ordered } from "../forge.ts";
+import { shaped } from "./client.ts";
+import type { GitHubRepository } from "./github-repository.ts";
+import { succeeded } from "./repositories.ts";
+
+/** One order to merge. */
+export interface Merge {
+  readonly repository: GitHubRepository;
+  readonly order: MergeOrder;
+  /** On the clock: the end of what may be waited. */
+  readonly until: number;
+}
+
+export type Merged = Ordered<MergeResult>;
 
 const pullShape = z.looseObject({
   node_id: z.string(),
@@ -18,7 +29,7 @@ const pullShape = z.looseObject({
 });
 
 /** One pull request as a merge needs to see it. */
-export interface PullState {
+interface PullState {
   readonly nodeId: string;
   readonly isOpen: boolean;
   /** Set once it is merged. */
@@ -28,17 +39,13 @@ export interface PullState {
   readonly targetBranch: string;
   /** Null while GitHub is working it out. */
   readonly mergeable: boolean | null;
-  /** GitHub's word for what stands in the way: dirty, behind, blocked. */
+  /** GitHub's word for what blocks it: dirty, behind, blocked. */
   readonly mergeableState: string;
 }
 
-export async function readPull(
-  caller: Caller,
-  repository: RepositoryRef,
-  number: number,
-): Promise<PullState | null> {
-  const parameters = { repository_id: repository.forgeId, pull_number: number };
-  const answer = await caller.read(`GET ${REPOSITORY}/pulls/{pull_number}`, parameters);
+/** The order's pull request; null when there is none. */
+export async function readPull({ repository, order }: Omit<Merge, "until">): Promise<PullState | null> {
+  const answer = await repository.read("/pulls/{pull_number}", { pull_number: order.number });
   if (answer.status === 404) return null;
   const pull = shaped(pullShape, succeeded(answer));
   const isMerged = pull.merged === true || (pull.merged_at ?? null) !== null;
@@ -54,23 +61,26 @@ export async function readPull(
   };
 }
 
-/** Null when it is not merged. */
-export function mergedIn({ mergeSha, isMergedByPerson }: PullState): Ordered<MergeResult> | null {
+export const mergedAs = (sha: string): Merged => ({ ok: true, value: { state: "merged", sha } });
+
+/** Whether the pull request is merged by now, by us or by a person; null when it is not. */
+export async function findMerged(merge: Merge): Promise<Merged | null> {
+  const pull = await readPull(merge);
+  return pull === null ? null : mergedIn(pull);
+}
+
+function mergedIn({ mergeSha, isMergedByPerson }: PullState): Merged | null {
   if (isMergedByPerson) return { ok: true, value: { state: "merged_outside" } };
-  return mergeSha === null ? null : { ok: true, value: { state: "merged", sha: mergeSha } };
+  return mergeSha === null ? null : mergedAs(mergeSha);
 }
 
 /** What the pull request's state alone says about the order; null when it can still be merged. */
-export function settledBy(
-  pull: PullState | null,
-  order: MergeOrder,
-  words: string,
-): Ordered<MergeResult> | null {
+export function settledBy(pull: PullState | null, order: MergeOrder, message: string): Merged | null {
   if (pull === null) return null;
   const merged = mergedIn(pull);
   if (merged !== null) return merged;
-  if (!pull.isOpen) return { ok: false, refusal: { reason: "pull_request_closed", message: words } };
-  if (pull.headSha !== order.headSha) return { ok: false, refusal: { reason: "head_moved", message: words } };
+  if (!pull.isOpen) return { ok: false, refusal: { reason: "pull_request_closed", message } };
+  if (pull.headSha !== order.headSha) return { ok: false, refusal: { reason: "head_moved", message } };
   return null;
 }
 
@@ -80,8 +90,9 @@ const REASON_OF_STATE: Readonly<Record<string, RefusalReason>> = {
   blocked: "protected",
 };
 
-/** Why it cannot be merged, for an answer whose words do not say; null when nothing stands in the way. */
-export function obstacleIn(pull: PullState, message: string): Refusal | null {
+/** Why it cannot be merged, for an answer whose words do not say; null when it can be. */
+export function blockerIn(pull: PullState | null, message: string): Refusal | null {
+  if (pull === null) return null;
   if (pull.mergeable === false) return { reason: "conflicts", message };
   const reason = REASON_OF_STATE[pull.mergeableState];
   return reason === undefined ? null : { reason, message };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Review } from "../forge.ts";
-import { NO_ITEMS, pageOf, type PullRequestList } from "./ask-pull-requests.ts";
+import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
 const reviewShape = z.looseObject({
   state: z.enum(["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"]),
@@ -28,13 +28,14 @@ const REVIEW_PAGE = /* GraphQL */ `
 `;
 
 /** A pull request's reviews, which GitHub lists in the order of time. */
-export const REVIEWS: PullRequestList<ReviewAnswer> = {
+export const REVIEWS: PullRequestList<ReviewAnswer, Review> = {
   name: "Reviews",
   select: (page) => `reviews(${page}) { ...ReviewPage }`,
   fragments: REVIEW_PAGE,
   shape: z
     .looseObject({ id: z.string(), reviews: pageOf(reviewShape).nullish() })
     .transform(({ id, reviews }) => ({ id, page: reviews ?? NO_ITEMS })),
+  tell: (reviews) => reviews.map(toReview),
 };
 
 const STATES = {
@@ -45,7 +46,7 @@ const STATES = {
   PENDING: "pending",
 } as const satisfies Record<ReviewAnswer["state"], Review["state"]>;
 
-export function toReview({ author, state, body }: ReviewAnswer): Review {
+function toReview({ author, state, body }: ReviewAnswer): Review {
   return { author: loginOf(author), state: STATES[state], body };
 }
 

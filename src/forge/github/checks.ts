@@ -3,6 +3,29 @@ import { type CheckOutcome, checksState, outcomeOfCheckRun, outcomeOfStatus } fr
 import type { ChecksSummary } from "../../flow/facts.ts";
 import type { InspectedCheck } from "../forge.ts";
 
+/** What every reader of checks asks about one. */
+export const REPORT = /* GraphQL */ `
+  fragment Report on StatusCheckRollupContext {
+    kind: __typename
+    ... on CheckRun {
+      databaseId
+      name
+      status
+      conclusion
+      checkSuite {
+        app {
+          databaseId
+        }
+      }
+    }
+    ... on StatusContext {
+      context
+      state
+      createdAt
+    }
+  }
+`;
+
 export const checkRunShape = z.looseObject({
   kind: z.literal("CheckRun"),
   databaseId: z.number().nullish(),

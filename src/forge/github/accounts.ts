@@ -1,0 +1,84 @@
+/** Who is on GitHub: the App's own account, the accounts that have installed it, and anybody by their login. */
+import { z } from "zod";
+import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../forge.ts";
+import { type Answer, type GitHubClient, shaped } from "./client.ts";
+import { missingPermissions } from "./permissions.ts";
+import { allPages, PAGE, succeeded } from "./repositories.ts";
+
+const appShape = z.looseObject({ slug: z.string() });
+const userShape = z.looseObject({
+  id: z.number(),
+  login: z.string(),
+  avatar_url: z.string().nullish(),
+  type: z.string().nullish(),
+});
+const installationShape = z.looseObject({
+  id: z.number(),
+  account: z
+    .looseObject({ id: z.number(), login: z.string().optional(), slug: z.string().optional() })
+    .nullish(),
+  suspended_at: z.string().nullish(),
+  permissions: z.record(z.string(), z.string()).catch({}),
+});
+
+const readUser = (client: GitHubClient, username: string, installationId: number | null): Promise<Answer> =>
+  client.as(installationId ?? "nobody").read("GET /users/{username}", { username });
+
+/** The App's bot account. Users cannot be asked for as the App, so any installation's token serves. */
+export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity> {
+  const { slug: appSlug } = shaped(appShape, succeeded(await client.as("app").read("GET /app")));
+  const installed = await readInstallations(client);
+  const usable = installed.find((installation) => !installation.suspended);
+  const answer = await readUser(client, `${appSlug}[bot]`, usable?.installationId ?? null);
+  const bot = shaped(userShape, succeeded(answer));
+  return { appSlug, botLogin: bot.login, botId: bot.id };
+}
+
+export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {
+  const found = await allPages(async (page) => {
+    const answer = succeeded(await client.as("app").read("GET /app/installations", { per_page: PAGE, page }));
+    return shaped(z.array(installationShape), answer);
+  });
+  return found.flatMap((installation) => toInstallation(installation) ?? []);
+}
+
+export async function readInstallation(
+  client: GitHubClient,
+  installationId: number,
+): Promise<ForgeInstallation | null> {
+  const parameters = { installation_id: installationId };
+  const answer = await client.as("app").read("GET /app/installations/{installation_id}", parameters);
+  if (answer.status === 404) return null;
+  return toInstallation(shaped(installationShape, succeeded(answer)));
+}
+
+/** Null for an account that is gone. */
+function toInstallation(installation: z.infer<typeof installationShape>): ForgeInstallation | null {
+  const { id, account, suspended_at, permissions } = installation;
+  const login = account?.login ?? account?.slug;
+  if (!account || login === undefined) return null;
+  return {
+    installationId: id,
+    account: { forgeId: account.id, login },
+    suspended: suspended_at !== undefined && suspended_at !== null,
+    missingPermissions: missingPermissions(permissions),
+  };
+}
+
+/** The person or bot with this login; GitHub answers for organizations here, too, and they are nobody. */
+export async function readAccount(
+  client: GitHubClient,
+  login: string,
+  installationId: number | null,
+): Promise<ForgeAccount | null> {
+  const answer = await readUser(client, login, installationId);
+  if (answer.status === 404) return null;
+  const account = shaped(userShape, succeeded(answer));
+  if (account.type === "Organization") return null;
+  return {
+    forgeId: account.id,
+    login: account.login,
+    avatarUrl: account.avatar_url ?? null,
+    isBot: account.type === "Bot",
+  };
+}

@@ -1,0 +1,251 @@
+/** GraphQL questions about repositories: several in one document, the n-th under the alias `r<n>`. */
+import { z } from "zod";
+import { brokenRefusal } from "../../flow/connection.ts";
+import type { Refusal } from "../../flow/refusal.ts";
+import { type ForgeRepository, ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts";
+import { type Answer, type Caller, type GitHubClient, shaped, unexpected } from "./client.ts";
+import { InstallationRefused, TooMuchAsked } from "./failures.ts";
+import { type GraphqlError, graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
+import { repositoryById } from "./repositories.ts";
+import type { CallParameters } from "./send-call.ts";
+
+export interface Question {
+  readonly repository: RepositoryRef;
+}
+
+/** Declares a variable for one question and returns its name in the document, as `$branch3`. */
+export type Declare = (name: string, type: string, value: unknown) => string;
+
+/** What is asked, and the shape of the answer to each question. */
+export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
+  /** The operation's name, for whoever counts calls. */
+  readonly operation: string;
+  /** The fields of the repository, besides its `databaseId`. What users chose goes in as variables only. */
+  readonly fields: (question: Q, declare: Declare) => string;
+  /** The fragments that the fields of these questions use. */
+  readonly fragments?: (questions: readonly Q[]) => string;
+  readonly shape: z.ZodType<A>;
+}
+
+/** Shows whether the repository of that name is the one that is meant. */
+export interface RepositoryPart {
+  readonly databaseId: number;
+  readonly isArchived?: boolean | null | undefined;
+}
+
+/** The answer to one question, why GitHub refuses it, or what is wrong with the answer. */
+export type Found<A> =
+  | Ordered<A>
+  | { readonly ok: false; readonly refusal?: undefined; readonly failure: ForgeUnavailable };
+
+/** The same before it is known whether the name still is the repository's. */
+type Named<A> = Found<A> & { readonly isMissing?: boolean };
+
+/** In the words GitHub refuses every order with. */
+const ARCHIVED = brokenRefusal("archived");
+
+const dataShape = z.record(z.string(), z.unknown()).nullish();
+
+export function documentOf<Q extends Question, A extends RepositoryPart>(
+  { operation, fields, fragments }: QuestionKind<Q, A>,
+  questions: readonly Q[],
+): { readonly document: string; readonly variables: CallParameters } {
+  const variables: Record<string, unknown> = {};
+  const types: string[] = [];
+  const parts = questions.map((question, index) => {
+    const declare: Declare = (name, type, value) => {
+      variables[`${name}${index}`] = value;
+      types.push(`$${name}${index}: ${type}`);
+      return `$${name}${index}`;
+    };
+    const [ownerName, repositoryName] = question.repository.fullName.split("/");
+    const owner = declare("o", "String!", ownerName ?? "");
+    const name = declare("n", "String!", repositoryName ?? "");
+    return `r${index}: repository(owner: ${owner}, name: ${name}) {
+      databaseId
+      ${fields(question, declare)}
+    }`;
+  });
+  const head = `query ${operation}(${types.join(", ")}) {\n${parts.join("\n")}\n}`;
+  return { document: `${head}\n${fragments?.(questions) ?? ""}`, variables };
+}
+
+/**
+ * Asks about several repositories in one GraphQL call, and once more for those that have another name by
+ * now. A repository that cannot be asked does not keep the others from answering.
+ */
+export async function askRepositories<Q extends Question, A extends RepositoryPart>(
+  caller: Caller,
+  kind: QuestionKind<Q, A>,
+  questions: readonly Q[],
+): Promise<Found<A>[]> {
+  const found = await askByName(caller, kind, questions);
+  await askAgainByNewNames(caller, kind, questions, found);
+  return questions.map((question, index) => {
+    const answer = found[index]!;
+    if (!answer.ok || isMeant(question, answer)) return answer;
+    const message = `${question.repository.fullName} is no longer the repository it was`;
+    return { ok: false, refusal: { reason: "not_permitted", message } };
+  });
+}
+
+/** Asks about one repository in one GraphQL call, whatever its name is now. */
+export async function askRepository<Q extends Question, A extends RepositoryPart>(
+  caller: Caller,
+  kind: QuestionKind<Q, A>,
+  question: Q,
+): Promise<Ordered<A>> {
+  const [found] = await askRepositories(caller, kind, [question]);
+  return answered(found!);
+}
+
+/**
+ * Asks each installation about its repositories, `perCall` of them at a time, and answers in the order of
+ * the questions. An archived repository, and one of an installation that may not be used, is a refusal.
+ */
+export async function askInstallations<Q extends Question, A extends RepositoryPart, R>(
+  client: GitHubClient,
+  kind: QuestionKind<Q, A>,
+  { questions, perCall }: { readonly questions: readonly Q[]; readonly perCall: number },
+  toAnswer: (answer: A, question: Q, caller: Caller) => R | Promise<R>,
+): Promise<(R | { readonly refusal: Refusal })[]> {
+  /** What is too much for one answer is asked in two calls. */
+  const ask = async (installationId: number, some: readonly Q[]): ReturnType<typeof askOnce> => {
+    try {
+      return await askOnce(client.as(installationId), some);
+    } catch (error) {
+      if (!(error instanceof TooMuchAsked) || some.length === 1) throw error;
+      const middle = Math.ceil(some.length / 2);
+      const first = await ask(installationId, some.slice(0, middle));
+      return [...first, ...(await ask(installationId, some.slice(middle)))];
+    }
+  };
+  const askOnce = async (caller: Caller, some: readonly Q[]) => {
+    const found = await askRepositories(caller, kind, some);
+    return await Promise.all(
+      some.map(async (question, index) => {
+        const answer = answered(found[index]!);
+        if (!answer.ok) return { refusal: answer.refusal };
+        if (answer.value.isArchived) return { refusal: ARCHIVED };
+        return await toAnswer(answer.value, question, caller);
+      }),
+    );
+  };
+  return await byInstallation(questions, async (installationId, group) => {
+    try {
+      return await inBatches(group, perCall, (some) => ask(installationId, some));
+    } catch (error) {
+      if (!(error instanceof InstallationRefused)) throw error;
+      return group.map(() => ({ refusal: error.refusal }));
+    }
+  });
+}
+
+/** Asks each installation about its own, all at once, and answers in the order of the questions. */
+export async function byInstallation<Q extends Question, R>(
+  questions: readonly Q[],
+  ask: (installationId: number, questions: readonly Q[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const answers = new Map<Q, R>();
+  const installations = new Set(questions.map(({ repository }) => repository.installationId));
+  const asked = [...installations].map(async (installationId) => {
+    const group = questions.filter(({ repository }) => repository.installationId === installationId);
+    const found = await ask(installationId, group);
+    group.forEach((question, index) => answers.set(question, found[index]!));
+  });
+  await Promise.all(asked);
+  return questions.map((question) => answers.get(question)!);
+}
+
+/** Asks `size` questions at a time, one batch after the other. */
+export async function inBatches<Q, R>(
+  questions: readonly Q[],
+  size: number,
+  ask: (some: readonly Q[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const answers: R[] = [];
+  for (let start = 0; start < questions.length; start += size) {
+    answers.push(...(await ask(questions.slice(start, start + size))));
+  }
+  return answers;
+}
+
+function answered<A>(found: Found<A>): Ordered<A> {
+  if (found.ok || found.refusal !== undefined) return found;
+  throw found.failure;
+}
+
+async function askByName<Q extends Question, A extends RepositoryPart>(
+  caller: Caller,
+  kind: QuestionKind<Q, A>,
+  questions: readonly Q[],
+): Promise<Named<A>[]> {
+  const { document, variables } = documentOf(kind, questions);
+  const answer = await caller.query(document, variables);
+  const outcome = graphqlOutcome(answer);
+  if (!outcome.ok) return questions.map(() => outcome);
+  const troubled = troubledAliases(outcome.value.errors, answer);
+  const data = shaped(dataShape, { ...answer, body: outcome.value.data }) ?? {};
+  return questions.map((_, index) => {
+    const alias = `r${index}`;
+    const read = (): Named<A> => {
+      const body = data[alias] ?? null;
+      if (body === null) throw unexpected(answer, alias);
+      return { ok: true, value: shaped(kind.shape, { ...answer, body }) };
+    };
+    return troubled.get(alias) ?? orFailure(read);
+  });
+}
+
+/** A part of a repository that is not found, such as a comparison with a missing branch, is only null. */
+function troubledAliases(errors: readonly GraphqlError[], answer: Answer): Map<string, Named<never>> {
+  const troubled = new Map<string, Named<never>>();
+  for (const error of errors) {
+    const [alias, ...inside] = error.path ?? [];
+    const isMissing = error.type === "NOT_FOUND";
+    const trouble = orFailure<never>(() => ({
+      ok: false,
+      refusal: refusalOfError(error, answer),
+      isMissing,
+    }));
+    if (alias === undefined) throw "failure" in trouble ? trouble.failure : unexpected(answer, "errors");
+    if (!trouble.isMissing || inside.length === 0) troubled.set(String(alias), trouble);
+  }
+  return troubled;
+}
+
+function orFailure<A>(read: () => Named<A>): Named<A> {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ForgeUnavailable) return { ok: false, failure: error };
+    throw error;
+  }
+}
+
+/** A name that is another repository's now, or nobody's, may only be stale: the id shows the present name. */
+async function askAgainByNewNames<Q extends Question, A extends RepositoryPart>(
+  caller: Caller,
+  kind: QuestionKind<Q, A>,
+  questions: readonly Q[],
+  found: Named<A>[],
+): Promise<void> {
+  const names = new Map<number, ForgeRepository | null>();
+  const again: { index: number; question: Q }[] = [];
+  for (const [index, question] of questions.entries()) {
+    const { repository } = question;
+    const answer = found[index]!;
+    if (answer.ok ? isMeant(question, answer) : !answer.isMissing) continue;
+    const now = names.get(repository.forgeId) ?? (await repositoryById(caller, repository.forgeId));
+    names.set(repository.forgeId, now);
+    if (now === null || now.fullName === repository.fullName) continue;
+    again.push({ index, question: { ...question, repository: { ...repository, fullName: now.fullName } } });
+  }
+  if (again.length === 0) return;
+  const renamed = again.map(({ question }) => question);
+  const answers = await askByName(caller, kind, renamed);
+  again.forEach(({ index }, at) => found.splice(index, 1, answers[at]!));
+}
+
+const isMeant = ({ repository }: Question, answer: { readonly value: RepositoryPart }): boolean =>
+  answer.value.databaseId === repository.forgeId;
