@@ -2,51 +2,45 @@ import { registerAgent } from "../actions/forge-member.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
 import { listAgents, removeAgent } from "../store/agents.ts";
-import { commandOf, noWords, printRows, readArgs, required, requiredId, type Verb } from "./command.ts";
+import {
+  commandOf,
+  printResult,
+  printRows,
+  readOptions,
+  required,
+  requiredWorkspace,
+  TEXT,
+  type Verb,
+} from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 import { openForge } from "./open-forge.ts";
 
-const WORKSPACE = "a board, as `workspace list` names them";
 const LOGIN = "the agent's account on the forge";
-const OPTIONS = {
-  workspace: { type: "string" },
-  login: { type: "string" },
-  json: { type: "boolean" },
-} as const;
+const OPTIONS = { workspace: TEXT, login: TEXT };
 
 const add: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, OPTIONS);
-  noWords(positionals);
+  const values = readOptions(args, OPTIONS);
   const order = {
-    workspaceId: requiredId(values.workspace, "--workspace", WORKSPACE),
+    workspaceId: requiredWorkspace(values.workspace),
     login: required(values.login, "--login", LOGIN),
   };
   const forge = await openForge(context);
   const user = await withDatabase(context, (db) => registerAgent({ db, forge, newId }, order));
-  if (values.json) context.print(JSON.stringify({ workspaceId: order.workspaceId, ...user }, null, 2));
-  else context.print(`${user.login} is an agent on this board now, and on no other.`);
+  printResult(context, values, { workspaceId: order.workspaceId, ...user }, [
+    `${user.login} is an agent on this board now, and on no other.`,
+  ]);
 };
 
 const list: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, {
-    workspace: { type: "string" },
-    json: { type: "boolean" },
-  });
-  noWords(positionals);
-  const workspaceId =
-    values.workspace === undefined ? null : requiredId(values.workspace, "--workspace", WORKSPACE);
+  const values = readOptions(args, { workspace: TEXT });
+  const workspaceId = values.workspace === undefined ? null : requiredWorkspace(values.workspace);
   const found = await withDatabase(context, (db) => listAgents(db, workspaceId));
-  printRows(
-    context,
-    found.map((entry) => ({ ...entry })),
-    values.json ?? false,
-  );
+  printRows(context, values, found);
 };
 
 const remove: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, OPTIONS);
-  noWords(positionals);
-  const workspaceId = requiredId(values.workspace, "--workspace", WORKSPACE);
+  const values = readOptions(args, OPTIONS);
+  const workspaceId = requiredWorkspace(values.workspace);
   const login = required(values.login, "--login", LOGIN);
   const isRemoved = await withDatabase(context, (db) => removeAgent(db, workspaceId, login));
   if (!isRemoved) throw notFound(`${login} is not registered as an agent of workspace ${workspaceId}.`);

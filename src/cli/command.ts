@@ -54,6 +54,9 @@ export function commandOf(
   };
 }
 
+/** An option with a value. */
+export const TEXT = { type: "string" } as const;
+
 /** An option that has to be there. */
 export function required(value: string | undefined, option: string, what: string): string {
   if (value === undefined || value.trim() === "") throw new UsageError(`${option} is required: ${what}.`);
@@ -67,6 +70,12 @@ export function requiredId(value: string | undefined, option: string, what: stri
   throw new UsageError(`${option} ${id} is no id: ${what}.`);
 }
 
+export function portOf(value: string): number {
+  const port = Number(value);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UsageError("--port is a port number.");
+}
+
 /** The one word of a call that names what it is about, and none beside it. */
 export function onlyWord(positionals: readonly string[], what: string): string {
   const [word, ...others] = positionals;
@@ -75,38 +84,53 @@ export function onlyWord(positionals: readonly string[], what: string): string {
   return word;
 }
 
-/** Refuses words that mean nothing here. */
-export function noWords(positionals: readonly string[]): void {
-  if (positionals.length > 0) throw new UsageError(`\`${positionals.join(" ")}\` means nothing here.`);
+/** The option that selects the board, where it has to be there. */
+export const requiredWorkspace = (value: string | undefined): string =>
+  requiredId(value, "--workspace", "a board, as `workspace list` names them");
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+type WithJson<O extends Options> = O & { readonly json: { readonly type: "boolean" } };
+type Parsed<O extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: WithJson<O>; allowPositionals: true }>
+>;
+
+/** The options of a call, to which no words belong. */
+export function readOptions<O extends Options>(args: readonly string[], options: O): Parsed<O>["values"] {
+  const { values, positionals } = readArgs(args, options);
+  if (positionals.length === 0) return values;
+  throw new UsageError(`\`${positionals.join(" ")}\` means nothing here.`);
 }
 
-/** The options and the words of a call. Throws `UsageError` for an unknown option or one without its value. */
-export function readArgs<Options extends NonNullable<ParseArgsConfig["options"]>>(
-  args: readonly string[],
-  options: Options,
-): ReturnType<typeof parseArgs<{ args: string[]; options: Options; allowPositionals: true }>> {
+/** The options of a call, `--json` among them, and its words. Throws `UsageError` for an unknown option or one without its value. */
+export function readArgs<O extends Options>(args: readonly string[], options: O): Parsed<O> {
+  const withJson: WithJson<O> = { ...options, json: { type: "boolean" } };
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    return parseArgs({ args: [...args], options: withJson, allowPositionals: true });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "the arguments could not be read");
   }
 }
 
+/** Prints what a command has found or done as JSON, or as these lines for people. */
+export function printResult(
+  { print }: CommandContext,
+  { json: asJson }: { readonly json?: boolean | undefined },
+  result: object,
+  lines: readonly string[],
+): void {
+  for (const line of asJson ? [JSON.stringify(result, null, 2)] : lines) print(line);
+}
+
 /** Prints rows as a table for people, or as one JSON array. */
 export function printRows(
   context: CommandContext,
-  rows: readonly Readonly<Record<string, unknown>>[],
-  asJson: boolean,
+  options: { readonly json?: boolean | undefined },
+  rows: readonly object[],
 ): void {
-  if (asJson) {
-    context.print(JSON.stringify(rows, null, 2));
-    return;
-  }
-  for (const row of rows) {
-    context.print(
-      Object.entries(row)
-        .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
-        .join("  "),
-    );
-  }
+  const lines = rows.map((row) =>
+    Object.entries(row)
+      .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+      .join("  "),
+  );
+  printResult(context, options, rows, lines);
 }

@@ -6,13 +6,15 @@ import { newId } from "../new-id.ts";
 import { listCredentials, revokeCredential, type Scope } from "../store/credentials.ts";
 import {
   commandOf,
-  noWords,
   onlyWord,
+  printResult,
   printRows,
   readArgs,
+  readOptions,
   required,
-  UsageError,
+  TEXT,
   type CommandContext,
+  UsageError,
 } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 
@@ -35,14 +37,12 @@ export const credential = commandOf(
 );
 
 async function issue(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = readArgs(args, {
-    name: { type: "string" },
+  const values = readOptions(args, {
+    name: TEXT,
     board: { type: "string", multiple: true },
-    scopes: { type: "string" },
-    expires: { type: "string" },
-    json: { type: "boolean" },
+    scopes: TEXT,
+    expires: TEXT,
   });
-  noWords(positionals);
   const name = required(values.name, "--name", "the credential signs its writes with it");
   if (!values.board?.length) throw new UsageError("--board is required, as <workspaceId>:<role>.");
   const order = {
@@ -52,14 +52,10 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
     expiresAt: expiryOf(values.expires ?? DEFAULT_EXPIRY),
   };
   const issued = await withDatabase(context, (db) => issueCredential({ db, newId }, order));
-  if (values.json) {
-    context.print(JSON.stringify(issued, null, 2));
-    return;
-  }
-  context.print(`API key, shown this once:\n\n  ${issued.apiKey}\n`);
-  context.print(
+  printResult(context, values, issued, [
+    `API key, shown this once:\n\n  ${issued.apiKey}\n`,
     `It expires ${issued.expiresAt?.toISOString() ?? "never"}. Its public half is ${issued.clientId}.`,
-  );
+  ]);
 }
 
 function boardOf(text: string): { workspaceId: string; role: Role } {
@@ -84,36 +80,23 @@ function expiryOf(text: string): Date | null {
 }
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
-  noWords(positionals);
+  const values = readOptions(args, {});
   const found = await withDatabase(context, listCredentials);
-  printRows(
-    context,
-    found.map((entry) => ({ ...entry })),
-    values.json ?? false,
-  );
+  printRows(context, values, found);
 }
 
 async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = readArgs(args, {
-    keep: { type: "string" },
-    expires: { type: "string" },
-    json: { type: "boolean" },
-  });
+  const { values, positionals } = readArgs(args, { keep: TEXT, expires: TEXT });
   const order = {
     clientId: onlyWord(positionals, "the client id of the credential"),
     keepMs: keepOf(values.keep ?? DEFAULT_KEEP),
     expiresAt: values.expires === undefined ? undefined : expiryOf(values.expires),
   };
   const rotated = await withDatabase(context, (db) => rotateCredential({ db }, order));
-  if (values.json) {
-    context.print(JSON.stringify(rotated, null, 2));
-    return;
-  }
-  context.print(`New API key, shown this once:\n\n  ${rotated.apiKey}\n`);
-  context.print(
+  printResult(context, values, rotated, [
+    `New API key, shown this once:\n\n  ${rotated.apiKey}\n`,
     `It expires ${rotated.expiresAt?.toISOString() ?? "never"}. The key before it is good until ${rotated.previousUntil.toISOString()}.`,
-  );
+  ]);
 }
 
 function keepOf(text: string): number {
@@ -126,7 +109,7 @@ function keepOf(text: string): number {
 }
 
 async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
+  const { values, positionals } = readArgs(args, {});
   const clientId = onlyWord(positionals, "the client id of the credential");
   const isRevoked = await withDatabase(context, (db) => revokeCredential(db, clientId));
   if (!isRevoked) throw notFound(`There is no credential ${clientId}.`);

@@ -1,13 +1,14 @@
 import { ConfigError, isAddress } from "../config.ts";
 import { Problem } from "../errors.ts";
-import { readArgs, noWords, type Command, type CommandContext } from "./command.ts";
-import { problem, type Finding } from "./doctor/finding.ts";
-import { lookAtAddress } from "./doctor/look-at-address.ts";
+import { printResult, readOptions, type Command, type CommandContext } from "./command.ts";
+import { fine, problem, type Finding } from "./doctor/finding.ts";
 import { lookAtDatabase } from "./doctor/look-at-database.ts";
 import { lookAtForge, type ListMissing } from "./doctor/look-at-forge.ts";
 import { listUnknown } from "../store/deliveries.ts";
 import { withDatabase } from "./open-database.ts";
 import { openForge } from "./open-forge.ts";
+
+const ADDRESS_WITHIN_MS = 5_000;
 
 const MARKS: Readonly<Record<Finding["state"], string>> = {
   ok: "ok     ",
@@ -21,15 +22,13 @@ export const doctor: Command = {
   about: "What is configured, reachable and permitted, and what to do about the rest; changes nothing",
   usage: ["doctor"],
   run: async (args, context) => {
-    const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
-    noWords(positionals);
+    const values = readOptions(args, {});
     const findings = [
       ...(await databaseFindings(context)),
       ...(await addressFindings(context)),
       ...(await forgeFindings(context)),
     ];
-    if (values.json) context.print(JSON.stringify(findings, null, 2));
-    else for (const finding of findings) context.print(lineOf(finding));
+    printResult(context, values, findings, findings.map(lineOf));
     const problems = findings.filter(({ state }) => state === "problem").length;
     if (problems > 0) throw new Problem("unavailable", `Problems found: ${problems}.`);
   },
@@ -53,6 +52,24 @@ async function databaseFindings(context: CommandContext): Promise<Finding[]> {
 async function addressFindings({ env }: CommandContext): Promise<Finding[]> {
   const publicUrl = env["PUBLIC_URL"] ?? "";
   return isAddress(publicUrl) ? [await lookAtAddress(publicUrl)] : [];
+}
+
+/** Whether a service of ours answers at the address others are to reach it by. */
+async function lookAtAddress(publicUrl: string): Promise<Finding> {
+  const about = "public url";
+  const advice =
+    "Let PUBLIC_URL and what stands in front of the service lead to it. Where only this machine cannot reach it, call without PUBLIC_URL.";
+  try {
+    const answer = await fetch(`${publicUrl.replace(/\/$/, "")}/healthz`, {
+      redirect: "manual",
+      signal: AbortSignal.timeout(ADDRESS_WITHIN_MS),
+    });
+    const isOurs = answer.ok && (await answer.text()) === '{"status":"ok"}';
+    if (isOurs) return fine(about, `The service answers at ${publicUrl}.`);
+    return problem(about, `What answers at ${publicUrl} is not the service (${answer.status}).`, advice);
+  } catch {
+    return problem(about, `Nothing answers at ${publicUrl}.`, advice);
+  }
 }
 
 async function forgeFindings(context: CommandContext): Promise<Finding[]> {

@@ -3,7 +3,7 @@ import { dataDirOf } from "../config.ts";
 import { lockDataDir } from "../sandbox/data-dir-lock.ts";
 import { startForge } from "../sandbox/forge/start-forge.ts";
 import { newControlToken, writeForgeFile } from "../sandbox/state-files.ts";
-import { readArgs, UsageError, type Command } from "./command.ts";
+import { portOf, readArgs, TEXT, type Command } from "./command.ts";
 
 /** `forge`: only the embedded forge, to try a service in real mode against. */
 export const forge: Command = {
@@ -11,14 +11,8 @@ export const forge: Command = {
   about: "Only the sandbox's forge, to try a service in real mode against",
   usage: ["forge [--port N] [--webhook-url U]"],
   run: async (args, context) => {
-    const { values } = readArgs(args, {
-      port: { type: "string" },
-      "webhook-url": { type: "string" },
-      json: { type: "boolean" },
-    });
-    const port = Number(values.port ?? context.env["SANDBOX_FORGE_PORT"] ?? 3001);
-    if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new UsageError("--port is a port number.");
+    const { values } = readArgs(args, { port: TEXT, "webhook-url": TEXT });
+    const port = portOf(values.port ?? context.env["SANDBOX_FORGE_PORT"] ?? "3001");
     const dataDir = await lockDataDir(dataDirOf(context.env, context.cwd), context.pid);
     const searchPath = context.env["PATH"];
     const running = await startForge({

@@ -6,38 +6,31 @@ import { findWorkspace } from "../store/workspaces.ts";
 import { listMemberEntries, removeMember } from "../store/members.ts";
 import {
   commandOf,
-  noWords,
+  printResult,
   printRows,
-  readArgs,
+  readOptions,
   required,
-  requiredId,
+  requiredWorkspace,
+  TEXT,
   UsageError,
   type Verb,
 } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 import { openForge } from "./open-forge.ts";
 
-const WORKSPACE = "a board, as `workspace list` names them";
 const LOGIN = "the account's name on the forge";
 
 const add: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, {
-    workspace: { type: "string" },
-    login: { type: "string" },
-    role: { type: "string" },
-    json: { type: "boolean" },
-  });
-  noWords(positionals);
+  const values = readOptions(args, { workspace: TEXT, login: TEXT, role: TEXT });
   const order = {
-    workspaceId: requiredId(values.workspace, "--workspace", WORKSPACE),
+    workspaceId: requiredWorkspace(values.workspace),
     login: required(values.login, "--login", LOGIN),
     role: roleOf(values.role),
   };
   const forge = await openForge(context);
   const user = await withDatabase(context, (db) => addMember({ db, forge, newId }, order));
   const { workspaceId, role } = order;
-  if (values.json) context.print(JSON.stringify({ workspaceId, ...user, role }, null, 2));
-  else context.print(`${user.login} is a ${role} now.`);
+  printResult(context, values, { workspaceId, ...user, role }, [`${user.login} is a ${role} now.`]);
 };
 
 function roleOf(text: string | undefined): Role {
@@ -47,31 +40,18 @@ function roleOf(text: string | undefined): Role {
 }
 
 const list: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, {
-    workspace: { type: "string" },
-    json: { type: "boolean" },
-  });
-  noWords(positionals);
-  const workspaceId = requiredId(values.workspace, "--workspace", WORKSPACE);
+  const values = readOptions(args, { workspace: TEXT });
+  const workspaceId = requiredWorkspace(values.workspace);
   const found = await withDatabase(context, async (db) => {
     if (!(await findWorkspace(db, workspaceId))) throw notFound(`There is no workspace ${workspaceId}.`);
     return listMemberEntries(db, workspaceId);
   });
-  printRows(
-    context,
-    found.map((entry) => ({ ...entry })),
-    values.json ?? false,
-  );
+  printRows(context, values, found);
 };
 
 const remove: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, {
-    workspace: { type: "string" },
-    login: { type: "string" },
-    json: { type: "boolean" },
-  });
-  noWords(positionals);
-  const workspaceId = requiredId(values.workspace, "--workspace", WORKSPACE);
+  const values = readOptions(args, { workspace: TEXT, login: TEXT });
+  const workspaceId = requiredWorkspace(values.workspace);
   const login = required(values.login, "--login", LOGIN);
   const isRemoved = await withDatabase(context, (db) => removeMember(db, workspaceId, login));
   if (!isRemoved) throw notFound(`${login} is no member of workspace ${workspaceId}.`);

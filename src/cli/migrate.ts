@@ -8,7 +8,7 @@ export const migrate: Command = {
   about: "Brings the database's schema up to date, as a starting service does",
   usage: ["migrate"],
   run: async (args, context) => {
-    const { values } = readArgs(args, { json: { type: "boolean" } });
+    const { values } = readArgs(args, {});
     const applied = await withDatabase(context, migrateDatabase);
     if (values.json) context.print(JSON.stringify({ applied }));
     else context.print(applied.length > 0 ? `Applied:\n  ${applied.join("\n  ")}` : "Nothing to do.");

@@ -7,14 +7,16 @@ import { readSandboxFile } from "../sandbox/state-files.ts";
 import { listMonitors, removeMonitor, setMonitorSecret } from "../store/monitors.ts";
 import {
   commandOf,
-  noWords,
   onlyWord,
+  printResult,
   printRows,
   readArgs,
+  readOptions,
   required,
   requiredId,
-  UsageError,
+  TEXT,
   type CommandContext,
+  UsageError,
   type Verb,
 } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
@@ -24,12 +26,7 @@ const MAX_SECRET = 500;
 const MIN_SECRET = 16;
 
 const create: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, {
-    project: { type: "string" },
-    name: { type: "string" },
-    json: { type: "boolean" },
-  });
-  noWords(positionals);
+  const values = readOptions(args, { project: TEXT, name: TEXT });
   const order = {
     projectId: requiredId(values.project, "--project", "where its errors are shown"),
     name: required(values.name, "--name", "what its items are told by"),
@@ -37,11 +34,10 @@ const create: Verb = async (args, context) => {
   const baseUrl = await publicUrlOf(context);
   const { id, secret } = await withDatabase(context, (db) => createMonitor({ db, newId }, order));
   const url = `${baseUrl}/monitors/${id}`;
-  if (values.json) context.print(JSON.stringify({ id, url, secret }, null, 2));
-  else {
-    context.print(`Reports go to ${url}, signed with this secret, shown this once:\n\n  ${secret}\n`);
-    context.print(`Where the sender has a secret of its own, as Sentry has: monitor secret ${id}`);
-  }
+  printResult(context, values, { id, url, secret }, [
+    `Reports go to ${url}, signed with this secret, shown this once:\n\n  ${secret}\n`,
+    `Where the sender has a secret of its own, as Sentry has: monitor secret ${id}`,
+  ]);
 };
 
 /** Where the service is reached by others. */
@@ -58,18 +54,13 @@ async function publicUrlOf({ env, cwd }: CommandContext): Promise<string> {
 }
 
 const list: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
-  noWords(positionals);
+  const values = readOptions(args, {});
   const found = await withDatabase(context, listMonitors);
-  printRows(
-    context,
-    found.map((entry) => ({ ...entry })),
-    values.json ?? false,
-  );
+  printRows(context, values, found);
 };
 
 const secret: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
+  const { values, positionals } = readArgs(args, {});
   const id = monitorId(positionals);
   // Not an option: what a command is called with is seen by everybody on the machine.
   const given = (await context.readInput()).trim();
@@ -84,7 +75,7 @@ const secret: Verb = async (args, context) => {
 };
 
 const remove: Verb = async (args, context) => {
-  const { values, positionals } = readArgs(args, { json: { type: "boolean" } });
+  const { values, positionals } = readArgs(args, {});
   const id = monitorId(positionals);
   const isRemoved = await withDatabase(context, (db) => removeMonitor(db, id));
   if (!isRemoved) throw unknown(id);

@@ -8,12 +8,9 @@ export const repair: Command = {
   about: "Asks the running processes to compare everything with the forge now",
   usage: ["repair"],
   run: async (args, context) => {
-    const { values } = readArgs(args, { json: { type: "boolean" } });
+    const { values } = readArgs(args, {});
     const asked = await withDatabase(context, repairSoon);
-    printRows(
-      context,
-      asked.map((job) => ({ asked: job })),
-      values.json ?? false,
-    );
+    const rows = asked.map((job) => ({ asked: job }));
+    printRows(context, values, rows);
   },
 };

@@ -2,8 +2,16 @@ import { resolve } from "node:path";
 import { WEBHOOK_PATH } from "../app.ts";
 import { EXAMPLE_ADDRESS, isAddress, readForgeUrls } from "../config.ts";
 import { Problem } from "../errors.ts";
-import { noWords, readArgs, required, UsageError, type Command, type CommandContext } from "./command.ts";
-import { formAddress, NEXT_BY_HAND } from "./setup/by-hand.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/permissions.ts";
+import {
+  portOf,
+  readOptions,
+  required,
+  TEXT,
+  type Command,
+  type CommandContext,
+  UsageError,
+} from "./command.ts";
 import { assertRoomForApp } from "./setup/env-file.ts";
 import { installUrlOf, makeApp, type NewApp } from "./setup/make-app.ts";
 
@@ -16,17 +24,15 @@ export const setup: Command = {
     "setup --by-hand --url https://<where the service will be reached> [--org <organization>] [--name N]",
   ],
   run: async (args, context) => {
-    const { values, positionals } = readArgs(args, {
-      url: { type: "string" },
-      org: { type: "string" },
-      name: { type: "string", default: "Trunkline" },
-      port: { type: "string", default: "3003" },
+    const values = readOptions(args, {
+      url: TEXT,
+      org: TEXT,
+      name: { ...TEXT, default: "Trunkline" },
+      port: { ...TEXT, default: "3003" },
       // Not `--env-file`: Node 20 takes that for its own, wherever it stands.
-      file: { type: "string", default: ".env" },
+      file: { ...TEXT, default: ".env" },
       "by-hand": { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
     });
-    noWords(positionals);
     const url = required(values.url, "--url", "where the forge sends its webhooks").replace(/\/$/, "");
     if (!isAddress(url)) throw new UsageError(`--url is an address such as ${EXAMPLE_ADDRESS}.`);
     const { name } = values;
@@ -38,9 +44,7 @@ export const setup: Command = {
       context.print(values.json ? JSON.stringify({ url: link }) : `${link}\n\n${NEXT_BY_HAND}`);
       return;
     }
-    const port = Number(values.port);
-    if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new UsageError("--port is a port number.");
+    const port = portOf(values.port);
     const envFile = resolve(context.cwd, values.file);
     const webhookUrl = `${url}${WEBHOOK_PATH}`;
     await inBrowser(
@@ -52,7 +56,7 @@ export const setup: Command = {
 };
 
 /** Nothing that is printed is secret. */
-async function inBrowser(wanted: NewApp, context: CommandContext, asJson: boolean): Promise<void> {
+async function inBrowser(wanted: NewApp, context: CommandContext, asJson = false): Promise<void> {
   const { print, untilSignal } = context;
   const { envFile, newAppUrl } = wanted;
   await assertRoomForApp(envFile);
@@ -74,3 +78,27 @@ Next, install the App for the repositories of its boards: ${installUrl}
 Then start the service with these settings, and look at it: trunkline doctor`,
   );
 }
+
+/**
+ * The forge's form with everything filled in but the secrets
+ * (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-using-url-parameters).
+ */
+function formAddress(newAppUrl: string, { url, name }: { url: string; name: string }): string {
+  const parameters = new URLSearchParams({
+    name,
+    url,
+    public: "false",
+    webhook_active: "true",
+    webhook_url: `${url}${WEBHOOK_PATH}`,
+    ...NEEDED_PERMISSIONS,
+  });
+  for (const event of NEEDED_EVENTS) parameters.append("events[]", event);
+  return `${newAppUrl}?${parameters.toString()}`;
+}
+
+const NEXT_BY_HAND = `Open this address where you are signed in to the forge. Then, on the page:
+  1. Webhook secret: paste one made with \`openssl rand -hex 32\`. It is WEBHOOK_SECRET.
+  2. Compare permissions and events with app.yml, and create the App. Its App ID is APP_ID.
+  3. Private keys: generate one. The file that comes down is what PRIVATE_KEY_PATH names.
+  4. Install App: on the account, for the repositories of its boards.
+When these are set: trunkline doctor.`;
