@@ -90,7 +90,6 @@ export interface DeliveryLogPage {
 
 /** Who the App is on the forge: commits, pull requests and comments of ours carry this account. */
 export interface ForgeIdentity {
-  readonly appSlug: string;
   readonly botLogin: string;
   readonly botId: number;
 }

@@ -27,7 +27,7 @@ describe("who we are", () => {
       installation(7),
     ]);
     github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: 99, login: "trunkline[bot]" });
-    const identity = { appSlug: "trunkline", botLogin: "trunkline[bot]", botId: 99 };
+    const identity = { botLogin: "trunkline[bot]", botId: 99 };
     expect(await github.forge.identity()).toEqual(identity);
     expect(await github.forge.identity()).toEqual(identity);
     expect(github.requests[0]?.headers["authorization"]).toMatch(/^bearer /);
@@ -48,7 +48,7 @@ describe("who we are", () => {
     github.on("GET", "/app", 200, { slug: "trunkline" });
     github.on("GET", "/app/installations", 200, []);
     github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: 99, login: "trunkline[bot]" });
-    expect(await github.forge.identity()).toMatchObject({ appSlug: "trunkline" });
+    expect(await github.forge.identity()).toMatchObject({ botLogin: "trunkline[bot]" });
   });
 });
 

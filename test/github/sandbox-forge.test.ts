@@ -75,7 +75,7 @@ async function inspected() {
 describe("the App", () => {
   test("knows who it is and what it was given", async () => {
     const { app } = world.forge;
-    const identity = { appSlug: app.slug, botLogin: `${app.slug}[bot]`, botId: app.botId };
+    const identity = { botLogin: `${app.slug}[bot]`, botId: app.botId };
     expect(await forge.identity()).toEqual(identity);
     const installations = await forge.installations();
     expect(installations).toMatchObject([{ installationId, account: { login: "acme" }, suspended: false }]);

@@ -26,12 +26,12 @@ const readUser = (client: GitHubClient, username: string, installationId: number
 
 /** The App's bot account. Users cannot be asked for as the App, so any installation's token serves. */
 export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity> {
-  const { slug: appSlug } = shaped(appShape, succeeded(await client.as("app").read("GET /app")));
+  const { slug } = shaped(appShape, succeeded(await client.as("app").read("GET /app")));
   const installed = await readInstallations(client);
   const usable = installed.find((installation) => !installation.suspended);
-  const answer = await readUser(client, `${appSlug}[bot]`, usable?.installationId ?? null);
+  const answer = await readUser(client, `${slug}[bot]`, usable?.installationId ?? null);
   const bot = shaped(userShape, succeeded(answer));
-  return { appSlug, botLogin: bot.login, botId: bot.id };
+  return { botLogin: bot.login, botId: bot.id };
 }
 
 export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import { ForgeUnavailable } from "../forge.ts";
-import { answerOfError, isGraphqlLimit, type RawAnswer, transportFailureIn } from "./answers.ts";
 import {
   type CallFacts,
   CallFailure,
   CredentialsRefused,
   InstallationRefused,
+  isUnanswered,
   TooMuchAsked,
   UnknownOutcome,
 } from "./failures.ts";
@@ -19,10 +19,12 @@ import {
   type Account,
   type Call,
   type CallParameters,
+  isGraphqlLimit,
+  type RawAnswer,
   sendCall,
   type Wire,
 } from "./send-call.ts";
-import { AnswerTooLarge } from "./transport.ts";
+import { AnswerTooLarge, TransportFailure } from "./transport.ts";
 import type { Budget, Turns } from "./turns.ts";
 
 /** How long one question or order may take in all, so that an answer reaches the API's caller in 30 s. */
@@ -107,23 +109,10 @@ async function perform(deps: Deps, call: Call): Promise<Answer> {
 async function attempt(deps: Deps, call: Call): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
   const seenAt = await awaitTurn(deps, call);
-  let heldBack: unknown;
-  const mayAsk = (): Promise<void> =>
-    lookAgain(deps, call, seenAt).catch((error: unknown) => {
-      heldBack = error;
-      throw error;
-    });
-  const progress = { isSent: false, isAbandoned: false, mayAsk };
-  try {
-    return await judged(deps, call, await sendCall(deps, call, progress));
-  } catch (error) {
-    // What is held back has not been asked, or was refused for its token alone.
-    if (heldBack !== undefined) throw heldBack;
-    if (error instanceof ForgeUnavailable || error instanceof InstallationRefused) throw error;
-    const answer = answerOfError(error);
-    if (answer !== null && answer.status < 500) return await judged(deps, call, answer);
-    throw unavailable(deps, call, progress.isSent, error, answer);
-  }
+  const progress = { isSent: false, isAbandoned: false, mayAsk: () => lookAgain(deps, call, seenAt) };
+  const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
+  if ("status" in ended && ended.status < 500) return await judged(deps, call, ended);
+  throw unavailable(deps, call, progress.isSent, ended);
 }
 
 async function tellOfRefusal({ onRefused }: Deps, { account }: Call, error: unknown): Promise<void> {
@@ -201,20 +190,20 @@ async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
   return { status, headers, body, facts };
 }
 
-/** An error for a call that was not answered, or answered with 5xx. */
+/** An error for a call that was answered with 5xx, not answered, or held back. */
 function unavailable(
   deps: Deps,
   call: Call,
   isSent: boolean,
-  error: unknown,
-  raw: RawAnswer | null,
-): ForgeUnavailable {
-  const failure = transportFailureIn(error);
-  const why = raw === null ? (failure?.message ?? nameOf(error)) : `answered ${raw.status}`;
+  ended: RawAnswer | { readonly error: unknown },
+): Error {
+  const [raw, error] = "status" in ended ? [ended, null] : [null, ended.error];
+  if (isUnanswered(error)) return error;
+  const why = raw === null ? nameOf(error) : `answered ${raw.status}`;
   const cause = new CallFailure(why, factsOf(call, raw));
   deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not answer");
-  if (failure instanceof AccessLost) return noAccess(cause);
-  if (failure instanceof AnswerTooLarge && !call.isWrite) {
+  if (error instanceof AccessLost) return noAccess(cause);
+  if (error instanceof AnswerTooLarge && !call.isWrite) {
     return new TooMuchAsked("GitHub's answer is too large", { cause });
   }
   const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
@@ -223,6 +212,7 @@ function unavailable(
 
 /** Errors with a request in them tell too much; the others, a private key that cannot be read, say what to mend. */
 function nameOf(error: unknown): string {
+  if (error instanceof TransportFailure) return error.message;
   if (!(error instanceof Error)) return "failed";
   return "request" in error ? error.name : `${error.name}: ${error.message.slice(0, 200)}`;
 }

@@ -1,4 +1,5 @@
-import type { RawAnswer } from "./answers.ts";
+import { z } from "zod";
+import { ForgeUnavailable } from "../forge.ts";
 import type { ForgeClock } from "./clock.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
 import { type Arrived, type Transport, TransportFailure } from "./transport.ts";
@@ -21,8 +22,17 @@ export interface Call {
   readonly parameters: CallParameters;
 }
 
+/** An answer as it came in, before anything is made of it. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  readonly body: unknown;
+  /** It answers octokit's own request for a token, not ours. */
+  readonly isTokenRequest: boolean;
+}
+
 /** How far a call has come, for whoever has to judge its failure. */
-export interface Progress {
+interface Progress {
   isSent: boolean;
   isAbandoned: boolean;
   /** Throws once the call may not be made any more: it may have to wait for a token, or for a repeat. */
@@ -38,7 +48,7 @@ export interface Wire {
   readonly clock: ForgeClock;
 }
 
-/** Sends one call. One still waiting for its token when its time is up is never sent. */
+/** Sends one call and gives the answer, of whatever status. A call still waiting for its token when its time is up is never sent. */
 export async function sendCall(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -49,7 +59,7 @@ export async function sendCall(wire: Wire, call: Call, progress: Progress): Prom
     timer = setTimeout(giveUp, Math.max(0, call.deadline - wire.clock.now()));
   });
   try {
-    return await Promise.race([throughOctokit(wire, call, progress), tooLate]);
+    return await Promise.race([throughOctokit(wire, call, progress).catch(answerOf), tooLate]);
   } finally {
     clearTimeout(timer);
   }
@@ -121,4 +131,52 @@ async function withNewToken(
   const last = await again(token);
   if (last.status === 401) throw new AccessLost("GitHub refuses our token, and a new one too");
   return last;
+}
+
+const headers = z.record(z.string(), z.union([z.string(), z.number(), z.undefined()])).catch({});
+
+/** Octokit throws what is no success; the throttling plugin and `graphql` throw in their own ways. */
+const octokitError = z.looseObject({
+  request: z.looseObject({ url: z.string() }).optional().catch(undefined),
+  response: z.looseObject({ status: z.number(), headers, data: z.unknown() }),
+});
+const graphqlError = z.looseObject({
+  name: z.literal("GraphqlResponseError"),
+  headers,
+  response: z.looseObject({ errors: z.unknown() }),
+});
+const graphqlErrors = z.looseObject({ errors: z.array(z.looseObject({ type: z.string().nullish() })) });
+
+/**
+ * The answer inside an error of octokit's, or inside what caused it, such as a token that could not be renewed. Where
+ * there is none, throws what `fetch` threw, which octokit wraps more than once.
+ */
+function answerOf(error: unknown): RawAnswer {
+  const causes = [error];
+  for (let at = error; at instanceof Error && at.cause !== undefined && causes.length < 5; at = at.cause) {
+    causes.push(at.cause);
+  }
+  const answer = causes.map(answerIn).find((each) => each !== null);
+  if (answer) return answer;
+  throw causes.find(isThrownByFetch) ?? error;
+}
+
+const isThrownByFetch = (error: unknown): boolean =>
+  error instanceof TransportFailure || error instanceof ForgeUnavailable;
+
+function answerIn(error: unknown): RawAnswer | null {
+  const refused = graphqlError.safeParse(error);
+  if (refused.success) {
+    return { status: 200, headers: refused.data.headers, body: refused.data.response, isTokenRequest: false };
+  }
+  const failed = octokitError.safeParse(error);
+  if (!failed.success) return null;
+  const { request, response } = failed.data;
+  const isTokenRequest = request !== undefined && request.url.endsWith("/access_tokens");
+  return { status: response.status, headers: response.headers, body: response.data, isTokenRequest };
+}
+
+export function isGraphqlLimit(body: unknown): boolean {
+  const parsed = graphqlErrors.safeParse(body);
+  return parsed.success && parsed.data.errors.some((error) => error.type === "RATE_LIMITED");
 }
