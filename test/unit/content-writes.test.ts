@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { isContentWrite } from "../../src/forge/github/content-writes.ts";
+import { isContentWrite } from "../../src/forge/github/turns.ts";
 
 const PULL = "/repositories/{repository_id}/pulls/{pull_number}";
 

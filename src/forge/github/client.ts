@@ -11,8 +11,6 @@ import {
   UnknownOutcome,
 } from "./failures.ts";
 import { allWordsOf } from "./forge-words.ts";
-import { isContentWrite } from "./content-writes.ts";
-import { limited, type Limits } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
 import {
   AccessLost,
@@ -25,7 +23,7 @@ import {
   type Wire,
 } from "./send-call.ts";
 import { AnswerTooLarge, TransportFailure } from "./transport.ts";
-import type { Budget, Turns } from "./turns.ts";
+import { assertNotHeld, awaitTurn, type Pacing } from "./turns.ts";
 
 /** How long one question or order may take in all, so that an answer reaches the API's caller in 30 s. */
 const CALL_WITHIN_MS = 25_000;
@@ -53,10 +51,7 @@ export interface GitHubClient {
   as(account: Account, withinMs?: number): Caller;
 }
 
-interface Deps extends Wire {
-  readonly limits: Limits;
-  /** Null where nobody asks for patience. */
-  readonly turns: Turns | null;
+interface Deps extends Wire, Pacing {
   readonly onRefused: OnRefused;
   readonly log: Logger;
 }
@@ -109,7 +104,7 @@ async function perform(deps: Deps, call: Call): Promise<Answer> {
 async function attempt(deps: Deps, call: Call): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
   const seenAt = await awaitTurn(deps, call);
-  const progress = { isSent: false, isAbandoned: false, mayAsk: () => lookAgain(deps, call, seenAt) };
+  const progress = { isSent: false, isAbandoned: false, mayAsk: () => assertNotHeld(deps, call, seenAt) };
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
   if ("status" in ended && ended.status < 500) return await judged(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);
@@ -118,49 +113,6 @@ async function attempt(deps: Deps, call: Call): Promise<Answer> {
 async function tellOfRefusal({ onRefused }: Deps, { account }: Call, error: unknown): Promise<void> {
   const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
   if (isRefused && typeof account === "number") await onRefused(account, error.message);
-}
-
-/** Of what is left of a call's time, what the call itself is given once its turn has come. */
-const CALL_ITSELF_MS = 5_000;
-
-/** How long a look at what the other processes were told stays good. */
-const SEEN_LATELY_MS = 250;
-
-/**
- * Waits until this installation may be called, whatever the other processes are at; throws when that would take too long. Gives when it was last
- * seen that nobody was told to stop.
- */
-async function awaitTurn({ turns, clock }: Deps, call: Call): Promise<number> {
-  const { account, kind: budget } = call;
-  const begun = clock.now();
-  if (turns === null || typeof account !== "number") return begun;
-  if (call.isWrite) {
-    const left = call.deadline - clock.now();
-    const isContent = isContentWrite({ ...call, document: String(call.parameters["query"]) });
-    const withinMs = Math.max(0, left - Math.min(CALL_ITSELF_MS, left / 2));
-    const turn = await turns.take(account, { budget, isContent, withinMs });
-    if ("freeIn" in turn) throw limited(turn.freeIn);
-    if (turn.waitMs === 0) return begun;
-    await clock.sleep(turn.waitMs);
-  }
-  // Somebody else may have been told to stop in the meantime.
-  const seenAt = clock.now();
-  await seeHeld(turns, account, budget);
-  return seenAt;
-}
-
-async function seeHeld(turns: Turns, account: number, budget: Budget): Promise<void> {
-  const seconds = await turns.heldFor(account, budget);
-  if (seconds > 0) throw limited(seconds);
-}
-
-/** Before each request of a call: waiting for a token, for an answer or to repeat may have taken seconds, in which somebody was told to stop. */
-async function lookAgain({ limits, turns, clock }: Deps, call: Call, seenAt: number): Promise<void> {
-  const { account, kind: budget } = call;
-  if (turns !== null && typeof account === "number" && clock.now() - seenAt > SEEN_LATELY_MS) {
-    await seeHeld(turns, account, budget);
-  }
-  limits.check(String(account), budget);
 }
 
 /** Leaves aside what is about us rather than about the question: limits and lost access. */
