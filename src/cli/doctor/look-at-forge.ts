@@ -15,37 +15,43 @@ export async function lookAtForge(
   publicUrl: string | undefined,
   listMissing: ListMissing,
 ): Promise<Finding[]> {
-  const app = await lookAtApp(forge);
+  const app = await orProblem("app", UNREACHABLE, () => lookAtApp(forge));
   if (app.some(({ about, state }) => about === "app" && state === "problem")) return app;
   return [
     ...app,
-    ...(await lookAtWebhook(forge, publicUrl, listMissing)),
-    ...(await lookAtInstallations(forge)),
+    ...(await orProblem("webhook", LATER, () => lookAtWebhook(forge, publicUrl, listMissing))),
+    ...(await orProblem("installations", LATER, () => lookAtInstallations(forge))),
   ];
 }
 
-async function lookAtApp(forge: Forge): Promise<Finding[]> {
+const LATER = "Ask again in a moment.";
+const UNREACHABLE =
+  "Compare APP_ID, PRIVATE_KEY and GHE_HOST with the App's settings; is the forge reachable from here?";
+
+async function orProblem(about: string, advice: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
-    const { slug, missingPermissions, missingEvents, clockSkewSeconds } = await forge.app();
-    const found = [fine("app", `The forge knows the App as ${slug} and accepts its key.`)];
-    for (const permission of missingPermissions) {
-      const advice = "Add it in the App's settings, under Permissions; each account is asked to accept it.";
-      found.push(problem("permissions", `The App does not ask for ${permission}.`, advice));
-    }
-    for (const event of missingEvents) {
-      const advice = "Tick it in the App's settings, under Subscribe to events.";
-      found.push(problem("events", `The App is not sent ${event}.`, advice));
-    }
-    if (clockSkewSeconds !== null && Math.abs(clockSkewSeconds) > MOST_SKEW_SECONDS) {
-      const says = `This clock is ${Math.abs(clockSkewSeconds)} seconds ${clockSkewSeconds > 0 ? "ahead of" : "behind"} the forge's.`;
-      found.push(warning("clock", says, "Let the machine keep its time with NTP."));
-    } else found.push(fine("clock", "This clock and the forge's agree."));
-    return found;
+    return await look();
   } catch (error) {
-    const advice =
-      "Compare APP_ID, PRIVATE_KEY and GHE_HOST with the App's settings; is the forge reachable from here?";
-    return [problem("app", wordsOf(error), advice)];
+    return [problem(about, wordsOf(error), advice)];
   }
+}
+
+async function lookAtApp(forge: Forge): Promise<Finding[]> {
+  const { slug, missingPermissions, missingEvents, clockSkewSeconds } = await forge.app();
+  const found = [fine("app", `The forge knows the App as ${slug} and accepts its key.`)];
+  for (const permission of missingPermissions) {
+    const advice = "Add it in the App's settings, under Permissions; each account is asked to accept it.";
+    found.push(problem("permissions", `The App does not ask for ${permission}.`, advice));
+  }
+  for (const event of missingEvents) {
+    const advice = "Tick it in the App's settings, under Subscribe to events.";
+    found.push(problem("events", `The App is not sent ${event}.`, advice));
+  }
+  if (clockSkewSeconds !== null && Math.abs(clockSkewSeconds) > MOST_SKEW_SECONDS) {
+    const says = `This clock is ${Math.abs(clockSkewSeconds)} seconds ${clockSkewSeconds > 0 ? "ahead of" : "behind"} the forge's.`;
+    found.push(warning("clock", says, "Let the machine keep its time with NTP."));
+  } else found.push(fine("clock", "This clock and the forge's agree."));
+  return found;
 }
 
 async function lookAtWebhook(
@@ -54,33 +60,24 @@ async function lookAtWebhook(
   listMissing: ListMissing,
 ): Promise<Finding[]> {
   const settings = "Mend it in the App's settings, under Webhook.";
-  try {
-    const { url, isJson, hasSecret } = await forge.webhook();
-    const wanted = publicUrl === undefined ? undefined : `${publicUrl.replace(/\/$/, "")}${WEBHOOK_PATH}`;
-    const found: Finding[] = [];
-    if (url === null) {
-      found.push(
-        problem(
-          "webhook",
-          "The App has no webhook URL.",
-          `Set ${wanted ?? `https://<host>${WEBHOOK_PATH}`}.`,
-        ),
-      );
-    } else if (wanted !== undefined ? url !== wanted : !url.endsWith(WEBHOOK_PATH)) {
-      found.push(
-        problem("webhook", `Webhooks go to ${url}, not to ${wanted ?? `…${WEBHOOK_PATH}`}.`, settings),
-      );
-    } else found.push(fine("webhook", `Webhooks go to ${url}.`));
-    if (!isJson) found.push(problem("webhook", "Webhooks are not sent as JSON.", settings));
-    if (!hasSecret) {
-      found.push(
-        problem("webhook", "The App has no webhook secret.", "Set WEBHOOK_SECRET's value there, too."),
-      );
-    }
-    return [...found, ...(await lookAtDeliveries(forge, listMissing))];
-  } catch (error) {
-    return [problem("webhook", wordsOf(error), "Ask again in a moment.")];
+  const { url, isJson, hasSecret } = await forge.webhook();
+  const wanted = publicUrl === undefined ? undefined : `${publicUrl.replace(/\/$/, "")}${WEBHOOK_PATH}`;
+  const found: Finding[] = [];
+  if (url === null) {
+    const advice = `Set ${wanted ?? `https://<host>${WEBHOOK_PATH}`}.`;
+    found.push(problem("webhook", "The App has no webhook URL.", advice));
+  } else if (wanted !== undefined ? url !== wanted : !url.endsWith(WEBHOOK_PATH)) {
+    found.push(
+      problem("webhook", `Webhooks go to ${url}, not to ${wanted ?? `…${WEBHOOK_PATH}`}.`, settings),
+    );
+  } else found.push(fine("webhook", `Webhooks go to ${url}.`));
+  if (!isJson) found.push(problem("webhook", "Webhooks are not sent as JSON.", settings));
+  if (!hasSecret) {
+    found.push(
+      problem("webhook", "The App has no webhook secret.", "Set WEBHOOK_SECRET's value there, too."),
+    );
   }
+  return [...found, ...(await lookAtDeliveries(forge, listMissing))];
 }
 
 /** Whether the secrets agree is seen only by what came of deliveries. */
@@ -112,13 +109,9 @@ async function lookAtDeliveries(forge: Forge, listMissing: ListMissing): Promise
 }
 
 async function lookAtInstallations(forge: Forge): Promise<Finding[]> {
-  try {
-    const installations = await forge.installations();
-    if (installations.length > 0) return installations.flatMap(lookAtInstallation);
-    return [warning("installations", "No account has installed the App.", "Install it from the App's page.")];
-  } catch (error) {
-    return [problem("installations", wordsOf(error), "Ask again in a moment.")];
-  }
+  const installations = await forge.installations();
+  if (installations.length > 0) return installations.flatMap(lookAtInstallation);
+  return [warning("installations", "No account has installed the App.", "Install it from the App's page.")];
 }
 
 function lookAtInstallation({ account, suspended, missingPermissions }: ForgeInstallation): Finding[] {
