@@ -101,7 +101,10 @@ export function readOptions<O extends Options>(args: readonly string[], options:
   throw new UsageError(`\`${positionals.join(" ")}\` means nothing here.`);
 }
 
-/** The options of a call, `--json` among them, and its words. Throws `UsageError` for an unknown option or one without its value. */
+/**
+ * The options of a call, `--json` among them, and its words. Throws `UsageError` for an unknown
+ * option or one without its value.
+ */
 export function readArgs<O extends Options>(args: readonly string[], options: O): Parsed<O> {
   const withJson: WithJson<O> = { ...options, json: { type: "boolean" } };
   try {

@@ -1,4 +1,7 @@
-/** Who is on GitHub: the App's own account, the accounts that have installed it, and anybody by their login. */
+/**
+ * Who is on GitHub: the App's own account, the accounts that have installed it, and anybody by
+ * their login.
+ */
 import { z } from "zod";
 import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../forge.ts";
 import { type Answer, type GitHubClient, shaped } from "./client.ts";

@@ -26,9 +26,9 @@ const MAX_PAGES = 20;
 const CLOCK_MARGIN_MS = 10 * 60_000;
 
 /**
- * Writes a comment on a pull request's conversation, which GitHub calls an issue comment. GitHub takes any
- * number of them with the same text and a read may show what was there before a write, so one whose answer is
- * lost is looked for, and left at that.
+ * Writes a comment on a pull request's conversation, which GitHub calls an issue comment. GitHub
+ * takes any number of them with the same text and a read may show what was there before a write, so
+ * one whose answer is lost is looked for, and left at that.
  */
 export async function comment(repository: GitHubRepository, order: CommentOrder): Promise<Sought> {
   const found = order.isRepeated ? await findComment(repository, order) : null;

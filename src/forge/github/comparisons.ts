@@ -19,16 +19,16 @@ export async function readContains(
   branchName: string,
   sha: string,
 ): Promise<boolean | null> {
-  // Only the first page comes with the changed files, up to 300 with their patches; the counts are on each.
+  // Only the first page has the changed files, up to 300 with their patches; each has the counts.
   const answer = await read(COMPARE, { basehead: `${branchName}...${sha}`, per_page: 1, page: 2 });
   if (answer.status === 404) return null;
   return shaped(comparisonShape, succeeded(answer)).ahead_by === 0;
 }
 
 /**
- * The files that both sides changed, and not to the same content; a side is `base...head` and means what head
- * has changed since it left base. GitHub does not say which files conflict, but those that do are among these
- * (it lists at most 300 changed files).
+ * The files that both sides changed, and not to the same content; a side is `base...head` and means
+ * what head has changed since it left base. GitHub does not say which files conflict, but those
+ * that do are among these (it lists at most 300 changed files).
  */
 export async function changedOnBothSides(
   repository: GitHubRepository,

@@ -55,8 +55,8 @@ const REPEAT_WITHIN_MS = 8_000;
 export const LOOK_AFTER_MS = 500;
 
 /**
- * Carries out an order whose answer may get lost. GitHub takes no idempotency keys, so before an order is
- * repeated `find` looks for what it would have done: null means that nothing is there.
+ * Carries out an order whose answer may get lost. GitHub takes no idempotency keys, so before an
+ * order is repeated `find` looks for what it would have done: null means that nothing is there.
  */
 type CarryOut = <T>(order: () => Promise<T>, find: () => Promise<NoInfer<T> | null>) => Promise<T>;
 

@@ -56,8 +56,9 @@ export const pageOf = <Item>(item: z.ZodType<Item>): z.ZodType<Page<Item>> =>
     }));
 
 /**
- * A list of several pull requests, whole and in the order asked: one call for each installation, and one
- * more for every further hundred of a long list. What goes wrong with one is told in its place.
+ * A list of several pull requests, whole and in the order asked: one call for each installation,
+ * and one more for every further hundred of a long list. What goes wrong with one is told in its
+ * place.
  */
 export async function readLists<Item, Told>(
   client: GitHubClient,

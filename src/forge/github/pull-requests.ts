@@ -26,8 +26,8 @@ const openedShape = z.looseObject({
 type Opened = Ordered<OpenedPullRequest>;
 
 /**
- * Opens a pull request, or finds the one that is open already for the same head and target, or that an earlier
- * try opened: GitHub refuses to open a second one only while the first is open.
+ * Opens a pull request, or finds the one that is open already for the same head and target, or that
+ * an earlier try opened: GitHub refuses to open a second one only while the first is open.
  */
 export async function openPullRequest(
   repository: GitHubRepository,
@@ -80,8 +80,8 @@ async function findOpened(repository: GitHubRepository, draft: PullRequestDraft)
 }
 
 /**
- * The newest that is open, else the newest that only an earlier try can have opened. Filters are not trusted:
- * one that GitHub does not understand lists everything.
+ * The newest that is open, else the newest that only an earlier try can have opened. Filters are
+ * not trusted: one that GitHub does not understand lists everything.
  */
 async function findUnder(
   owner: string,
@@ -172,7 +172,10 @@ const stateShape = z.looseObject({ node: z.looseObject({ isDraft: z.boolean() })
 
 type Ready = Ordered<{ readonly targetBranch: string | null }>;
 
-/** Marks a draft ready for review; its GraphQL id names the pull request whatever its repository is called now. */
+/**
+ * Marks a draft ready for review; its GraphQL id names the pull request whatever its repository is
+ * called now.
+ */
 export async function markReady(
   { caller, carryOut }: GitHubRepository,
   pullRequestId: string,

@@ -1,4 +1,7 @@
-/** Branches and tags as refs: where they lead, and changes that GitHub makes only from where a ref is expected. */
+/**
+ * Branches and tags as refs: where they lead, and changes that GitHub makes only from where a ref
+ * is expected.
+ */
 import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
 import type { Ordered } from "../forge.ts";
@@ -10,7 +13,10 @@ import { graphqlData } from "./graphql-answer.ts";
 import { askRepository, type Question, type QuestionKind } from "./repository-questions.ts";
 
 const oid = z.looseObject({ oid: z.string() });
-/** What a ref points at; an annotated tag names an object itself. Two tags deep is as far as people have been seen to go. */
+/**
+ * What a ref points at; an annotated tag names an object itself. Two tags deep is as far as people
+ * have been seen to go.
+ */
 export const tagTarget = oid.extend({ target: oid.extend({ target: oid.optional() }).optional() });
 export const TAG_TARGET = "target { oid ... on Tag { target { oid ... on Tag { target { oid } } } } }";
 

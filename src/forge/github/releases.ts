@@ -13,8 +13,9 @@ const listedShape = releaseShape.extend({ draft: z.boolean().nullish() });
 const errorsShape = z.looseObject({ errors: z.array(z.looseObject({ code: z.string().nullish() })) });
 
 /**
- * Publishes the release of a tag. GitHub makes a missing tag by itself, at the commit given, and ignores the
- * commit where the tag is there. A release that is already published for the tag is a success and left as it is.
+ * Publishes the release of a tag. GitHub makes a missing tag by itself, at the commit given, and
+ * ignores the commit where the tag is there. A release that is already published for the tag is a
+ * success and left as it is.
  */
 export async function publishRelease(
   repository: GitHubRepository,

@@ -1,4 +1,6 @@
-/** GraphQL questions about repositories: several in one document, the n-th under the alias `r<n>`. */
+/**
+ * GraphQL questions about repositories: several in one document, the n-th under the alias `r<n>`.
+ */
 import { z } from "zod";
 import { brokenRefusal } from "../../flow/connection.ts";
 import type { Refusal } from "../../flow/refusal.ts";
@@ -20,7 +22,10 @@ export type Declare = (name: string, type: string, value: unknown) => string;
 export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
   /** The operation's name, for whoever counts calls. */
   readonly operation: string;
-  /** The fields of the repository, besides its `databaseId`. What users chose goes in as variables only. */
+  /**
+   * The fields of the repository, besides its `databaseId`. What users chose goes in as variables
+   * only.
+   */
   readonly fields: (question: Q, declare: Declare) => string;
   /** The fragments that the fields of these questions use. */
   readonly fragments?: (questions: readonly Q[]) => string;
@@ -71,8 +76,8 @@ export function documentOf<Q extends Question, A extends RepositoryPart>(
 }
 
 /**
- * Asks about several repositories in one GraphQL call, and once more for those that have another name by
- * now. A repository that cannot be asked does not keep the others from answering.
+ * Asks about several repositories in one GraphQL call, and once more for those that have another
+ * name by now. A repository that cannot be asked does not keep the others from answering.
  */
 export async function askRepositories<Q extends Question, A extends RepositoryPart>(
   caller: Caller,
@@ -100,8 +105,9 @@ export async function askRepository<Q extends Question, A extends RepositoryPart
 }
 
 /**
- * Asks each installation about its repositories, `perCall` of them at a time, and answers in the order of
- * the questions. An archived repository, and one of an installation that may not be used, is a refusal.
+ * Asks each installation about its repositories, `perCall` of them at a time, and answers in the
+ * order of the questions. An archived repository, and one of an installation that may not be used,
+ * is a refusal.
  */
 export async function askInstallations<Q extends Question, A extends RepositoryPart, R>(
   client: GitHubClient,
@@ -223,7 +229,10 @@ function orFailure<A>(read: () => Named<A>): Named<A> {
   }
 }
 
-/** A name that is another repository's now, or nobody's, may only be stale: the id shows the present name. */
+/**
+ * A name that is another repository's now, or nobody's, may only be stale: the id shows the present
+ * name.
+ */
 async function askAgainByNewNames<Q extends Question, A extends RepositoryPart>(
   caller: Caller,
   kind: QuestionKind<Q, A>,

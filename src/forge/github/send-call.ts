@@ -48,7 +48,10 @@ export interface Wire {
   readonly clock: ForgeClock;
 }
 
-/** Sends one call and gives the answer, of whatever status. A call still waiting for its token when its time is up is never sent. */
+/**
+ * Sends one call and gives the answer, of whatever status. A call still waiting for its token when
+ * its time is up is never sent.
+ */
 export async function sendCall(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -148,8 +151,8 @@ const graphqlError = z.looseObject({
 const graphqlErrors = z.looseObject({ errors: z.array(z.looseObject({ type: z.string().nullish() })) });
 
 /**
- * The answer inside an error of octokit's, or inside what caused it, such as a token that could not be renewed. Where
- * there is none, throws what `fetch` threw, which octokit wraps more than once.
+ * The answer inside an error of octokit's, or inside what caused it, such as a token that could not
+ * be renewed. Where there is none, throws what `fetch` threw, which octokit wraps more than once.
  */
 function answerOf(error: unknown): RawAnswer {
   const causes = [error];

@@ -53,9 +53,10 @@ export const createTag = (repository: GitHubRepository, name: string, sha: strin
   createRef(repository, { kind: "tag", name, sha }, () => readTagHead(repository, name));
 
 /**
- * Creates a tag and leaves the branch where it is, both or neither. GitHub compares where each ref is said to
- * be before it touches any (https://docs.github.com/en/graphql/reference/mutations#updaterefs). That page does
- * not say whether every branch may be named at the commit it is at: where it may not, nothing is written.
+ * Creates a tag and leaves the branch where it is, both or neither. GitHub compares where each ref
+ * is said to be before it touches any
+ * (https://docs.github.com/en/graphql/reference/mutations#updaterefs). That page does not say
+ * whether every branch may be named at the commit it is at: where it may not, nothing is written.
  */
 export async function tagTip(
   repository: GitHubRepository,
@@ -87,7 +88,10 @@ const createdShape = z
   )
   .nullish();
 
-/** GitHub carries out the fields of a mutation one after the other; a refused one is null, and the next are carried out all the same. */
+/**
+ * GitHub carries out the fields of a mutation one after the other; a refused one is null, and the
+ * next are carried out all the same.
+ */
 export function createTagsDocument(count: number): string {
   const numbers = Array.from({ length: count }, (_, index) => index);
   const variables = numbers.map((at) => `$r${at}: ID!, $n${at}: String!, $s${at}: GitObjectID!`);
@@ -98,7 +102,10 @@ export function createTagsDocument(count: number): string {
   return `mutation CreateTags(${variables.join(", ")}) {\n${fields.join("\n")}\n}`;
 }
 
-/** Creates tags in several repositories by one call: whether GitHub said of each that it is made. Of the others nothing is known. */
+/**
+ * Creates tags in several repositories by one call: whether GitHub said of each that it is made. Of
+ * the others nothing is known.
+ */
 export async function createTags(caller: Caller, tags: readonly NewTag[]): Promise<boolean[]> {
   const known = tags.filter(({ repository }) => repository.nodeId);
   const made = new Set(known.length === 0 ? [] : await createKnown(caller, known));

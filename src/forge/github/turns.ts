@@ -45,8 +45,8 @@ const CALL_ITSELF_MS = 5_000;
 const SEEN_LATELY_MS = 250;
 
 /**
- * Waits until this installation may be called, whatever other processes do; throws when that would take too
- * long. Gives when it was last seen that GitHub holds nobody back.
+ * Waits until this installation may be called, whatever other processes do; throws when that would
+ * take too long. Gives when it was last seen that GitHub holds nobody back.
  */
 export async function awaitTurn({ turns, clock }: Pacing, call: Call): Promise<number> {
   const { account, kind: budget } = call;
@@ -72,7 +72,10 @@ async function seeHeld(turns: Turns, account: number, budget: Budget): Promise<v
   if (seconds > 0) throw limited(seconds);
 }
 
-/** Throws before a request where GitHub wants none by now: waiting for a token, an answer or a repeat may have taken seconds. */
+/**
+ * Throws before a request where GitHub wants none by now: waiting for a token, an answer or a
+ * repeat may have taken seconds.
+ */
 export async function assertNotHeld(
   { limits, turns, clock }: Pacing,
   call: Call,
