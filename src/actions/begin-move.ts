@@ -20,6 +20,7 @@ import { recordEvents } from "../store/timeline.ts";
 import type { Deps } from "./deps.ts";
 import type { Transition } from "./look-at-card.ts";
 import { releaseWithRetry } from "./release-with-retry.ts";
+import { allInOrder } from "../store/transaction.ts";
 
 /** A move that this process holds. */
 export interface HeldMove {
@@ -61,7 +62,7 @@ export async function lockTransition(
   }: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
   stageId: string,
 ): Promise<LockedTransition | null> {
-  const [card, , project, linkCount, open] = await Promise.all([
+  const [card, , project, linkCount, open] = await allInOrder([
     lockCard(trx, cardId),
     holdStage(trx, stageId),
     findProject(trx, workspaceId, projectId),
@@ -129,7 +130,7 @@ export async function enterStage(
 ): Promise<void> {
   await placeCard(trx, card.id, stage.id, index);
   if (card.stageId === stage.id) return;
-  await Promise.all([
+  await allInOrder([
     card.blocked && setBlocked(trx, card.id, null),
     recordEvents(trx, [
       {

@@ -2,6 +2,7 @@ import { invalid } from "../errors.ts";
 import type { Trx } from "../store/connect.ts";
 import { holdFeature } from "../store/features.ts";
 import { holdLabels } from "../store/labels.ts";
+import { allInOrder } from "../store/transaction.ts";
 
 export interface GroupingInput {
   /** The whole set. */
@@ -18,7 +19,7 @@ export async function holdGrouping(
   workspaceId: string,
   { labelIds = [], featureId }: GroupingInput,
 ): Promise<void> {
-  const [labels, feature] = await Promise.all([
+  const [labels, feature] = await allInOrder([
     labelIds.length > 0 ? holdLabels(trx, workspaceId, labelIds) : new Set<string>(),
     typeof featureId === "string" ? holdFeature(trx, workspaceId, featureId) : true,
   ]);

@@ -2,6 +2,7 @@ import { invalid } from "../errors.ts";
 import { wikiLinksOf } from "../flow/wiki-links.ts";
 import type { Trx } from "../store/connect.ts";
 import { holdThesePages, setCardPageLinks, setCardPages } from "../store/page-links.ts";
+import { allInOrder } from "../store/transaction.ts";
 
 export interface CardPagesInput {
   readonly description?: string | undefined;
@@ -34,7 +35,7 @@ export async function saveCardPages(
   cardId: string,
   { description, docIds }: CardPagesInput,
 ): Promise<void> {
-  await Promise.all([
+  await allInOrder([
     docIds && setCardPages(trx, cardId, docIds),
     description !== undefined && setCardPageLinks(trx, workspaceId, cardId, wikiLinksOf(description)),
   ]);

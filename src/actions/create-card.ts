@@ -1,4 +1,4 @@
-import { invalid } from "../errors.ts";
+import { invalid, type Problem } from "../errors.ts";
 import { backlogOf, stageOf, type Stage } from "../flow/flow.ts";
 import {
   findCardOfRequest,
@@ -29,6 +29,7 @@ import { knownRepositories } from "./relink-card.ts";
 import { requireRoleFor } from "./require-role.ts";
 import { settleMove } from "./settle-move.ts";
 import type { Caller, Write } from "./write.ts";
+import { allInOrder } from "../store/transaction.ts";
 
 export interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title: string;
@@ -56,7 +57,7 @@ export async function createCard(
   const stage = targetStage(project, write, input.statusId) ?? backlog;
   if (stage.id === backlog.id) {
     const draft = await prepareDraft(deps, write, project, input);
-    const [, { card, columnToCount }] = await Promise.all([
+    const [, { card, columnToCount }] = await allInOrder([
       insertDraft(trx, draft),
       readChangedCard(trx, workspaceId, draft.number),
     ]);
@@ -68,7 +69,7 @@ export async function createCard(
   const created = earlier ?? (await createDraft(deps, write, project, input));
   const { number } = created;
   const transition = await lockTransition(trx, created, stage.id);
-  if (!transition) throw new Error(`stage ${stage.id} of another flow`);
+  if (!transition) throw noSuchStage();
   const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
   const readCreated = async (end: Trx): Promise<Card> =>
     (await readChangedCard(end, workspaceId, number)).card;
@@ -109,7 +110,7 @@ async function prepareDraft(
   input: CreateCardInput,
 ): Promise<Draft> {
   const stageId = backlogOf(project.flow).id;
-  const [relations, , repositoryIds, , , rank, number] = await Promise.all([
+  const [relations, , repositoryIds, , , rank, number] = await allInOrder([
     cardRelations(trx, workspaceId, input),
     lockProject(trx, project.id, "share"),
     repositoriesOf(trx, project, input.repositoryIds),
@@ -142,7 +143,7 @@ async function prepareDraft(
 
 async function insertDraft(trx: Trx, { repositoryIds, input, ...card }: Draft): Promise<void> {
   const { id: cardId, workspaceId, number, createdBy } = card;
-  await Promise.all([
+  await allInOrder([
     insertCard(trx, card),
     insertLinks(trx, cardId, repositoryIds),
     input.labelIds && setCardLabels(trx, cardId, input.labelIds),
@@ -153,14 +154,15 @@ async function insertDraft(trx: Trx, { repositoryIds, input, ...card }: Draft): 
   ]);
 }
 
+const noSuchStage = (): Problem =>
+  invalid("The project's flow has no stage with this id. GET /v1/board lists the stages.", [
+    { path: "body.statusId", message: "not a stage of this project" },
+  ]);
+
 function targetStage(project: Project, caller: Caller, statusId: string | undefined): Stage | undefined {
   if (statusId === undefined) return undefined;
   const stage = stageOf(project.flow, statusId);
-  if (!stage) {
-    throw invalid("The project's flow has no stage with this id. GET /v1/board lists the stages.", [
-      { path: "body.statusId", message: "not a stage of this project" },
-    ]);
-  }
+  if (!stage) throw noSuchStage();
   requireRoleFor(caller, stage);
   return stage;
 }

@@ -19,6 +19,7 @@ import { cardRelations, type RelationInput } from "./card-relations.ts";
 import type { Deps } from "./deps.ts";
 import { relinkCard } from "./relink-card.ts";
 import type { Write } from "./write.ts";
+import { allInOrder } from "../store/transaction.ts";
 
 export interface UpdateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title?: string | undefined;
@@ -43,7 +44,7 @@ export async function updateCard(
 ): Promise<StoredAnswer> {
   const { trx, workspaceId, userId } = write;
   const { title, description, priority, dueDate, featureId } = input;
-  const [, , , current, , relations] = await Promise.all([
+  const [, , , current, , relations] = await allInOrder([
     input.repositoryIds && lockProject(trx, card.projectId, "share"),
     holdGrouping(trx, workspaceId, input),
     holdCardPages(trx, workspaceId, input),
@@ -68,7 +69,7 @@ export async function updateCard(
     actor: { userId, login: null },
     data: { fields },
   } as const;
-  const [, , , , { card: changed, columnToCount }] = await Promise.all([
+  const [, , , , { card: changed, columnToCount }] = await allInOrder([
     input.labelIds && setCardLabels(trx, card.id, input.labelIds),
     saveCardPages(trx, workspaceId, card.id, input),
     (fields.length > 0 || isRelinked) && saveCardFields(trx, card.id, changes),

@@ -11,7 +11,7 @@ import {
   type HeldKey,
   type StoredAnswer,
 } from "../store/idempotency.ts";
-import { beginTransaction } from "../store/transaction.ts";
+import { allInOrder, beginTransaction } from "../store/transaction.ts";
 import type { Deps } from "./deps.ts";
 import { releaseWithRetry } from "./release-with-retry.ts";
 
@@ -98,7 +98,7 @@ export class Write implements Caller {
 
   /** Stores the answer and commits the transaction, in one round trip. The write is done. */
   async answer(body: unknown, status = 200): Promise<StoredAnswer> {
-    const [answer] = await Promise.all([this.answerIn(this.trx, body, status), this.trx.commit()]);
+    const [answer] = await allInOrder([this.answerIn(this.trx, body, status), this.trx.commit()]);
     return answer;
   }
 

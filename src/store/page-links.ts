@@ -1,4 +1,5 @@
 import { rows, type Db } from "./connect.ts";
+import { allInOrder } from "./transaction.ts";
 
 /** The slugs of a board's other pages that begin so. */
 export async function listSlugs(
@@ -45,7 +46,7 @@ export async function setCardPageLinks(
   cardId: string,
   slugs: readonly string[],
 ): Promise<void> {
-  await Promise.all([
+  await allInOrder([
     rows(db, "delete from card_page_links where card_id = :cardId", { cardId }),
     rows(
       db,

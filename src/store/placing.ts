@@ -1,6 +1,7 @@
 import { generateKeyBetween } from "fractional-indexing";
 import { rows, type Trx } from "./connect.ts";
 import { whileItStands } from "./violations.ts";
+import { allInOrder } from "./transaction.ts";
 
 /**
  * Locks a column until the transaction ends, so that two cards never get one place. Everybody takes exactly one of these, and
@@ -18,7 +19,7 @@ interface Ranked {
 
 /** The rank of a new last card of a column. The column is locked until the transaction ends. */
 export async function rankAtEnd(trx: Trx, stageId: string): Promise<string> {
-  const [, [last]] = await Promise.all([
+  const [, [last]] = await allInOrder([
     holdColumn(trx, stageId),
     rows<Ranked>(
       trx,
@@ -34,7 +35,7 @@ const OTHERS = "select rank from cards where stage_id = :stageId and deleted_at 
 /** Puts a card at `index` of a column, 0 being the top; past the end is the end. One row is written, whatever the column's length. */
 export async function placeCard(trx: Trx, cardId: string, stageId: string, index: number): Promise<void> {
   const column = { stageId, cardId };
-  const [, [first, second], [last]] = await Promise.all([
+  const [, [first, second], [last]] = await allInOrder([
     holdColumn(trx, stageId),
     rows<Ranked>(trx, `${OTHERS} order by rank offset :offset limit 2`, {
       ...column,

@@ -2,6 +2,7 @@ import { newId } from "../new-id.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { kindOn, type UserKind } from "./users.ts";
 import { partOf, rowsToRead, type Part, type Window } from "./window.ts";
+import { allInOrder } from "./transaction.ts";
 
 export const EVENT_KINDS = [
   "created",
@@ -58,7 +59,7 @@ const INSERT_EVENT = `
 
 /** Records events in the order given; those already recorded under their natural key are passed over. Gives how many were not. */
 export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promise<number> {
-  const recorded = await Promise.all(
+  const recorded = await allInOrder(
     events.map((event) =>
       rows(trx, INSERT_EVENT, {
         id: newId(),

@@ -51,3 +51,18 @@ export async function transaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Pr
     throw error;
   }
 }
+
+/**
+ * Waits for statements of one transaction that were sent together, and returns their results. Throws the error of the first
+ * that failed: PostgreSQL refuses those after it only because of that.
+ */
+export async function allInOrder<T extends readonly unknown[] | []>(
+  sent: T,
+): Promise<{ -readonly [Index in keyof T]: Awaited<T[Index]> }> {
+  const results = await Promise.allSettled(sent);
+  const values = results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
+  });
+  return values as { -readonly [Index in keyof T]: Awaited<T[Index]> };
+}
