@@ -24,26 +24,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
         find: "await whileItStands(rows(",
         replace: "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(rows(",
       },
-      {
-        file: "store/move-ends.js",
-        find: "return ended?.isEnded ?? false;",
-        replace: `if (ended?.isEnded && (globalThis.placings = (globalThis.placings ?? 0) + 1) % 3 === 0)
-          await db.raw(
-            "update cards c set rank = c.rank || '5', stage_id = (select s.id from stages s where s.project_id = c.project_id and s.kind = 'backlog') where c.id = ?",
-            [end.cardId]);
-          return ended?.isEnded ?? false;`,
-      },
     ],
   },
   {
     name: "the answer is kept under another key: a retry does everything again",
     breaks: "I2",
     edits: [
-      {
-        file: "store/at-once.js",
-        find: ":clientId, :stamp, :credentialId, :key, :fingerprint",
-        replace: ":clientId, :stamp, :credentialId, cast(:key as text) || gen_random_uuid(), :fingerprint",
-      },
       {
         file: "store/idempotency.js",
         find: "update idempotency_keys set state = 'done', holder = null",
@@ -56,9 +42,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I3",
     edits: [
       {
-        file: "http/answer-once.js",
-        find: `response.set("Idempotent-Replay", "true");`,
-        replace: `{ response.set("Idempotent-Replay", "true"); if (found.body) found = { ...found, body: found.body + " ".repeat(1 + Math.random() * 9) }; }`,
+        file: "http/route.js",
+        find: "return begun.answer;",
+        replace: `return { ...begun.answer, body: begun.answer.body && begun.answer.body + " ".repeat(1 + Math.random() * 9) };`,
       },
     ],
   },
@@ -68,8 +54,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "actions/settle-move.js",
-        find: `await settle("refused", null);`,
-        replace: `await settle("refused", null); await placeCard(trx, card.id, stage.id, 0);`,
+        find: `await end("refused", null);`,
+        replace: `await end("refused", null); await enterStage(trx, { card, stage }, 0, move.actorId);`,
       },
     ],
   },

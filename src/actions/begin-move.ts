@@ -12,6 +12,7 @@ import {
   insertOperation,
   settleOperation,
   takeOver,
+  type EarlierOperation,
   type Operation,
 } from "../store/operations.ts";
 import { placeCard } from "../store/placing.ts";
@@ -39,6 +40,8 @@ export interface LockedTransition extends Transition {
   readonly linkCount: number;
   /** The card's move that has not ended, or null. */
   readonly open: Operation | null;
+  /** How an earlier attempt of the same request to move the card into the stage ended, or null. */
+  readonly earlier: EarlierOperation | null;
 }
 
 export type BegunMove =
@@ -54,25 +57,23 @@ export type BegunMove =
  */
 export async function lockTransition(
   trx: Trx,
-  {
-    id: cardId,
-    workspaceId,
-    projectId,
-    number,
-  }: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
+  head: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
   stageId: string,
+  requestId: string,
 ): Promise<LockedTransition | null> {
-  const [card, , project, linkCount, open] = await allInOrder([
+  const { id: cardId, workspaceId, projectId, number } = head;
+  const [card, , project, linkCount, open, earlier] = await allInOrder([
     lockCard(trx, cardId),
     holdStage(trx, stageId),
     findProject(trx, workspaceId, projectId),
     countLinks(trx, cardId),
     findOpenOperation(trx, cardId),
+    findOperationOfRequest(trx, { cardId, stageId, requestId }),
   ]);
   if (!card) throw notFound(`There is no card ${number} on this board.`);
   if (!project) throw new Error(`card ${cardId} without its project`);
   const stage = stageOf(project.flow, stageId);
-  return stage ? { card, project, stage, linkCount, open } : null;
+  return stage ? { card, project, stage, linkCount, open, earlier } : null;
 }
 
 /**
@@ -86,9 +87,8 @@ export async function beginMove(
   transition: LockedTransition,
   request: { readonly index: number; readonly actorId: string; readonly requestId: string },
 ): Promise<BegunMove> {
-  const { card, stage, linkCount, open } = transition;
+  const { card, stage, linkCount, open, earlier } = transition;
   const { index, actorId, requestId } = request;
-  const earlier = await findOperationOfRequest(trx, { cardId: card.id, stageId: stage.id, requestId });
   if (earlier?.state === "done") return { state: "moved", result: earlier.result };
   if (!needsGit(card.stageId, stage, linkCount)) {
     if (open?.isHeld) throw beingMoved(card);

@@ -68,7 +68,7 @@ export async function createCard(
   const earlier = await findCardOfRequest(trx, workspaceId, requestId);
   const created = earlier ?? (await createDraft(deps, write, project, input));
   const { number } = created;
-  const transition = await lockTransition(trx, created, stage.id);
+  const transition = await lockTransition(trx, created, stage.id, requestId);
   if (!transition) throw noSuchStage();
   const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
   const readCreated = async (end: Trx): Promise<Card> =>

@@ -19,7 +19,7 @@ export async function moveCard(
   card: CardHead,
   { statusId, index }: { readonly statusId: string; readonly index: number },
 ): Promise<StoredAnswer> {
-  const transition = await lockTransition(write.trx, card, statusId);
+  const transition = await lockTransition(write.trx, card, statusId, write.requestId);
   if (!transition) {
     throw invalid("This card's flow has no stage with this id. GET /v1/board lists the stages.", [
       { path: "body.statusId", message: "not a stage of this card's flow" },

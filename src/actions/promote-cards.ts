@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Problem } from "../errors.ts";
 import { findCardById } from "../store/cards.ts";
 import type { Trx } from "../store/connect.ts";
-import { findOperationOfRequest, LAST_INDEX } from "../store/operations.ts";
+import { LAST_INDEX } from "../store/operations.ts";
 import { isActionOurs } from "../store/release-actions.ts";
 import {
   nextPromotion,
@@ -103,10 +103,10 @@ async function beginPromotion(
       const settled = async (end: PromotionEnd): Promise<null> => settle(trx, end).then(() => null);
       const card = await findCardById(trx, next.cardId);
       if (!card) return settled(skipped("deleted"));
-      const transition = await lockTransition(trx, card, stageId);
+      const transition = await lockTransition(trx, card, stageId, requestId);
       if (!transition) return settled(skipped("stage_removed"));
       // Moved by an earlier attempt of ours, or by whoever finished what that left.
-      const earlier = await findOperationOfRequest(trx, { cardId: card.id, stageId, requestId });
+      const { earlier } = transition;
       if (earlier?.state === "done") return settled(promoted(earlier.result));
       if (transition.card.stageId === stageId) return settled(skipped("already_there"));
       const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });

@@ -39,11 +39,17 @@ export async function findOpenOperation(db: Db, cardId: string): Promise<Operati
   );
 }
 
+export interface EarlierOperation {
+  readonly state: Operation["state"];
+  /** The answer to it, once it is done. */
+  readonly result: unknown;
+}
+
 /** How an earlier attempt of the same request to move the card into this stage ended, and its answer; null where there was none. */
 export async function findOperationOfRequest(
   db: Db,
   request: { readonly cardId: string; readonly stageId: string; readonly requestId: string },
-): Promise<{ readonly state: Operation["state"]; readonly result: unknown } | null> {
+): Promise<EarlierOperation | null> {
   return firstRow(
     db,
     `select state, result from operations
