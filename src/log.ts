@@ -42,58 +42,13 @@ function withoutRows(error: Error): object {
 }
 
 /**
- * How long a line of no urgency waits for others to be written with, in milliseconds. A write for each call woke a thread and the loop again: at 10, with writes left to threads, that was a
- * twenty-fifth of what changing a card over one connection took node.
+ * The log, as JSON lines, with secrets taken out of whatever is written to it. Without a destination it goes to the standard
+ * output, written by the process itself: a write that is left to a thread is lost when the process exits before it.
  */
-const GATHER_MS = 50;
-/** So many bytes are written without waiting. */
-const GATHER_BYTES = 65_536;
-/** From trace to info, as pino begins such a line. */
-const NOT_URGENT = /^\{"level":[123]0,/;
-
-/**
- * The standard output, and what is to be told of each line that goes there. It is written to while the process stands still, as pino does by itself: a write that is left to a thread is lost
- * when the process exits before it.
- */
-function gatheringOutput(): { output: DestinationStream; noteLine: (line: string) => void } {
-  const output = destinationOf({ minLength: GATHER_BYTES - 1, maxWrite: GATHER_BYTES, sync: true });
-  let timer: NodeJS.Timeout | undefined;
-  let isUrgent = false;
-  let isWaiting = false;
-  const write = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    isUrgent = false;
-    if (!isWaiting) return;
-    isWaiting = false;
-    output.flush();
-  };
-  process.on("exit", write);
-  return {
-    output,
-    noteLine: (line) => {
-      isWaiting = true;
-      if (NOT_URGENT.test(line)) timer ??= setTimeout(write, GATHER_MS).unref();
-      else if (!isUrgent) {
-        isUrgent = true;
-        setImmediate(write);
-      }
-    },
-  };
-}
-
-/**
- * The log, as JSON lines, with secrets taken out of whatever is written to it. Without a destination it goes to the standard output, where lines are gathered for a moment: to write
- * each by itself cost more than to make it. Warnings and errors do not wait, nor does what comes before them; what waits when the process ends, by itself or by
- * an exception, is written then.
- */
-export function createLog(level: string, destination?: DestinationStream): Logger {
+export function createLog(
+  level: string,
+  destination: DestinationStream = destinationOf({ sync: true }),
+): Logger {
   const options = { level, base: null, serializers: { err: withoutRows } };
-  if (destination) return pino({ ...options, hooks: { streamWrite: withoutSecrets } }, destination);
-  const { output, noteLine } = gatheringOutput();
-  const streamWrite = (line: string): string => {
-    noteLine(line);
-    return withoutSecrets(line);
-  };
-  return pino({ ...options, hooks: { streamWrite } }, output);
+  return pino({ ...options, hooks: { streamWrite: withoutSecrets } }, destination);
 }

@@ -1,17 +1,21 @@
-import express, { type Request, type RequestHandler, type Response } from "express";
+import express, { type Request, type Response } from "express";
 import { invalid, Problem } from "../errors.ts";
 import { parseJson } from "./read-json.ts";
 
 /** Reads the bytes of a request's body, none where it has none. Throws for one that is too large or cannot be read. */
 export type ReadBytes = (request: Request, response: Response) => Promise<Buffer>;
 
-/** By express, but for what is plain: of such a body nothing has to be found out while it comes. */
 export function bytesReader(options: { readonly limit: number; readonly inflate?: boolean }): ReadBytes {
-  const readAny = express.raw({ type: () => true, ...options });
+  const readRaw = express.raw({ type: () => true, ...options });
   return async (request, response) => {
-    const { "content-length": length, "content-encoding": encoding } = request.headers;
-    const isPlain = encoding === undefined && length !== undefined && Number(length) <= options.limit;
-    return isPlain ? readPlain(request) : readByExpress(readAny, request, response);
+    await new Promise<void>((resolve, reject) => {
+      readRaw(request, response, (error?: unknown) => {
+        if (error === undefined) resolve();
+        else reject(error instanceof Error ? error : new Error("the body could not be read"));
+      });
+    });
+    const raw: unknown = request.body;
+    return Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
   };
 }
 
@@ -22,31 +26,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export async function readBody(request: Request, response: Response): Promise<unknown> {
   const raw = await readBytes(request, response);
   if (raw.length === 0) return undefined;
-  if (request.headers["content-type"] !== "application/json" && !request.is("application/json")) {
+  if (!request.is("application/json")) {
     throw new Problem("unsupported_media_type", "Send the body as application/json.");
   }
   return parse(raw);
-}
-
-const readPlain = (request: Request): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.once("end", () => resolve(Buffer.concat(parts)));
-    request.once("error", (cause) =>
-      reject(new Problem("invalid", "The request could not be read.", { cause })),
-    );
-  });
-
-async function readByExpress(readAny: RequestHandler, request: Request, response: Response): Promise<Buffer> {
-  await new Promise<void>((resolve, reject) => {
-    readAny(request, response, (error?: unknown) => {
-      if (error === undefined) resolve();
-      else reject(error instanceof Error ? error : new Error("the body could not be read"));
-    });
-  });
-  const raw: unknown = request.body;
-  return Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
 }
 
 function parse(raw: Buffer): unknown {

@@ -105,7 +105,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
         await cached.revalidate(deps.db);
         return handle(deps, { credential: cached.credential, cached, query }, { request, response });
       });
-      sendRead(request, response, answer);
+      sendRead(response, answer);
     },
   };
 }
@@ -135,14 +135,14 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
         if (!confirms) await cached.revalidate(deps.db);
         return handle(deps, { credential, cached, board, params, query }, { request, response });
       });
-      sendRead(request, response, answer);
+      sendRead(response, answer);
     },
   };
 }
 
-function sendRead(request: Request, response: Response, answer: unknown): void {
-  if (answer instanceof ReadyAnswer) sendJson(request, response, answer.body, answer.etag);
-  else sendJson(request, response, answer instanceof JsonText ? answer.text : JSON.stringify(answer));
+function sendRead(response: Response, answer: unknown): void {
+  if (answer instanceof ReadyAnswer) sendJson(response, answer.body, answer.etag);
+  else sendJson(response, answer instanceof JsonText ? answer.text : JSON.stringify(answer));
 }
 
 /**
@@ -220,16 +220,16 @@ export function writeRoute<
           throw error;
         }
       });
-      sendStored(request, response, answer);
+      sendStored(response, answer);
     },
   };
 }
 
 /** Sends the answer of a write, now or when it was first given. */
-function sendStored(request: Request, response: Response, { status, body }: StoredAnswer): void {
-  response.statusCode = status;
+function sendStored(response: Response, { status, body }: StoredAnswer): void {
+  response.status(status);
   if (body === null) response.end();
-  else sendJson(request, response, body);
+  else sendJson(response, body);
 }
 
 const defined = (

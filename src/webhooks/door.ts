@@ -3,7 +3,6 @@ import { invalid, Problem } from "../errors.ts";
 import { whereOf } from "../forge/github/translate-delivery.ts";
 import { verifyDelivery } from "../forge/github/verify-delivery.ts";
 import { bytesReader } from "../http/read-body.ts";
-import { sendText } from "../http/send-json.ts";
 import { TokenBuckets } from "../http/token-buckets.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { decode } from "./decode.ts";
@@ -41,6 +40,6 @@ export function webhookDoor(
       inLane({ guid, event, payload: payload.text, source: "webhook", ...where }),
     );
     response.statusCode = 202;
-    sendText(response, JSON.stringify({ accepted: isNew }));
+    response.json({ accepted: isNew });
   };
 }
