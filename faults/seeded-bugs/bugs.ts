@@ -119,7 +119,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "the log says who called, with everything",
     breaks: "I10",
     edits: [
-      { file: "log.js", find: "return withoutSecrets(line);", replace: "return line;" },
+      { file: "log.js", find: "hooks: { streamWrite: withoutSecrets }", replace: "hooks: {}" },
       {
         file: "http/observe-requests.js",
         find: `info({ requestId, method, path,`,
