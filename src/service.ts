@@ -18,7 +18,7 @@ import { migrate } from "./store/migrate.ts";
 import { createReadyBoards } from "./store/ready-boards.ts";
 import { noteLacking } from "./store/repositories.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
-import { freeDead } from "./webhooks/free-dead.ts";
+import { freeDead } from "./webhooks/work-lane.ts";
 import { createIntake } from "./webhooks/intake.ts";
 
 /** What is to be done at once is told by a notification; only what was put off waits for the next look, in milliseconds. */

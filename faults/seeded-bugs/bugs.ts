@@ -141,14 +141,14 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I12",
     edits: [
       {
-        file: "actions/found-events.js",
-        find: "return [...pulls.filter(isOpening), ...pushed,",
-        replace: "if (pulls) return []; return [...pulls.filter(isOpening), ...pushed,",
+        file: "actions/events/found-events.js",
+        find: "yield* pulls.filter(isOpening);",
+        replace: "if (pulls) return; yield* pulls.filter(isOpening);",
       },
       {
-        file: "actions/record-push.js",
-        find: "export async function recordPush(deps, event) {",
-        replace: "export async function recordPush(deps, event) { if (deps) return;",
+        file: "actions/events/push.js",
+        find: "export async function handlePush(deps, event, context) {",
+        replace: "export async function handlePush(deps, event, context) { if (deps) return;",
       },
     ],
   },

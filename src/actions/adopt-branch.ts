@@ -6,6 +6,7 @@ import { findCard, findCardById, lockCard, type CardHead } from "../store/cards.
 import type { Db, Trx } from "../store/connect.ts";
 import type { InboxItem } from "../store/inbox/list-inbox.ts";
 import {
+  branchKey,
   findSuggestion,
   forgetInboxItems,
   holdInboxItem,
@@ -16,7 +17,6 @@ import { findOpenOperation } from "../store/operations.ts";
 import { findProject } from "../store/projects.ts";
 import { findRepository, type Repository } from "../store/repositories.ts";
 import { recordEvents } from "../store/timeline.ts";
-import { branchKey } from "./branch-items.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
 import type { Caller, Write } from "./write.ts";
 import { catchUpSoon } from "./catch-up-card.ts";

@@ -4,7 +4,7 @@ import { insertComment, readComment } from "../store/comments.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
 import { transaction } from "../store/transaction.ts";
 import type { Deps } from "./deps.ts";
-import { recordGiveUpHere } from "./record-give-up.ts";
+import { recordGiveUpHere } from "./events/give-up.ts";
 import { CALLER_WAITS_MS, mirrorComment, mirrorLater } from "./mirror-comment.ts";
 import type { Write } from "./write.ts";
 

@@ -5,7 +5,6 @@ import type { LandedCommit } from "../forge/releasing.ts";
 import type { Db } from "../store/connect.ts";
 import { isInstallationRefused } from "../store/installations.ts";
 import { addJob } from "../store/jobs.ts";
-import { findRepositoryByForgeId } from "../store/repositories.ts";
 import {
   findKnownTrunk,
   findTrunk,
@@ -15,7 +14,7 @@ import {
   type ListedTrunk,
   type Trunk,
 } from "../store/trunks.ts";
-import { confirmTip, hearOfTip } from "../store/trunk-tips.ts";
+import { confirmTip, noteTip } from "../store/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 import { recheckLacking } from "./recheck-blocked.ts";
 import { transaction } from "../store/transaction.ts";
@@ -47,15 +46,15 @@ export async function followNewTrunksSoon(db: Db, projectId: string): Promise<vo
   }
 }
 
-/** A push tells where a branch is and which commits are new, but not what brought them: the history does. */
-export async function heedPush(deps: Deps, event: Pushed): Promise<void> {
-  const repository = await findRepositoryByForgeId(deps.db, event.repository.forgeId);
-  if (!repository) return;
-  const { branchName, before, after } = event;
-  await hearOfTip(deps.db, { repositoryId: repository.id, branchName, before, after });
-  if (after === null) return;
-  const trunk = await findTrunk(deps.db, repository.id, branchName);
-  if (trunk) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
+/** A push names the tip of a branch and its new commits, but not the pull requests that brought them: the history does. */
+export async function notePushedTip(
+  db: Db,
+  repositoryId: string,
+  { branchName, before, after }: Pushed,
+): Promise<void> {
+  await noteTip(db, { repositoryId, branchName, before, after });
+  if (after !== null && (await findTrunk(db, repositoryId, branchName)))
+    await followTrunkSoon(db, repositoryId, branchName);
 }
 
 /** Reads what landed on a trunk branch since it was read last. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BROKEN_WORDS } from "../flow/connection.ts";
-import { ForgeUnavailable, type BranchAnswer, type InspectedPullRequest } from "../forge/forge.ts";
+import { ForgeUnavailable, type InspectedPullRequest } from "../forge/forge.ts";
 import { clockOf } from "../store/installations.ts";
 import {
   keepPlace,
@@ -12,14 +12,11 @@ import {
   type KnownBranch,
 } from "../store/reconciling.ts";
 import type { Deps } from "./deps.ts";
-import { foundEvents } from "./found-events.ts";
+import { foundEvents, type Shown, type WhenAsked } from "./events/found-events.ts";
+import { handleEvent } from "./events/handle-event.ts";
 import { keepUnheardCuts } from "./keep-unheard-cuts.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
-import { recordEvent } from "./record-event.ts";
-import { recordFoundChecks } from "./record-found-checks.ts";
-import { recordFoundWords } from "./record-found-words.ts";
-import { recordLostWords } from "./record-lost-words.ts";
 
 export interface Pace {
   /** What changed here less than this ago is left to its webhooks: the forge's reads may be older. */
@@ -124,42 +121,25 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
     if (answer?.refusal?.details?.["connection"] === "refused")
       throw new ForgeUnavailable(answer.refusal.message);
     if (!answer || answer.refusal) continue;
-    await heal(deps, known, answer, when);
+    await handleDifferences(deps, known, answer, when);
     seen.add(known.repositoryId);
   }
   await markReconciled(deps.db, [...seen]);
 }
 
-/** ISO 8601, by the database's clock. What changed here after `quietSince` may be newer than the answer. */
-interface WhenAsked {
-  readonly askedAt: string;
-  readonly quietSince: string;
-}
-
-async function heal(
+async function handleDifferences(
   deps: Deps,
   known: KnownBranch,
-  answer: Exclude<BranchAnswer, { readonly refusal: object }>,
-  { askedAt, quietSince }: WhenAsked,
+  shown: Shown,
+  when: WhenAsked,
 ): Promise<void> {
-  const events = foundEvents(known, answer, askedAt);
-  for (const event of events) {
-    const { cardId, branchName } = known;
+  const { cardId, branchName } = known;
+  for await (const event of foundEvents(deps, known, shown, when)) {
     deps.log.info({ cardId, branchName, type: event.type }, "found what nobody told of");
-    await recordEvent(deps, event);
+    await handleEvent(deps, event);
   }
-  if (known.isConflicting && answer.pullRequests.some(isMergeable)) await recheckSoon(deps.db, known.cardId);
-  const open = answer.pullRequests.find(isOpenAt(answer.headSha));
-  if (open) await recordFoundChecks(deps, known, open, askedAt);
-  if (!answer.said) return;
-  await recordFoundWords(deps, known, answer.repository, answer.said);
-  await recordLostWords(deps, known, answer.repository, answer.said, { askedAt, quietSince });
+  if (known.isConflicting && shown.pullRequests.some(isMergeable)) await recheckSoon(deps.db, cardId);
 }
-
-const isOpenAt =
-  (headSha: string | null) =>
-  (pull: InspectedPullRequest): boolean =>
-    pull.state === "open" && pull.headSha === headSha;
 
 /** The forge tells nobody that a push to the target has resolved a conflict; it may be working that out still. */
 const isMergeable = ({ state, mergeable }: InspectedPullRequest): boolean =>

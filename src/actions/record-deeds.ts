@@ -6,10 +6,10 @@ import { savePullRequest, type PullRequestRow } from "../store/pull-requests.ts"
 import { addPromotion, isOperationOurs } from "../store/operations.ts";
 import { recordEvents, type EventKind } from "../store/timeline.ts";
 import { doubtTip } from "../store/trunk-tips.ts";
+import { replayDeferredSoon } from "../store/lanes.ts";
 import { beingMoved } from "./begin-move.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
-import { hearAgainSoon } from "./hear-again.ts";
 import { transaction } from "../store/transaction.ts";
 
 /** For whom a deed of ours was done, and to which card. */
@@ -151,7 +151,7 @@ const save = async (
 ): Promise<void> => {
   const pull = { repositoryId, number: prNumber, cardId: card.id, nodeId, targetBranch, headSha };
   const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, headBranch: branchName, ...now });
-  if (isNew) await hearAgainSoon(trx, repositoryId, prNumber);
+  if (isNew) await replayDeferredSoon(trx, repositoryId, prNumber);
 };
 
 /** Tells what was done, and ends a record of it. */

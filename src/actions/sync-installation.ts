@@ -1,6 +1,8 @@
 import { slugOf } from "../flow/branch-name.ts";
 import { DEFAULT_FLOW } from "../flow/flow.ts";
+import type { RepositoryChanged } from "../forge/events.ts";
 import type { ForgeInstallation } from "../forge/forge.ts";
+import { listBlockedCards } from "../store/blocked-cards.ts";
 import type { Trx } from "../store/connect.ts";
 import {
   clockOf,
@@ -11,15 +13,20 @@ import {
 } from "../store/installations.ts";
 import { holdLinkedCards, removeLinks } from "../store/links.ts";
 import { insertProject, listProjectsWithFlow } from "../store/projects.ts";
-import { listProjectRepositories, setLinkedByDefault } from "../store/repositories.ts";
+import {
+  findRepositoryByForgeId,
+  listProjectRepositories,
+  setLinkedByDefault,
+} from "../store/repositories.ts";
 import { takeOwedComparison } from "../store/reconciling.ts";
 import { recordEvents } from "../store/timeline.ts";
+import { doubtTips } from "../store/trunk-tips.ts";
 import { insertWorkspace, listWorkspacesOfOrganization } from "../store/workspaces.ts";
 import type { Deps } from "./deps.ts";
 import { followTrunksLater } from "./follow-trunk.ts";
-import { forgeActor } from "./forge-actor.ts";
+import { forgeActor } from "./forge-accounts.ts";
 import { freshFlow } from "./fresh-flow.ts";
-import { recheckForbidden, recheckIfBlocked } from "./recheck-blocked.ts";
+import { recheckForbidden, recheckIfBlocked, recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 import { unlinked } from "./relink-card.ts";
 import { transaction } from "../store/transaction.ts";
@@ -100,4 +107,19 @@ async function unlinkAll(deps: Deps, trx: Trx, repositoryIds: readonly string[])
     await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
     await recheckIfBlocked(trx, cardId);
   }
+}
+
+/**
+ * Follows a repository to its new name, default branch or owner, or to its end: what the account's installation grants is read again. What blocked
+ * cards there may be gone.
+ */
+export async function handleRepositoryChange(deps: Deps, event: RepositoryChanged): Promise<void> {
+  const { db } = deps;
+  if (event.installationId === null) return;
+  await syncInstallation(deps, event.installationId);
+  const repository = await findRepositoryByForgeId(db, event.repository.forgeId);
+  if (repository?.installationId !== event.installationId) return;
+  // An archived one refuses everything: an inspection shows that before anything is done elsewhere.
+  await doubtTips(db, repository.id);
+  for (const cardId of await listBlockedCards(db, repository.id)) await recheckSoon(db, cardId);
 }

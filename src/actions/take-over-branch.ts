@@ -3,12 +3,11 @@ import type { InspectedPullRequest } from "../forge/forge.ts";
 import { takeBranch } from "../store/branches.ts";
 import { listOutcomes } from "../store/check-reports.ts";
 import type { Trx } from "../store/connect.ts";
-import { forgetInboxItems } from "../store/inbox/stored-items.ts";
+import { branchKey, forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { adoptPullRequest } from "../store/pull-requests.ts";
 import { saveFoundReport } from "../store/reconciling.ts";
 import { recordEvents, type NewEvent } from "../store/timeline.ts";
-import { branchKey } from "./branch-items.ts";
-import { hearAgainSoon } from "./hear-again.ts";
+import { replayDeferredSoon } from "../store/lanes.ts";
 
 /** A branch as the forge shows it now. */
 export interface SeenBranch {
@@ -43,7 +42,7 @@ export async function takeOverBranch(trx: Trx, taker: Taker, branch: SeenBranch)
       headBranch: name,
       mergeSha: null,
     });
-    if (isNew) await hearAgainSoon(trx, repositoryId, number);
+    if (isNew) await replayDeferredSoon(trx, repositoryId, number);
   }
   const prNumber = openPullRequests[0]?.number ?? null;
   await recordEvents(trx, [

@@ -1,4 +1,4 @@
-import { registerAgent } from "../actions/forge-member.ts";
+import { registerAgent } from "../actions/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
 import { listAgents, removeAgent } from "../store/agents.ts";

@@ -1,4 +1,4 @@
-import { addMember } from "../actions/forge-member.ts";
+import { addMember } from "../actions/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";

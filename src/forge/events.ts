@@ -3,7 +3,7 @@
  * payload type goes further. Times are the forge's own (ISO 8601 UTC) where it gives one, else null.
  */
 import type { CheckOutcome } from "../flow/checks.ts";
-import type { ForgeAccount, ForgeRepository, NewestCommit, ReviewState } from "./forge.ts";
+import type { ForgeAccount, ForgeRepository, InspectedCheck, NewestCommit, ReviewState } from "./forge.ts";
 
 interface FromRepository {
   readonly installationId: number | null;
@@ -11,7 +11,7 @@ interface FromRepository {
   /** Null when the account is gone. */
   readonly sender: ForgeAccount | null;
   readonly at: string | null;
-  /** Nobody told of it: it was found by comparing what is known with what the forge shows. Then `at` is at the latest when it happened. */
+  /** No webhook reported it: a comparison of the stored state with the forge found it. It happened at `at` or before. */
   readonly isFound?: true;
 }
 
@@ -73,6 +73,15 @@ export interface CheckReported extends FromRepository {
   readonly branchNames: readonly string[];
 }
 
+/** What checks and statuses say on a commit, where a comparison found that no webhook had reported it. */
+export interface ChecksFound extends FromRepository {
+  readonly type: "checks_found";
+  readonly sha: string;
+  readonly reports: readonly InspectedCheck[];
+  /** When the forge was asked. */
+  readonly askedAt: string;
+}
+
 export interface ReviewSubmitted extends FromRepository {
   readonly type: "review_submitted";
   readonly number: number;
@@ -118,6 +127,7 @@ export type ForgeEvent =
   | Pushed
   | PullRequestEvent
   | CheckReported
+  | ChecksFound
   | ReviewSubmitted
   | Commented
   | InstallationChanged

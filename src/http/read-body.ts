@@ -32,6 +32,16 @@ export async function readBody(request: Request, response: Response): Promise<un
   return parse(raw);
 }
 
+/** A payload of another system, which must be JSON in UTF-8: as text and as its value. */
+export function decodePayload(payload: Buffer): { text: string; parsed: unknown } {
+  try {
+    const text = utf8.decode(payload);
+    return { text, parsed: JSON.parse(text) };
+  } catch (error) {
+    throw new Problem("invalid", "The payload is not JSON.", { cause: error });
+  }
+}
+
 function parse(raw: Buffer): unknown {
   try {
     return parseJson(utf8.decode(raw));

@@ -7,7 +7,7 @@ import { addJob } from "../store/jobs.ts";
 import { listOrphanedOperations } from "../store/operations.ts";
 import { listOrphanedActions } from "../store/release-actions.ts";
 import type { LostJobs } from "./lost-jobs.ts";
-import { freeDead } from "../webhooks/free-dead.ts";
+import { freeDead } from "../webhooks/work-lane.ts";
 
 export interface Pulse {
   /** Ends the pulse and tells the others that this process is gone. */

@@ -9,7 +9,6 @@ import {
 } from "../actions/bring-back-hotfix.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
-import { HEAR_AGAIN } from "../actions/hear-again.ts";
 import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
 import { RECONCILE } from "../actions/reconcile-later.ts";
@@ -23,7 +22,7 @@ import {
 } from "../actions/resume-move.ts";
 import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
 import { resumeAction } from "../actions/resume-release-action.ts";
-import { SUGGEST_BRANCH, suggestBranch } from "../actions/suggest-branch.ts";
+import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
 import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-leftovers.ts";
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
@@ -31,8 +30,7 @@ import { dropOldBoardChanges } from "../store/ready-boards.ts";
 import { dropOldPlaceChanges } from "../store/column-counts.ts";
 import type { Retention } from "../store/retention.ts";
 import { addJob, forgetGivenUp } from "../store/jobs.ts";
-import { hearAgain } from "../webhooks/hear-again.ts";
-import { WORK_LANE, workLanesSoon } from "../webhooks/receive.ts";
+import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, workLanesSoon } from "../store/lanes.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
 import { DROP_OLD, dropOld } from "./drop-old.ts";
@@ -67,9 +65,9 @@ const branchPayload = z.object({
 export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   ...forgetting(deps, tasksByTheClock(deps, retention)),
   [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
-  [HEAR_AGAIN]: (payload) => {
+  [REPLAY_DEFERRED]: (payload) => {
     const { repositoryId, number } = pullPayload.parse(payload);
-    return hearAgain(deps, repositoryId, number);
+    return replayDeferred(deps.db, repositoryId, number);
   },
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BRING_BACK_HOTFIX]: (payload) => bringBackHotfix(deps, cardPayload.parse(payload).cardId),

@@ -19,8 +19,6 @@ export interface JobOptions {
   readonly key?: string;
   /** Milliseconds from now before which it does not run. */
   readonly delayMs?: number;
-  /** Leaves a job that waits under this key its time. */
-  readonly keepsTime?: boolean;
   readonly maxAttempts?: number;
 }
 
@@ -29,12 +27,11 @@ export async function addJob(
   db: Db,
   task: string,
   payload: Readonly<Record<string, unknown>>,
-  { queue, key, delayMs = 0, keepsTime = false, maxAttempts = 25 }: JobOptions = {},
+  { queue, key, delayMs = 0, maxAttempts = 25 }: JobOptions = {},
 ): Promise<void> {
   await db.raw(
     `select graphile_worker.add_job(:task, payload := cast(:payload as json), queue_name := :queue, job_key := :key,
-              run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts,
-              job_key_mode := :mode)`,
+              run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts)`,
     {
       task,
       payload: JSON.stringify(payload),
@@ -42,7 +39,6 @@ export async function addJob(
       key: key ?? null,
       delayMs,
       maxAttempts,
-      mode: keepsTime ? "preserve_run_at" : "replace",
     },
   );
 }

@@ -20,8 +20,8 @@ export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): P
   return trunk?.sha ?? null;
 }
 
-/** Hears of a push. One that does not follow on what was heard before leaves the tip in doubt until the forge is asked. */
-export async function hearOfTip(
+/** Notes a push. One that does not follow on the known tip leaves the tip in doubt until the forge is asked. */
+export async function noteTip(
   db: Db,
   trunk: TrunkKey & { readonly before: string | null; readonly after: string | null },
 ): Promise<void> {

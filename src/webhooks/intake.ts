@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
 import { isDatabaseAway } from "../store/connect.ts";
 import { insertDeliveries, type NewDelivery } from "../store/deliveries.ts";
-import { workLanesSoon } from "./receive.ts";
+import { workLanesSoon } from "../store/lanes.ts";
 
 /** Statements under way at once. While they are, what comes in gathers for the next one. */
 const AT_ONCE = 2;
@@ -13,7 +13,24 @@ const MOST_CHARACTERS = 1_000_000;
 /** Lanes are woken at once, and then at most this often: each time costs a commit that wakes every worker. */
 const BETWEEN_WAKES_MS = 50;
 
-/** Keeps deliveries, those that come at the same moment by one statement. */
+/**
+ * Stores deliveries by one statement, and counts them; returns for each whether it was new. The caller then asks for their lanes to be worked;
+ * where the process dies in between, `work-forgotten-lanes` does.
+ */
+export async function storeDeliveries(
+  { db, metrics }: Pick<Deps, "db" | "metrics">,
+  deliveries: readonly NewDelivery[],
+): Promise<boolean[]> {
+  const added = await insertDeliveries(db, deliveries);
+  return deliveries.map(({ guid, source }) => {
+    // Of the same delivery twice in one statement the first is the new one.
+    const isNew = added.delete(guid);
+    metrics.deliveries.inc({ source, result: isNew ? "new" : "known" });
+    return isNew;
+  });
+}
+
+/** Stores the deliveries that the door receives, those that arrive together as one batch. */
 export interface Intake {
   /** Once this resolves no crash loses the delivery. False when it is one we have already. */
   keep(delivery: NewDelivery): Promise<boolean>;
@@ -31,7 +48,7 @@ interface Waiting {
  * A delivery costs one statement, or a part of one. Its lane is woken after it was answered, many lanes by one statement; where that comes to
  * nothing (the process dies in between) whoever looks for forgotten lanes finds it.
  */
-export function createIntake({ db, log, metrics }: Deps): Intake {
+export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake {
   const waiting: Waiting[] = [];
   let underWay = 0;
   const lanes = new Set<string>();
@@ -41,8 +58,8 @@ export function createIntake({ db, log, metrics }: Deps): Intake {
     while (lanes.size > 0) {
       const some = [...lanes];
       lanes.clear();
-      await workLanesSoon(db, some).catch((error: unknown) => {
-        log.warn({ err: error }, "lanes could not be woken");
+      await workLanesSoon(deps.db, some).catch((error: unknown) => {
+        deps.log.warn({ err: error }, "lanes could not be woken");
       });
       await sleep(BETWEEN_WAKES_MS);
     }
@@ -50,14 +67,12 @@ export function createIntake({ db, log, metrics }: Deps): Intake {
   }
 
   async function store(group: readonly Waiting[]): Promise<void> {
-    const known = await insertDeliveries(
-      db,
+    const areNew = await storeDeliveries(
+      deps,
       group.map(({ delivery }) => delivery),
     );
-    for (const { delivery, resolve } of group) {
-      // Of the same delivery twice in one statement the first is the new one.
-      const isNew = known.delete(delivery.guid);
-      metrics.deliveries.inc({ source: delivery.source, result: isNew ? "new" : "known" });
+    for (const [at, { delivery, resolve }] of group.entries()) {
+      const isNew = areNew[at] ?? false;
       if (isNew) lanes.add(delivery.lane);
       resolve(isNew);
     }

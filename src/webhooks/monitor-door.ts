@@ -4,8 +4,8 @@ import { validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
 import { reportError } from "../actions/report-error.ts";
 import { notFound, Problem } from "../errors.ts";
+import { decodePayload } from "../http/read-body.ts";
 import { findMonitor } from "../store/monitors.ts";
-import { decode } from "./decode.ts";
 import { readReport } from "./monitor-report.ts";
 
 const MAX_REPORT = "1mb";
@@ -24,7 +24,7 @@ export function monitorDoor(deps: Deps): RequestHandler[] {
         "Sign the body in the header Sentry-Hook-Signature: its HMAC-SHA256 with the monitor's secret, in lower-case hex.",
       );
     }
-    const report = readReport(decode(body).parsed, {
+    const report = readReport(decodePayload(body).parsed, {
       resource: request.get("sentry-hook-resource"),
       requestId: request.get("request-id"),
     });

@@ -3,8 +3,9 @@ import type { DeliveryAttempt } from "../forge/forge.ts";
 import { isTranslated, whereOf } from "../forge/github/translate-delivery.ts";
 import { clockOf } from "../store/installations.ts";
 import { listUnknown } from "../store/deliveries.ts";
+import { laneOf, workLanesSoon } from "../store/lanes.ts";
 import { markRepaired, repairedUntil } from "../store/repairs.ts";
-import { receiveDelivery } from "./receive.ts";
+import { storeDeliveries } from "./intake.ts";
 
 export const TAKE_IN_MISSED = "take-in-missed-deliveries";
 
@@ -86,7 +87,8 @@ async function findMissed(deps: Deps, atOnce: number, lost: ReadonlySet<string>)
 async function takeIn(deps: Deps, { id, guid, event }: DeliveryAttempt): Promise<boolean> {
   const payload = await deps.forge.deliveredPayload(id);
   if (payload === null) return false;
-  const { repositoryId, installationId } = whereOf(JSON.parse(payload));
-  await receiveDelivery(deps, { guid, event, payload, repositoryId, installationId, source: "log" });
+  const lane = laneOf(whereOf(JSON.parse(payload)));
+  await storeDeliveries(deps, [{ guid, event, lane, payload, source: "log" }]);
+  await workLanesSoon(deps.db, [lane]);
   return true;
 }

@@ -1,104 +1,92 @@
 import type { Deps } from "../actions/deps.ts";
-import type { PullRequestEvent } from "../forge/events.ts";
+import { handleEvent } from "../actions/events/handle-event.ts";
+import { MAX_DEATHS } from "../actions/resume-move.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
+import { translateDelivery } from "../forge/github/translate-delivery.ts";
+import { findConversation } from "../store/conversations.ts";
 import {
+  countDeaths,
   isAwaited,
-  markFailed,
   markAwaiting,
+  markFailed,
   nextDeliveries,
   reopenAwaiting,
   type Delivery,
 } from "../store/deliveries.ts";
+import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/instances.ts";
+import { WORK_LANE, workLaneLater } from "../store/lanes.ts";
 import { noteWebhook } from "../store/repositories.ts";
-import { handleEvent, isHeard, type Said } from "./handle-event.ts";
-import { workLaneLater } from "./receive.ts";
-import { translateDelivery, type TranslatedDelivery } from "../forge/github/translate-delivery.ts";
+import { transaction } from "../store/transaction.ts";
 
-/** After this many failures a delivery is set aside, so that it no longer holds up what came after it. */
+/** After this many failures a delivery is parked, so that it no longer blocks those behind it. */
 const MAX_ATTEMPTS = 8;
-/** While the forge is away nothing else in the lane could be worked either: it is waited for, most of a day long. */
+/** While the forge cannot be reached no other delivery of the lane could be worked either: this many tries take most of a day. */
 const MAX_ATTEMPTS_IN_OUTAGE = 200;
 const LONGEST_WAIT_MS = 300_000;
-/** So long are payloads that are taken at once together, at most: each may have 25 MB. */
+/** The most octets that payloads read at once have together: each may have 25 MB. */
 const MOST_OCTETS = 1_000_000;
 
 /**
- * Works off what waits in a lane, in the order received. A failure ends the run and is tried again, later each time. Several are taken at once, and marked
- * when the next are: a round trip each competes with taking deliveries in.
+ * Works the deliveries that wait in a lane, in the order received. A failure ends the run and is retried later, after growing pauses. Several
+ * deliveries are read at once and marked when the next are read: a round trip each competes with storing deliveries.
  */
 export async function workLane(deps: Deps, lane: string): Promise<void> {
-  const run: Run = { lane, worked: [], sent: null };
+  const run: Run = { lane, worked: [], lastWebhook: null };
   let mostOctets = MOST_OCTETS;
-  let then: Then = "go on";
-  while (then !== "end") {
+  let next: Next = "continue";
+  while (next !== "end") {
     const taken = await nextDeliveries(deps.db, lane, run.worked.splice(0), mostOctets);
     if (taken.length === 0) break;
-    // A process's death is blamed on the oldest that waits, and may be due to one taken with it: one by one the next is blamed on the right one.
+    // A process's death counts against the oldest delivery, and may be due to one read with it: one by one the right one is counted.
     if (taken.some(({ deaths }) => deaths > 0)) mostOctets = 0;
-    then = await workInTurn(deps, run, mostOctets === 0 ? taken.slice(0, 1) : taken);
+    next = await workInOrder(deps, run, mostOctets === 0 ? taken.slice(0, 1) : taken);
   }
-  if (run.sent) await noteWebhook(deps.db, run.sent.repositoryId, run.sent.at);
+  if (run.lastWebhook) await noteWebhook(deps.db, run.lastWebhook.repositoryId, run.lastWebhook.at);
 }
 
 interface Run {
   readonly lane: string;
-  /** Those worked that are not marked yet. */
+  /** Deliveries that are worked and not marked yet. */
   readonly worked: string[];
-  /** Its last webhook. A run notes it once, however many there were. */
-  sent: { readonly repositoryId: number; readonly at: Date } | null;
+  /** Noted once a run, however many webhooks there were. */
+  lastWebhook: { readonly repositoryId: number; readonly at: Date } | null;
 }
 
-/** What comes after a delivery: the next that was taken; whichever is the oldest now; or, for the time being, nothing. */
-type Then = "go on" | "look again" | "end";
+/** What follows a delivery: the next one that was read; reading the lane again; or, for the time being, nothing. */
+type Next = "continue" | "read again" | "end";
 
-async function workInTurn(deps: Deps, run: Run, taken: readonly Delivery[]): Promise<Then> {
+async function workInOrder(deps: Deps, run: Run, taken: readonly Delivery[]): Promise<Next> {
   for (const delivery of taken) {
     const log = deps.log.child({ delivery: delivery.guid, event: delivery.event });
-    const then = await workOne({ ...deps, log }, run, delivery);
-    if (then !== "go on") return then;
+    const next = await workOne({ ...deps, log }, run, delivery).catch((error: unknown) =>
+      retryLater({ ...deps, log }, run, delivery, error),
+    );
+    if (next !== "continue") return next;
   }
-  return "go on";
+  return "continue";
 }
 
-async function workOne(deps: Deps, run: Run, delivery: Delivery): Promise<Then> {
-  try {
-    const { repositoryId, deliveryEvent, early } = await workDelivery(deps, delivery);
-    const pullRequest = deliveryEvent.type === "pull_request" ? deliveryEvent : null;
-    if (early) await markAwaiting(deps.db, delivery.guid, early.number);
-    const known = early ?? pullRequest;
-    const isReopened = known !== null && (await reopenHeard(deps, run.lane, known));
-    if (!early) run.worked.push(delivery.guid);
-    if (delivery.source === "webhook" && repositoryId !== null)
-      run.sent = { repositoryId, at: delivery.receivedAt };
-    // It is older than the rest.
-    return isReopened ? "look again" : "go on";
-  } catch (error) {
-    return putOff(deps, run, delivery, error);
-  }
+async function workOne(deps: Deps, run: Run, delivery: Delivery): Promise<Next> {
+  const { db, log } = deps;
+  const { guid, event, payload, source, receivedAt } = delivery;
+  const { deliveryEvent, repositoryId, reason } = translateDelivery(event, JSON.parse(payload));
+  if (reason !== undefined) log.warn({ reason }, "a delivery could not be read");
+  const pull = await handleEvent(deps, deliveryEvent);
+  if (pull?.isDeferred) await markAwaiting(db, guid, pull.number);
+  // It is known by now by this event, or was made known between the look for it and the mark: nobody else reopens them before the next.
+  const isReopened =
+    pull !== null &&
+    (await isAwaited(db, run.lane, pull.number)) &&
+    (await findConversation(db, pull.repositoryId, pull.number)) !== null &&
+    (await reopenAwaiting(db, run.lane, pull.number)) > 0;
+  if (!pull?.isDeferred) run.worked.push(guid);
+  if (source === "webhook" && repositoryId !== null) run.lastWebhook = { repositoryId, at: receivedAt };
+  // What is reopened is older than the rest.
+  return isReopened ? "read again" : "continue";
 }
 
-async function workDelivery(
-  deps: Deps,
-  delivery: Delivery,
-): Promise<TranslatedDelivery & { readonly early: Said | null }> {
-  const translated = translateDelivery(delivery.event, JSON.parse(delivery.payload));
-  const { deliveryEvent, reason } = translated;
-  if (reason !== undefined) deps.log.warn({ reason }, "a delivery could not be read");
-  return { ...translated, early: await handleEvent(deps, deliveryEvent) };
-}
-
-/**
- * Lets what was said on a pull request be worked again where that is known by now: by this event, or between the look for it and the mark of what was
- * said. Then nobody else does, or not before what comes next.
- */
-async function reopenHeard(deps: Deps, lane: string, event: Said | PullRequestEvent): Promise<boolean> {
-  const { db } = deps;
-  if (!(await isAwaited(db, lane, event.number)) || !(await isHeard(deps, event))) return false;
-  return (await reopenAwaiting(db, lane, event.number)) > 0;
-}
-
-/** After a failed try: the lane is tried again later, or goes on without what failed too often. */
-async function putOff(deps: Deps, run: Run, delivery: Delivery, error: unknown): Promise<Then> {
+/** After a failure: the lane is worked again later, or continues without a delivery that has failed too often. */
+async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unknown): Promise<Next> {
   const { db, log } = deps;
   const { guid, attempts } = delivery;
   const { parked } = await markFailed(db, {
@@ -109,9 +97,26 @@ async function putOff(deps: Deps, run: Run, delivery: Delivery, error: unknown):
   });
   if (parked) {
     log.error({ err: error }, "a delivery failed too often and is set aside");
-    return "go on";
+    return "continue";
   }
   log.warn({ err: error, attempts: attempts + 1 }, "a delivery failed and will be tried again");
   await workLaneLater(db, run.lane, Math.min(1000 * 2 ** attempts, LONGEST_WAIT_MS));
   return "end";
+}
+
+/**
+ * Frees the jobs of dead processes, those of lanes among them. A delivery with which processes died again and again may be the cause: it is
+ * parked, so that neither its lane nor the service waits for it for ever.
+ */
+export async function freeDead({ db, log }: Deps, graceSeconds?: number): Promise<void> {
+  const lanes = await listDeadQueues(db, WORK_LANE, graceSeconds);
+  if (lanes.length === 0) return freeDeadWorkers(db, graceSeconds);
+  const parked = await transaction(db, async (trx) => {
+    if (!(await seeToDeadAlone(trx))) return [];
+    const counted = await countDeaths(trx, await listDeadQueues(trx, WORK_LANE, graceSeconds), MAX_DEATHS);
+    await freeDeadWorkers(trx, graceSeconds);
+    return counted;
+  });
+  for (const delivery of parked)
+    log.error({ delivery }, "a delivery ended the process working it each time and is set aside");
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { MAX_DEATHS } from "../../src/actions/resume-move.ts";
 import { insertDeliveries } from "../../src/store/deliveries.ts";
-import { workLaneSoon } from "../../src/webhooks/receive.ts";
+import { workLanesSoon } from "../../src/store/lanes.ts";
 import { allWorkedIn, cardWithStatuses } from "../support/deliveries.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { expectConsistent } from "../support/invariants.ts";
@@ -49,7 +49,7 @@ it.each([3, 20])(
       },
       async () => {
         await insertDeliveries(db, names.map(rowOf));
-        await workLaneSoon(db, lane);
+        await workLanesSoon(db, [lane]);
         // The first death is blamed on the oldest of those that were taken at once.
         for (; lives <= MAX_DEATHS; lives++) {
           await untilSomebodyWaits(db);

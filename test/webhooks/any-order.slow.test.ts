@@ -95,11 +95,11 @@ async function tellable() {
   };
   const allHeard = async (): Promise<void> => {
     // One that is asked for again while it runs has no key until it ends: it may be anybody's.
-    const keys = [`work-lane:${lane}`, `hear-again:${board.repositories["web"]}:%`];
+    const keys = [`work-lane:${lane}`, `replay-deferred-events:${board.repositories["web"]}:%`];
     await eventually(
       () =>
         db("graphile_worker.jobs")
-          .whereIn("task_identifier", ["hear-again", "work-lane"])
+          .whereIn("task_identifier", ["replay-deferred-events", "work-lane"])
           .whereRaw("(key is null or key like any(?))", [keys])
           .select("id"),
       ({ length }) => length === 0,

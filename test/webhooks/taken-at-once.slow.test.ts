@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { connect, rows } from "../../src/store/connect.ts";
 import { insertDeliveries, nextDeliveries } from "../../src/store/deliveries.ts";
-import { workLaneSoon } from "../../src/webhooks/receive.ts";
+import { workLanesSoon } from "../../src/store/lanes.ts";
 import { allWorked, cardWithStatuses, kept, keptWhen } from "../support/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { hold, push, say } from "../support/repairing.ts";
@@ -112,7 +112,7 @@ it("one that fails leaves those before it worked, and those behind it waiting", 
   // No table can hold the third: PostgreSQL's text has no NUL.
   const guids = await keep(lane, ["one", "two", "ci\0", "three"].map(told));
   const poison = guids[2] ?? "";
-  await workLaneSoon(db(), lane);
+  await workLanesSoon(db(), [lane]);
   await keptWhen(world, poison, ({ attempts }) => attempts === 1);
   expect(await statesOf(guids)).toEqual(["done", "done", "waiting", "waiting"]);
   await db()("deliveries").where({ guid: poison }).update({ attempts: 7 });
@@ -144,7 +144,7 @@ it("what was said on a pull request before it was known is worked before what ca
     payload: JSON.stringify({ ...status(state), sha }),
   }));
   await keep(lane, [...held.filter(isEarly), ...held.filter((each) => !isEarly(each)), ...statuses]);
-  await workLaneSoon(db(), lane);
+  await workLanesSoon(db(), [lane]);
   await allWorked(world);
   const { id } = await board.api.readCard(number);
   const items = await db()("timeline_items").where({ card_id: id }).orderBy("seq").select("type", "kind");

@@ -16,6 +16,10 @@ export interface NewInboxItem {
   readonly at?: string | null;
 }
 
+/** The natural key of an item about a branch. */
+export const branchKey = (repositoryId: string, branchName: string): string =>
+  `${repositoryId}:${branchName}`;
+
 /** Puts an item into the inbox; one that is there already under its natural key is brought up to date and keeps its id. */
 export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
   await db("inbox_items")

@@ -1,9 +1,9 @@
-import { giveUpReason } from "../flow/give-up.ts";
-import type { Commented, PullRequestEvent } from "../forge/events.ts";
-import type { Db, Trx } from "../store/connect.ts";
-import { recordEvents, type Actor } from "../store/timeline.ts";
-import { isAgentOn } from "./is-agent.ts";
-import { deedKey } from "./record-deeds.ts";
+import { giveUpReason } from "../../flow/give-up.ts";
+import type { Commented, PullRequestEvent } from "../../forge/events.ts";
+import type { Db, Trx } from "../../store/connect.ts";
+import { recordEvents, type Actor } from "../../store/timeline.ts";
+import { isAgentOn } from "../forge-accounts.ts";
+import { deedKey } from "../record-deeds.ts";
 
 /** The card an agent worked for, and where. */
 export interface GivenUp {
@@ -19,7 +19,7 @@ export const isGivenUp = async (db: Db, workspaceId: string, event: PullRequestE
   event.author.forgeId === event.sender?.forgeId &&
   (await isAgentOn(db, workspaceId, event.author));
 
-/** Tells that an agent closed its own pull request. */
+/** Records that an agent closed its own pull request. */
 export async function recordClosedByAgent(
   trx: Trx,
   { cardId, repositoryId }: GivenUp,
@@ -39,7 +39,7 @@ export async function recordClosedByAgent(
   ]);
 }
 
-/** Tells that an agent gave up, where its comment on a pull request says so: once, however often the comment is changed. */
+/** Records that an agent gave up, where its comment on a pull request says so: once, however often the comment is changed. */
 export async function recordGiveUp(
   trx: Trx,
   { cardId, workspaceId, repositoryId }: GivenUp,

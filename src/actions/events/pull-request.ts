@@ -1,40 +1,37 @@
-import type { PullRequestEvent } from "../forge/events.ts";
-import type { InspectedPullRequest } from "../forge/forge.ts";
-import { clearMergedBackmerge } from "../store/backmerges.ts";
-import { findCardById } from "../store/cards.ts";
-import { forgetInboxItems } from "../store/inbox/stored-items.ts";
+import type { PullRequestEvent } from "../../forge/events.ts";
+import type { InspectedPullRequest } from "../../forge/forge.ts";
+import { clearMergedBackmerge } from "../../store/backmerges.ts";
+import { branchKey, forgetInboxItems } from "../../store/inbox/stored-items.ts";
 import {
   findIntent,
   findLatestMerge,
   noteQueueWord,
   type FoundIntent,
   type IntentKind,
-} from "../store/intents.ts";
-import type { Trx } from "../store/connect.ts";
+} from "../../store/intents.ts";
+import type { Trx } from "../../store/connect.ts";
 import {
   findPullRequest,
   holdPullRequest,
   savePullRequest,
   type PullRequestRow,
-} from "../store/pull-requests.ts";
-import { noteLacking, type Repository } from "../store/repositories.ts";
-import { findOpenOperation } from "../store/operations.ts";
-import { branchKey } from "./branch-items.ts";
-import { recordEvents, wasFoundSince, type EventKind } from "../store/timeline.ts";
-import { bringBackSoon } from "./bring-back-hotfix.ts";
-import type { Deps } from "./deps.ts";
-import { forgeActor } from "./forge-actor.ts";
-import { hearAgainSoon } from "./hear-again.ts";
-import { knownRepository } from "./known-repository.ts";
-import { pullRequestOwner } from "./pull-request-owner.ts";
-import { recheckIfBlocked } from "./recheck-blocked.ts";
-import { deedKey, intentKey } from "./record-deeds.ts";
-import { isGivenUp, recordClosedByAgent } from "./record-give-up.ts";
-import { recordProposal } from "./record-proposal.ts";
-import { resumeQueuedSoon } from "./resume-move.ts";
-import { transaction } from "../store/transaction.ts";
+} from "../../store/pull-requests.ts";
+import { noteLacking, type Repository } from "../../store/repositories.ts";
+import { findOpenOperation } from "../../store/operations.ts";
+import { replayDeferredSoon } from "../../store/lanes.ts";
+import { recordEvents, wasFoundSince, type EventKind } from "../../store/timeline.ts";
+import { bringBackSoon } from "../bring-back-hotfix.ts";
+import type { Deps } from "../deps.ts";
+import { forgeActor, isOurBot } from "../forge-accounts.ts";
+import { recheckIfBlocked } from "../recheck-blocked.ts";
+import { deedKey, intentKey } from "../record-deeds.ts";
+import { resumeQueuedSoon } from "../resume-move.ts";
+import { notePullRequestTurn } from "./conversation.ts";
+import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
+import type { EventContext } from "./handle-event.ts";
+import { transaction } from "../../store/transaction.ts";
 
-/** The actions that are told on the timeline. */
+/** The actions that the timeline shows. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
   opened: "pull_request_opened",
   ready: "pull_request_ready",
@@ -43,81 +40,116 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
   reopened: "pull_request_reopened",
 };
 
+/** Notes what a pull request's event says of its repository, whether or not it concerns a card. */
+export async function notePullRequest(
+  { db }: Deps,
+  { action, number, targetBranch, isDraft, repository: { forgeId } }: PullRequestEvent,
+  { id: repositoryId, ref }: Repository,
+): Promise<void> {
+  if (action === "merged") await clearMergedBackmerge(db, { repositoryId, targetBranch, prNumber: number });
+  if (action === "opened" && isDraft && ref?.lacks?.includes("drafts"))
+    await noteLacking(db, forgeId, "drafts", false);
+}
+
 /**
- * Records what happened to a card's pull request. What we did ourselves is recorded by whoever did it, too, under the same natural key:
- * it is told once, and not lost when that process died.
+ * Records what happened to a card's pull request. What we did ourselves is recorded by whoever did it, too, under the same natural key: it is
+ * recorded once, and not lost when that process died.
  */
-export async function recordPullRequest(deps: Deps, event: PullRequestEvent): Promise<void> {
-  const repository = await knownRepository(deps, event);
-  if (repository && event.action === "merged") {
-    const { number: prNumber, targetBranch } = event;
-    await clearMergedBackmerge(deps.db, { repositoryId: repository.id, targetBranch, prNumber });
-  }
-  const cardId = repository && (await pullRequestOwner(deps.db, repository, event));
-  const card = cardId && (await findCardById(deps.db, cardId));
-  if (!repository) return;
-  if (event.action === "opened" && event.isDraft && repository.ref?.lacks?.includes("drafts")) {
-    await noteLacking(deps.db, event.repository.forgeId, "drafts", false);
-  }
-  if (!card) return recordProposal(deps, repository, event);
-  const kind = KIND[event.action];
+export async function handlePullRequest(
+  deps: Deps,
+  delivered: PullRequestEvent,
+  context: EventContext,
+): Promise<void> {
+  const { repository, card, actor } = context;
+  const shown = await askAgain(deps, repository, delivered);
+  const isCorrected = delivered.isDoubtful && shown !== null;
+  const event = isCorrected ? correctedBy(shown, delivered) : delivered;
+  if (isCorrected) await notePullRequest(deps, event, repository);
   const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
   const intent = await ourIntent(deps, repository, event);
-  const shown = await askAgain(deps, repository, event);
-  if (event.isDoubtful && shown) return recordPullRequest(deps, insteadOf(event, shown));
   await transaction(deps.db, async (trx) => {
     const held = await holdPullRequest(trx, repository.id, event.number);
-    if (event.isFound && !isStillNews(event, held?.state ?? null)) return;
-    const isNew = await savePullRequest(trx, {
-      repositoryId: repository.id,
-      number: event.number,
-      cardId: card.id,
-      nodeId: event.nodeId,
-      targetBranch: event.targetBranch,
-      state: stateOf(event),
-      headSha: event.headSha,
-      headBranch: event.headBranch,
-      mergeSha: event.mergeSha,
-      heardAt: event.at,
-      heardAction: event.action,
-      ...(shown && { ...rowOf(shown), heardAt: shown.updatedAt }),
-    });
-    if (isNew) await hearAgainSoon(trx, repository.id, event.number);
-    if (kind && !(await isFoundAlready(trx, card.id, kind, repository, event))) {
-      await recordEvents(trx, [
-        {
-          cardId: card.id,
-          kind,
-          actor: intent
-            ? { userId: intent.actorId, login: null }
-            : await forgeActor(deps, trx, event.action === "merged" ? event.mergedBy : event.sender),
-          repositoryId: repository.id,
-          data: { prNumber: event.number, targetBranch: event.targetBranch },
-          at: event.at,
-          naturalKey: naturalKeyOf(kind, repository, event, intent),
-        },
-      ]);
+    if (!event.isFound || isStillNews(event, held?.state ?? null)) {
+      await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
+      await recordOnTimeline(deps, trx, event, context, intent);
+      if (isClosedByAgent) {
+        const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
+        await recordClosedByAgent(trx, where, event, actor);
+      }
+      await requestFollowUps(trx, event, context);
     }
-    if (isClosedByAgent) {
-      const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-      await recordClosedByAgent(trx, where, event, await forgeActor(deps, trx, event.sender));
-    }
-    if (event.action === "merged" && card.hotfix) await bringBackSoon(trx, card.id);
-    if (event.action === "merged") {
-      // Had the forge still called it open when the branch went, that was told as its loss.
-      await forgetInboxItems(trx, "branch_deleted", branchKey(repository.id, event.headBranch));
-    }
-    const where = { cardId: card.id, repositoryId: repository.id, prNumber: event.number };
-    if (event.action === "enqueued" || event.action === "dequeued") {
-      const thrownOut = event.action === "dequeued" ? (event.reason ?? "unknown") : null;
-      await noteQueueWord(trx, intentKey(where, "merge"), { thrownOut, at: event.at });
-    }
-    if (event.action === "merged" || event.action === "dequeued") await resumeQueuedSoon(trx, where);
-    await recheckIfBlocked(trx, card.id);
+    await notePullRequestTurn(trx, repository.id, delivered, actor);
   });
 }
 
-const stateOf = (event: PullRequestEvent): "draft" | "open" | "merged" | "closed" => {
+async function savePullRequestOf(
+  trx: Trx,
+  event: PullRequestEvent,
+  { repository, card }: EventContext,
+  shown: InspectedPullRequest | null,
+): Promise<void> {
+  const isNew = await savePullRequest(trx, {
+    repositoryId: repository.id,
+    number: event.number,
+    cardId: card.id,
+    nodeId: event.nodeId,
+    targetBranch: event.targetBranch,
+    state: stateOf(event),
+    headSha: event.headSha,
+    headBranch: event.headBranch,
+    mergeSha: event.mergeSha,
+    heardAt: event.at,
+    heardAction: event.action,
+    ...(shown && { ...rowOf(shown), heardAt: shown.updatedAt }),
+  });
+  if (isNew) await replayDeferredSoon(trx, repository.id, event.number);
+}
+
+async function recordOnTimeline(
+  deps: Deps,
+  trx: Trx,
+  event: PullRequestEvent,
+  { repository, card, actor }: EventContext,
+  intent: FoundIntent | null,
+): Promise<void> {
+  const kind = KIND[event.action];
+  if (!kind || (await isFoundAlready(trx, card.id, kind, repository, event))) return;
+  const theirs = event.action === "merged" ? await forgeActor(deps, trx, event.mergedBy) : actor;
+  await recordEvents(trx, [
+    {
+      cardId: card.id,
+      kind,
+      actor: intent ? { userId: intent.actorId, login: null } : theirs,
+      repositoryId: repository.id,
+      data: { prNumber: event.number, targetBranch: event.targetBranch },
+      at: event.at,
+      naturalKey: naturalKeyOf(kind, repository, event, intent),
+    },
+  ]);
+}
+
+/** Requests what the new state of a pull request makes possible: a hotfix brought back, a queued move resumed, a blocked card rechecked. */
+async function requestFollowUps(
+  trx: Trx,
+  event: PullRequestEvent,
+  { repository, card }: EventContext,
+): Promise<void> {
+  const { action, number: prNumber, headBranch, reason, at } = event;
+  const pull = { cardId: card.id, repositoryId: repository.id, prNumber };
+  if (action === "merged") {
+    if (card.hotfix) await bringBackSoon(trx, card.id);
+    // Had the forge still called it open when the branch was deleted, the inbox calls the branch lost.
+    await forgetInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
+  }
+  if (action === "enqueued" || action === "dequeued") {
+    const thrownOut = action === "dequeued" ? (reason ?? "unknown") : null;
+    await noteQueueWord(trx, intentKey(pull, "merge"), { thrownOut, at });
+  }
+  if (action === "merged" || action === "dequeued") await resumeQueuedSoon(trx, pull);
+  await recheckIfBlocked(trx, card.id);
+}
+
+export const stateOf = (event: PullRequestEvent): "draft" | "open" | "merged" | "closed" => {
   if (event.action === "merged" || event.action === "closed") return event.action;
   return event.isDraft ? "draft" : "open";
 };
@@ -182,8 +214,8 @@ async function askAgain(
   return answer.pullRequests.find(({ number }) => number === event.number) ?? null;
 }
 
-/** What an event that contradicts itself should have said. */
-function insteadOf(event: PullRequestEvent, shown: InspectedPullRequest): PullRequestEvent {
+/** An event that contradicts itself, with the state that the forge shows. */
+function correctedBy(shown: InspectedPullRequest, event: PullRequestEvent): PullRequestEvent {
   const { state, isDraft, headSha, targetBranch, mergeSha, mergedBy } = shown;
   const action = state === "open" ? "synchronized" : state;
   const times = { merged: shown.mergedAt, closed: shown.closedAt, open: shown.updatedAt };
@@ -213,11 +245,11 @@ async function ourIntent(
     findIntent(deps.db, { repositoryId: repository.id, kind, subject });
   switch (event.action) {
     case "opened":
-      return (await isByOurBot(deps, event))
+      return (await isOurBot(deps, event.sender))
         ? intended("open_pull_request", `${event.headBranch}:${event.targetBranch}`)
         : null;
     case "ready":
-      return (await isByOurBot(deps, event)) ? intended("mark_ready", String(event.number)) : null;
+      return (await isOurBot(deps, event.sender)) ? intended("mark_ready", String(event.number)) : null;
     case "merged":
       return ourMerge(deps, repository, event, await intended("merge", String(event.number)));
     default:
@@ -239,9 +271,6 @@ async function ourMerge(
   if (intent?.done || intent?.accepted) return intent;
   if (mergedBy?.isBot === false) return null;
   if (intent && (await findOpenOperation(deps.db, intent.cardId))) return intent;
-  if (mergedBy?.forgeId !== (await deps.forge.identity()).botId) return null;
+  if (!(await isOurBot(deps, mergedBy))) return null;
   return intent ?? findLatestMerge(deps.db, repository.id, targetBranch);
 }
-
-const isByOurBot = async (deps: Deps, event: PullRequestEvent): Promise<boolean> =>
-  event.sender?.forgeId === (await deps.forge.identity()).botId;

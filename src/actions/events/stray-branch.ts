@@ -1,27 +1,35 @@
-import { guessCardNumber } from "../flow/guess-card-number.ts";
-import type { Pushed } from "../forge/events.ts";
-import { findCard, type CardHead } from "../store/cards.ts";
-import type { Db } from "../store/connect.ts";
-import { addJob } from "../store/jobs.ts";
-import { findBranchOwner, ownsBranchIn } from "../store/branches.ts";
-import { forgetInboxItems, hasInboxItem, putInboxItem } from "../store/inbox/stored-items.ts";
-import { findBranchNaming } from "../store/projects.ts";
-import { findRepository, type Repository } from "../store/repositories.ts";
-import { branchKey, suggestedBranchItem, type StrayBranch } from "./branch-items.ts";
-import type { Deps } from "./deps.ts";
+import { guessCardNumber } from "../../flow/guess-card-number.ts";
+import type { Pushed } from "../../forge/events.ts";
+import { findCard, type CardHead } from "../../store/cards.ts";
+import type { Db } from "../../store/connect.ts";
+import { addJob } from "../../store/jobs.ts";
+import { findBranchOwner, ownsBranchIn } from "../../store/branches.ts";
+import { branchKey, forgetInboxItems, hasInboxItem, putInboxItem } from "../../store/inbox/stored-items.ts";
+import { findBranchNaming } from "../../store/projects.ts";
+import { findRepository, type Repository } from "../../store/repositories.ts";
+import type { Deps } from "../deps.ts";
+import { isOurBot } from "../forge-accounts.ts";
 
 export const SUGGEST_BRANCH = "suggest-branch";
 
 /** How long the forge's reads may lag behind its writes, and a little more, in milliseconds. */
 const LOOK_AGAIN_MS = 60_000;
 
+/** A branch that belongs to no card, and the account that was seen to push to it, if any. */
+interface StrayBranch {
+  readonly repositoryId: string;
+  readonly branchName: string;
+  readonly login: string | null;
+  readonly at: string | null;
+}
+
 /**
- * Hears of a push to a branch that belongs to no card. What counts is whether the branch is there now, so that news may come twice and in any
- * order; where the forge contradicts the news, it is asked once more later.
+ * Handles a push to a branch that belongs to no card. What counts is whether the branch exists now, so that events may come twice and in any
+ * order; where the forge contradicts the event, it is asked once more later.
  */
-export async function hearOfStrayBranch(deps: Deps, repository: Repository, event: Pushed): Promise<void> {
+export async function handleStrayPush(deps: Deps, event: Pushed, repository: Repository): Promise<void> {
   const { branchName, sender, at } = event;
-  if (sender?.forgeId === (await deps.forge.identity()).botId) return;
+  if (await isOurBot(deps, sender)) return;
   const isPush = event.after !== null;
   // What was put away is put away for this branch, not for one that has taken its place since.
   if (!isPush && at !== null) {
@@ -41,7 +49,7 @@ const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
     { key: `${SUGGEST_BRANCH}:${branchKey(branch.repositoryId, branch.branchName)}`, delayMs: LOOK_AGAIN_MS },
   );
 
-/** Looks once more at a branch the forge was not of one mind about. */
+/** Asks once more about a branch of which the event and the forge's answer contradicted each other. */
 export async function suggestBranch(deps: Deps, branch: StrayBranch): Promise<void> {
   const repository = await findRepository(deps.db, branch.repositoryId);
   const isStray = (await findBranchOwner(deps.db, branch.repositoryId, branch.branchName)) === null;
@@ -66,7 +74,20 @@ async function settleSuggestion(
   const isThere = (await deps.forge.branchHead(ref, branchName)) !== null;
   if (!isThere) await forgetInboxItems(deps.db, "branch_suggestion", key);
   else if (card && !isKnown) {
-    await putInboxItem(deps.db, suggestedBranchItem(card, repositoryId, branch));
+    const { login, at } = branch;
+    await putInboxItem(deps.db, {
+      workspaceId: card.workspaceId,
+      projectId: card.projectId,
+      cardId: card.id,
+      repositoryId,
+      kind: "branch_suggestion",
+      naturalKey: key,
+      detail: login
+        ? `${login} pushed ${branchName}, which is named like a branch of card ${card.number}.`
+        : `${branchName} is named like a branch of card ${card.number}.`,
+      data: { branchName, login },
+      at,
+    });
   }
   return isThere;
 }

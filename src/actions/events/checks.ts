@@ -1,0 +1,78 @@
+import { checksState } from "../../flow/checks.ts";
+import type { CheckReported, ChecksFound } from "../../forge/events.ts";
+import { holdBranch, listBranchesAt } from "../../store/branches.ts";
+import { listOutcomes, saveCheckReport } from "../../store/check-reports.ts";
+import type { Trx } from "../../store/connect.ts";
+import { dropAsks, listConversationsAt, noteAsk } from "../../store/conversations.ts";
+import { saveFoundReport } from "../../store/reconciling.ts";
+import type { Repository } from "../../store/repositories.ts";
+import { recordEvents } from "../../store/timeline.ts";
+import type { Deps } from "../deps.ts";
+import { forgeActor } from "../forge-accounts.ts";
+import { recheckIfBlocked } from "../recheck-blocked.ts";
+import { transaction } from "../../store/transaction.ts";
+
+/**
+ * Stores what checks report on a commit of a card's branch or of a proposal, and adds it to the timeline of the cards whose branch is there when
+ * it changes the commit's state as a whole. Reports on other commits are not stored.
+ */
+export async function handleChecks(
+  deps: Deps,
+  event: CheckReported | ChecksFound,
+  { id: repositoryId }: Repository,
+): Promise<void> {
+  const { sha, at } = event;
+  const names = event.type === "check_reported" ? event.branchNames : [];
+  const branches = await listBranchesAt(deps.db, repositoryId, sha, names);
+  if (branches.length === 0 && (await listConversationsAt(deps.db, repositoryId, sha)).length === 0) return;
+  await transaction(deps.db, async (trx) => {
+    const stateNow = async () => checksState(await listOutcomes(trx, repositoryId, sha));
+    const moved = new Set<string>();
+    // One after the other, or of two reports at the same time neither would see the change that both make.
+    for (const { cardId } of branches) {
+      if ((await holdBranch(trx, cardId, repositoryId))?.headSha !== sha) moved.add(cardId);
+    }
+    const from = await stateNow();
+    await saveReports(trx, repositoryId, event);
+    const to = await stateNow();
+    const actor = to === from ? null : await forgeActor(deps, trx, event.sender);
+    for (const { cardId, branchName } of branches) {
+      if (actor === null || moved.has(cardId)) continue;
+      const data = { branchName, sha, from, to };
+      await recordEvents(trx, [{ cardId, kind: "checks_changed", actor, repositoryId, data, at }]);
+      await recheckIfBlocked(trx, cardId);
+    }
+    await noteChecks(trx, repositoryId, sha, at);
+  });
+}
+
+async function saveReports(
+  trx: Trx,
+  repositoryId: string,
+  event: CheckReported | ChecksFound,
+): Promise<void> {
+  const { sha } = event;
+  if (event.type === "check_reported") {
+    const { source, name, forgeId, outcome, appId } = event;
+    await saveCheckReport(trx, { repositoryId, sha, source, name, appId: appId ?? 0, forgeId, outcome });
+    return;
+  }
+  for (const report of event.reports) {
+    await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, event.askedAt);
+  }
+}
+
+/** Failing checks of a commit ask its author for another one. */
+export async function noteChecks(
+  trx: Trx,
+  repositoryId: string,
+  sha: string,
+  at: string | null,
+): Promise<void> {
+  const isFailing = checksState(await listOutcomes(trx, repositoryId, sha)) === "failing";
+  const kind = "checks_failing";
+  for (const conversation of await listConversationsAt(trx, repositoryId, sha)) {
+    if (isFailing) await noteAsk(trx, conversation, { kind, subject: sha, askedBy: null, at });
+    else await dropAsks(trx, conversation, { kind });
+  }
+}

@@ -1,0 +1,172 @@
+import { isQuestion } from "../../flow/question.ts";
+import type { Commented, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
+import type { ForgeAccount } from "../../forge/forge.ts";
+import { adoptMirror, dropMirror, findMirrored } from "../../store/comment-mirrors.ts";
+import { removeForgeComment, saveForgeComment } from "../../store/comments.ts";
+import type { Trx } from "../../store/connect.ts";
+import {
+  dropAsks,
+  findConversation,
+  noteAsk,
+  noteTurn,
+  type Ask,
+  type Conversation,
+} from "../../store/conversations.ts";
+import type { Repository } from "../../store/repositories.ts";
+import { readSecret } from "../../store/secrets.ts";
+import { recordEvents, type Actor } from "../../store/timeline.ts";
+import { markedComment, tellableBody } from "../comment-mark.ts";
+import type { Deps } from "../deps.ts";
+import { isAgentOn, isOurBot } from "../forge-accounts.ts";
+import { recheckIfBlocked } from "../recheck-blocked.ts";
+import { recordGiveUp } from "./give-up.ts";
+import { transaction } from "../../store/transaction.ts";
+
+interface CommentContext {
+  readonly conversation: Conversation;
+  readonly actor: Actor;
+}
+
+/** Records a comment on a card's pull request. Of one on a proposal the card's timeline gets no more than that the agent gives up. */
+export async function handleComment(
+  deps: Deps,
+  event: Commented,
+  { conversation, actor }: CommentContext,
+): Promise<void> {
+  const { commentId, author, writtenAt } = event;
+  const isOnCard = conversation.prNumber === 0;
+  const isMirror = isOnCard && (await isOurBot(deps, author));
+  const isDeleted = event.action === "deleted";
+  const isAsked = !isDeleted && (await isQuestionOf(deps, conversation, author, event.body));
+  await transaction(deps.db, async (trx) => {
+    if (isMirror) await recordMirror(trx, event, conversation);
+    else {
+      if (isOnCard) await recordComment(deps, trx, event, { conversation, actor });
+      await recordGiveUp(trx, conversation, event, actor);
+    }
+    if (!isDeleted) await noteTurn(trx, conversation, { userId: actor.userId, works: false, at: event.at });
+    const question = { kind: "question", subject: String(commentId) } as const;
+    await noteQuestion(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
+  });
+}
+
+async function recordComment(
+  deps: Deps,
+  trx: Trx,
+  event: Commented,
+  { conversation, actor }: CommentContext,
+): Promise<void> {
+  const comment = {
+    id: deps.newId(),
+    cardId: conversation.cardId,
+    repositoryId: conversation.repositoryId,
+    forgeCommentId: event.commentId,
+    prNumber: event.number,
+    author: actor,
+    body: tellableBody(event.body),
+    writtenAt: event.writtenAt,
+    heardAt: event.at,
+  };
+  if (event.action === "deleted") await removeForgeComment(trx, comment);
+  else await saveForgeComment(trx, comment, event.action === "edited");
+}
+
+/**
+ * Our own account writes nothing but mirrors of comments on a card's pull request. The event may arrive before the response to the call that wrote
+ * the mirror, or after the process that made the call has died.
+ */
+async function recordMirror(trx: Trx, event: Commented, { repositoryId }: Conversation): Promise<void> {
+  const place = { repositoryForgeId: event.repository.forgeId, prNumber: event.number };
+  const commentId =
+    (await findMirrored(trx, repositoryId, event.commentId)) ??
+    markedComment(await readSecret(trx, "comment_marks"), event.body, place);
+  if (commentId === null) return;
+  const mirror = { commentId, repositoryId, prNumber: event.number };
+  if (event.action === "deleted") await dropMirror(trx, mirror);
+  else await adoptMirror(trx, mirror, event.commentId);
+}
+
+/** Records a review, and what it asks for. */
+export async function handleReview(
+  deps: Deps,
+  event: ReviewSubmitted,
+  context: {
+    readonly repository: Repository;
+    /** The card the pull request belongs to, by its number or its branch. */
+    readonly cardId: string | null;
+    readonly conversation: Conversation | null;
+    readonly actor: Actor;
+  },
+): Promise<void> {
+  const { repository, cardId, conversation, actor } = context;
+  const { state, at } = event;
+  const isAsked =
+    conversation !== null &&
+    state !== "dismissed" &&
+    (await isQuestionOf(deps, conversation, event.sender, event.body));
+  await transaction(deps.db, async (trx) => {
+    if (cardId !== null) {
+      await recordEvents(trx, [
+        {
+          cardId,
+          kind: "review_submitted",
+          actor,
+          repositoryId: repository.id,
+          data: { prNumber: event.number, state },
+          at,
+          naturalKey: `review:${repository.id}:${event.reviewId}:${state}`,
+        },
+      ]);
+      await recheckIfBlocked(trx, cardId);
+    }
+    if (!conversation) return;
+    const { userId: askedBy } = actor;
+    const subject = String(event.reviewId);
+    const kind = "changes_requested";
+    await noteTurn(trx, conversation, { userId: askedBy, works: false, at });
+    if (state === "changes_requested") await noteAsk(trx, conversation, { kind, subject, askedBy, at });
+    if (state === "approved") await dropAsks(trx, conversation, { kind, askedBy });
+    if (state === "dismissed") await dropAsks(trx, conversation, { kind, subject });
+    const question = { kind: "question", subject: `review:${subject}`, askedBy, at } as const;
+    await noteQuestion(trx, conversation, question, isAsked);
+  });
+}
+
+/** A question that was edited away, deleted or dismissed is no longer asked. */
+async function noteQuestion(
+  trx: Trx,
+  conversation: Conversation,
+  question: Ask,
+  isAsked: boolean,
+): Promise<void> {
+  const { kind, subject } = question;
+  if (isAsked) await noteAsk(trx, conversation, question);
+  else await dropAsks(trx, conversation, { kind, subject });
+}
+
+/** Whether a text is a question of a person. Our own account writes for people. */
+async function isQuestionOf(
+  deps: Deps,
+  { workspaceId }: Conversation,
+  author: ForgeAccount | null,
+  body: string,
+): Promise<boolean> {
+  if (author === null || !isQuestion(body) || (await isAgentOn(deps.db, workspaceId, author))) return false;
+  return !author.isBot || isOurBot(deps, author);
+}
+
+/** What counts as work on a pull request, beside pushing to a card's branch. */
+const WORK: ReadonlySet<PullRequestEvent["action"]> = new Set(["opened", "synchronized"]);
+
+/** Notes who acted on a pull request last. Nothing is asked on one that has ended. */
+export async function notePullRequestTurn(
+  trx: Trx,
+  repositoryId: string,
+  { number, action, at }: PullRequestEvent,
+  { userId }: Actor,
+): Promise<void> {
+  const conversation = await findConversation(trx, repositoryId, number);
+  if (!conversation) return;
+  await noteTurn(trx, conversation, { userId, works: WORK.has(action), at });
+  if (action === "merged" || action === "closed") await dropAsks(trx, conversation);
+}

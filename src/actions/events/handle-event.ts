@@ -1,0 +1,139 @@
+import type { ForgeEvent, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
+import type { ForgeAccount } from "../../forge/forge.ts";
+import { findBranchOwner } from "../../store/branches.ts";
+import { findCardById, type CardHead } from "../../store/cards.ts";
+import type { Db } from "../../store/connect.ts";
+import { findConversation } from "../../store/conversations.ts";
+import { removeProposal } from "../../store/proposals.ts";
+import { findPullRequestOwner } from "../../store/pull-requests.ts";
+import { findRepositoryByForgeId, updateRepositoryNames, type Repository } from "../../store/repositories.ts";
+import type { Actor } from "../../store/timeline.ts";
+import type { Deps } from "../deps.ts";
+import { forgeActor } from "../forge-accounts.ts";
+import { notePushedTip } from "../follow-trunk.ts";
+import { handleRepositoryChange, syncInstallation } from "../sync-installation.ts";
+import { handleChecks } from "./checks.ts";
+import { handleComment, handleReview } from "./conversation.ts";
+import { handleProposal } from "./proposal.ts";
+import { handlePullRequest, notePullRequest } from "./pull-request.ts";
+import { handlePush, notePush } from "./push.ts";
+import { handleStrayPush } from "./stray-branch.ts";
+
+/** What an event is about, and the account that caused it. */
+export interface EventContext {
+  readonly repository: Repository;
+  readonly card: CardHead;
+  readonly actor: Actor;
+}
+
+/** A pull request whose deferred events may have to be replayed. */
+export interface PullRequestSeen {
+  readonly repositoryId: string;
+  readonly number: number;
+  /** Whether this event itself must be replayed, because no card and no proposal is known by this number yet. */
+  readonly isDeferred: boolean;
+}
+
+/**
+ * Handles an event of the forge, delivered or found by a comparison: identifies its repository, card and actor, and calls the one handler for
+ * its type. To handle an event twice has the effect of handling it once.
+ */
+export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<PullRequestSeen | null> {
+  if (event.type === "irrelevant") return null;
+  if (event.type === "installation_changed") await syncInstallation(deps, event.installationId);
+  else if (event.type === "repository_changed") await handleRepositoryChange(deps, event);
+  else {
+    const stored = await findRepositoryByForgeId(deps.db, event.repository.forgeId);
+    if (stored && event.type === "pushed") await notePushedTip(deps.db, stored.id, event);
+    const repository = stored && (await currentRepository(deps, stored, event));
+    if (repository) return handleInRepository(deps, event, repository);
+  }
+  return null;
+}
+
+type RepositoryEvent = Exclude<
+  ForgeEvent,
+  { readonly type: "irrelevant" | "installation_changed" | "repository_changed" }
+>;
+
+/**
+ * The repository as it is called now; null when the event comes by another account's installation than the known one. Where the event's names
+ * differ from the stored ones the forge is asked, because the event may be days old.
+ */
+async function currentRepository(
+  deps: Deps,
+  repository: Repository,
+  { repository: named, installationId }: RepositoryEvent,
+): Promise<Repository | null> {
+  if (!repository.connected) return null;
+  if (installationId !== null && installationId !== repository.installationId) return null;
+  const isUnchanged =
+    repository.fullName === named.fullName && repository.defaultBranch === named.defaultBranch;
+  if (isUnchanged || !repository.ref) return repository;
+  const now = await deps.forge.repository(repository.ref);
+  if (!now) return repository;
+  await updateRepositoryNames(deps.db, repository.id, now);
+  return { ...repository, fullName: now.fullName, defaultBranch: now.defaultBranch };
+}
+
+async function handleInRepository(
+  deps: Deps,
+  event: RepositoryEvent,
+  repository: Repository,
+): Promise<PullRequestSeen | null> {
+  const { db } = deps;
+  const actorOf = (account: ForgeAccount | null): Promise<Actor> => forgeActor(deps, db, account);
+  switch (event.type) {
+    case "check_reported":
+    case "checks_found":
+      await handleChecks(deps, event, repository);
+      return null;
+    case "pushed": {
+      await notePush(deps, event, repository);
+      const card = await cardOfBranch(db, repository, event.branchName);
+      if (!card) await handleStrayPush(deps, event, repository);
+      else await handlePush(deps, event, { repository, card, actor: await actorOf(event.sender) });
+      return null;
+    }
+    case "pull_request": {
+      await notePullRequest(deps, event, repository);
+      const cardId = await pullRequestOwner(db, repository, event);
+      const own = cardId === null ? null : await findCardById(db, cardId);
+      const card = own ?? (await cardOfBranch(db, repository, event.targetBranch));
+      if (!card) await removeProposal(db, repository.id, event.number);
+      else {
+        const handle = own ? handlePullRequest : handleProposal;
+        await handle(deps, event, { repository, card, actor: await actorOf(event.sender) });
+      }
+      return { repositoryId: repository.id, number: event.number, isDeferred: false };
+    }
+    case "review_submitted":
+    case "commented": {
+      const conversation = await findConversation(db, repository.id, event.number);
+      if (event.type === "review_submitted") {
+        const cardId = await pullRequestOwner(db, repository, event);
+        const actor = await actorOf(event.sender);
+        await handleReview(deps, event, { repository, cardId, conversation, actor });
+      } else if (conversation) {
+        await handleComment(deps, event, { conversation, actor: await actorOf(event.author) });
+      }
+      return conversation ? null : { repositoryId: repository.id, number: event.number, isDeferred: true };
+    }
+  }
+}
+
+async function cardOfBranch(db: Db, repository: Repository, branchName: string): Promise<CardHead | null> {
+  const cardId = await findBranchOwner(db, repository.id, branchName);
+  return cardId === null ? null : findCardById(db, cardId);
+}
+
+/** The card of a pull request: it was recorded as the card's, or comes from the card's branch in the same repository. */
+async function pullRequestOwner(
+  db: Db,
+  repository: Repository,
+  event: PullRequestEvent | ReviewSubmitted,
+): Promise<string | null> {
+  const owner = await findPullRequestOwner(db, repository.id, event.number);
+  if (owner !== null || event.headRepositoryId !== event.repository.forgeId) return owner;
+  return findBranchOwner(db, repository.id, event.headBranch);
+}

@@ -1,0 +1,67 @@
+import type { PullRequestEvent } from "../../forge/events.ts";
+import { replayDeferredSoon } from "../../store/lanes.ts";
+import { saveProposal } from "../../store/proposals.ts";
+import { recordEvents, type EventKind } from "../../store/timeline.ts";
+import type { Deps } from "../deps.ts";
+import { forgeActor, isAgentOn } from "../forge-accounts.ts";
+import { deedKey } from "../record-deeds.ts";
+import { notePullRequestTurn } from "./conversation.ts";
+import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
+import type { EventContext } from "./handle-event.ts";
+import { stateOf } from "./pull-request.ts";
+import { transaction } from "../../store/transaction.ts";
+
+/** What is told of a proposal, by what happened to its pull request. */
+const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
+  opened: "proposal_opened",
+  retargeted: "proposal_opened",
+  merged: "proposal_accepted",
+};
+
+/**
+ * Stores a pull request that is no card's own and aims at a card's branch. An agent's is told on the card's timeline: opened by the agent, accepted
+ * by whoever merged it.
+ */
+export async function handleProposal(
+  deps: Deps,
+  event: PullRequestEvent,
+  { repository, card, actor }: EventContext,
+): Promise<void> {
+  const author = await forgeActor(deps, deps.db, event.author);
+  const isByAgent = await isAgentOn(deps.db, card.workspaceId, event.author);
+  const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
+  const { number, headBranch, headSha, targetBranch } = event;
+  await transaction(deps.db, async (trx) => {
+    const isNew = await saveProposal(trx, {
+      repositoryId: repository.id,
+      number,
+      cardId: card.id,
+      authorId: author.userId,
+      title: event.title.replaceAll("\0", ""),
+      headBranch,
+      targetBranch,
+      state: stateOf(event),
+      headSha,
+      heardAt: event.at,
+    });
+    if (isNew) await replayDeferredSoon(trx, repository.id, number);
+    const kind = KIND[event.action];
+    if (isByAgent && kind) {
+      const sha = event.action === "merged" ? { sha: event.mergeSha } : { headBranch };
+      await recordEvents(trx, [
+        {
+          cardId: card.id,
+          kind,
+          actor: event.action === "merged" ? await forgeActor(deps, trx, event.mergedBy) : author,
+          repositoryId: repository.id,
+          data: { prNumber: number, targetBranch, ...sha },
+          at: event.at,
+          naturalKey: deedKey(kind, repository.id, number),
+        },
+      ]);
+    }
+    const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
+    if (isClosedByAgent) await recordClosedByAgent(trx, where, event, author);
+    await notePullRequestTurn(trx, repository.id, event, actor);
+  });
+}
