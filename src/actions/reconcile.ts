@@ -1,22 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BROKEN_WORDS } from "../flow/connection.ts";
 import { ForgeUnavailable, type InspectedPullRequest } from "../forge/forge.ts";
+import { isBranchTaken } from "../store/branches.ts";
+import { findCardById } from "../store/cards.ts";
+import { branchKey, forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { clockOf } from "../store/installations.ts";
 import {
   keepPlace,
   listBranchesToCompare,
+  listUnconfirmedCuts,
   listOrganizationsToCompare,
   markReconciled,
   oweComparison,
   type BranchPlace,
   type KnownBranch,
 } from "../store/reconciling.ts";
+import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { foundEvents, type Shown, type WhenAsked } from "./events/found-events.ts";
 import { handleEvent } from "./events/handle-event.ts";
-import { keepUnheardCuts } from "./keep-unheard-cuts.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
+import { recordBranchCut } from "./record-deeds.ts";
 
 export interface Pace {
   /** What changed here less than this ago is left to its webhooks: the forge's reads may be older. */
@@ -34,6 +39,8 @@ const PER_CALL = 25;
 const PULL_REQUESTS = 5;
 /** 1,000 branches: 80 points, less than 2 % of an hour's. What is left is compared the next time. */
 const MAX_CALLS = 40;
+/** Branches asked about in one comparison, with a call each. */
+const CUTS_PER_RUN = 25;
 /** An account that could be asked, and did not answer, is asked again after this long at the earliest. */
 const AGAIN_AFTER_S = 60;
 
@@ -63,6 +70,7 @@ export async function reconcile(
     if (isAskable) await reconcileLater(deps.db, id, quietMs, Math.max(retryAfter, AGAIN_AFTER_S));
   }
 }
+
 /** Null where it was done, else after how many seconds the forge may be asked again. */
 async function tryToReconcile(
   deps: Deps,
@@ -71,13 +79,32 @@ async function tryToReconcile(
   pace: Pace,
 ): Promise<number | null> {
   try {
-    await keepUnheardCuts(deps, organizationId, pace.quietMs);
+    await recordUnconfirmedCuts(deps, organizationId, pace.quietMs);
     await reconcileOrganization(deps, organizationId, from, pace);
     return null;
   } catch (error) {
     if (!(error instanceof ForgeUnavailable)) throw error;
     deps.log.warn({ err: error, organizationId }, "an account could not be compared with the forge");
     return error.retryAfter;
+  }
+}
+
+/**
+ * Gives cards the branches that were cut for them without a confirmation, where no move asks for them any more: it was refused, or made way for
+ * another. Throws `ForgeUnavailable`.
+ */
+async function recordUnconfirmedCuts(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
+  const cuts = await listUnconfirmedCuts(deps.db, organizationId, { quietMs, limit: CUTS_PER_RUN });
+  if (!cuts) throw new ForgeUnavailable(BROKEN_WORDS.refused);
+  for (const { cardId, actorId, repositoryId, ref, branchName } of cuts) {
+    const headSha = await deps.forge.branchHead(ref, branchName);
+    const card = headSha === null ? null : await findCardById(deps.db, cardId);
+    if (!card || headSha === null || (await isBranchTaken(deps.db, repositoryId, branchName))) continue;
+    const intent = { repositoryId, kind: "create_branch", subject: branchName } as const;
+    await recordBranchCut(deps, { card, actorId }, intent, headSha);
+    await forgetInboxItems(deps.db, "branch_suggestion", branchKey(repositoryId, branchName));
+    await catchUpSoon(deps.db, cardId);
+    deps.log.info({ cardId, branchName }, "found a branch we had cut");
   }
 }
 
@@ -135,7 +162,7 @@ async function handleDifferences(
 ): Promise<void> {
   const { cardId, branchName } = known;
   for await (const event of foundEvents(deps, known, shown, when)) {
-    deps.log.info({ cardId, branchName, type: event.type }, "found what nobody told of");
+    deps.log.info({ cardId, branchName, type: event.type }, "found an event that no webhook reported");
     await handleEvent(deps, event);
   }
   if (known.isConflicting && shown.pullRequests.some(isMergeable)) await recheckSoon(deps.db, cardId);

@@ -7,6 +7,7 @@ import type { Trx } from "../store/connect.ts";
 import {
   clockOf,
   forgetInstallation,
+  forgetOtherInstallations,
   saveGrantedRepositories,
   saveInstallation,
   takeFromOthers,
@@ -39,7 +40,30 @@ export async function syncInstallation(deps: Deps, installationId: number): Prom
   else await forgetInstallation(deps.db, installationId, askedAt);
 }
 
-/** The same for an installation as the forge showed it when it was asked at `askedAt`. */
+/**
+ * Makes organizations, boards and repositories follow the forge's list of installations, so that an App installed, changed or
+ * removed while Trunkline was away is seen. A new account gets a board with one project on the default flow. One account that
+ * cannot be read does not keep the others waiting.
+ */
+export async function syncInstallations(deps: Deps): Promise<void> {
+  const askedAt = await clockOf(deps.db);
+  const installations = await deps.forge.installations();
+  const failures: unknown[] = [];
+  for (const installation of installations) {
+    await follow(deps, installation, askedAt).catch((error: unknown) => {
+      deps.log.error({ err: error, ...installation }, "an installation could not be followed");
+      failures.push(error);
+    });
+  }
+  await forgetOtherInstallations(
+    deps.db,
+    installations.map(({ installationId }) => installationId),
+    askedAt,
+  );
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Follows an installation as the forge showed it when it was asked at `askedAt`. */
 export async function follow(deps: Deps, installation: ForgeInstallation, askedAt: string): Promise<void> {
   const asked = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
   const refused = asked?.ok === false ? asked.refusal.message : null;

@@ -24,7 +24,7 @@ import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
 import { resumeAction } from "../actions/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
 import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-leftovers.ts";
-import { syncInstallations } from "../actions/sync-installations.ts";
+import { syncInstallations } from "../actions/sync-installation.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";
 import { dropOldPlaceChanges } from "../store/column-counts.ts";

@@ -1,6 +1,6 @@
 import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
 import { issueCredential } from "../actions/issue-credential.ts";
-import { syncInstallations } from "../actions/sync-installations.ts";
+import { syncInstallations } from "../actions/sync-installation.ts";
 import type { RunningService } from "../service.ts";
 import type { Db } from "../store/connect.ts";
 import { findCredential } from "../store/credentials.ts";

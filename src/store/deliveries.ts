@@ -131,15 +131,15 @@ export async function listWaitingLanes(db: Db): Promise<string[]> {
   return found.map((row) => row.lane);
 }
 
-/** Worked for now; again once the pull request with this number is known. */
-export async function markAwaiting(db: Db, guid: string, awaits: number): Promise<void> {
+/** Marks a delivery as worked until the pull request with this number is known. */
+export async function deferDelivery(db: Db, guid: string, awaits: number): Promise<void> {
   await db("deliveries")
     .where({ guid })
     .update({ state: "done", worked_at: db.fn.now(), error: null, awaits_pull_request: awaits });
 }
 
-/** Whether anything awaits the pull request with this number. */
-export async function isAwaited(db: Db, lane: string, number: number): Promise<boolean> {
+/** Whether deliveries of a lane are deferred until the pull request with this number is known. */
+export async function isAnyDeferred(db: Db, lane: string, number: number): Promise<boolean> {
   const found = await firstRow(
     db,
     "select 1 from deliveries where lane = :lane and awaits_pull_request = :number limit 1",
@@ -148,8 +148,8 @@ export async function isAwaited(db: Db, lane: string, number: number): Promise<b
   return found !== null;
 }
 
-/** Lets what awaits a pull request be worked again; gives how much that is. */
-export async function reopenAwaiting(db: Db, lane: string, number: number): Promise<number> {
+/** Returns the deferred deliveries of a pull request to those that wait; gives how many. */
+export async function reopenDeferred(db: Db, lane: string, number: number): Promise<number> {
   return db("deliveries")
     .where({ lane, awaits_pull_request: number })
     .update({ state: "waiting", attempts: 0, deaths: 0, awaits_pull_request: null });

@@ -1,5 +1,5 @@
 import type { Db } from "./connect.ts";
-import { reopenAwaiting, unpark } from "./deliveries.ts";
+import { reopenDeferred, unpark } from "./deliveries.ts";
 import { addJob, addJobs } from "./jobs.ts";
 import { forgeIdOf } from "./repositories.ts";
 
@@ -53,5 +53,5 @@ export async function replayDeferred(db: Db, repositoryId: string, number: numbe
   const forgeId = await forgeIdOf(db, repositoryId);
   if (forgeId === null) return;
   const lane = laneOf({ repositoryId: forgeId, installationId: null });
-  if ((await reopenAwaiting(db, lane, number)) > 0) await workLanesSoon(db, [lane]);
+  if ((await reopenDeferred(db, lane, number)) > 0) await workLanesSoon(db, [lane]);
 }

@@ -133,7 +133,7 @@ const allAskable = <T>(found: Askable<T>[]): T[] | null =>
   found.every(({ ref }) => ref !== null) ? (found as T[]) : null;
 
 /** A branch meant for a card that has none there, of which nobody knows whether it was cut. */
-export interface UnheardCut {
+export interface UnconfirmedCut {
   readonly cardId: string;
   readonly actorId: string;
   readonly repositoryId: string;
@@ -142,13 +142,13 @@ export interface UnheardCut {
 }
 
 /** Those of an organization that no move is about to ask for again, the oldest first; what was tried less than `quietMs` ago is passed over. Null where the account cannot be asked any more. */
-export async function listUnheardCuts(
+export async function listUnconfirmedCuts(
   db: Db,
   organizationId: string,
   { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
-): Promise<UnheardCut[] | null> {
+): Promise<UnconfirmedCut[] | null> {
   return allAskable(
-    await rows<Askable<UnheardCut>>(
+    await rows<Askable<UnconfirmedCut>>(
       db,
       `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
        from forge_intents i
@@ -205,13 +205,13 @@ export async function saveFoundReport(
 }
 
 /** What the forge shows on a pull request of a card that is not told here: of comments whether they are new, or known with other words. */
-export interface Unheard {
+export interface Unrecorded {
   readonly comments: ReadonlyMap<number, "new" | "changed">;
   readonly reviews: ReadonlySet<number>;
 }
 
 /** Mirrors of comments made here are told; what was deleted stays so. */
-export async function listUnheard(
+export async function listUnrecorded(
   db: Db,
   cardId: string,
   repositoryId: string,
@@ -219,7 +219,7 @@ export async function listUnheard(
     readonly comments: readonly { readonly commentId: number; readonly body: string }[];
     readonly reviews: readonly { readonly reviewId: number; readonly state: string }[];
   },
-): Promise<Unheard> {
+): Promise<Unrecorded> {
   if (said.comments.length + said.reviews.length === 0) return { comments: new Map(), reviews: new Set() };
   const found = await rows<{ id: number; what: "new" | "changed" | "review" }>(
     db,

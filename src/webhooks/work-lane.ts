@@ -6,11 +6,11 @@ import { translateDelivery } from "../forge/github/translate-delivery.ts";
 import { findConversation } from "../store/conversations.ts";
 import {
   countDeaths,
-  isAwaited,
-  markAwaiting,
+  isAnyDeferred,
+  deferDelivery,
   markFailed,
   nextDeliveries,
-  reopenAwaiting,
+  reopenDeferred,
   type Delivery,
 } from "../store/deliveries.ts";
 import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/instances.ts";
@@ -72,13 +72,13 @@ async function workOne(deps: Deps, run: Run, delivery: Delivery): Promise<Next> 
   const { deliveryEvent, repositoryId, reason } = translateDelivery(event, JSON.parse(payload));
   if (reason !== undefined) log.warn({ reason }, "a delivery could not be read");
   const pull = await handleEvent(deps, deliveryEvent);
-  if (pull?.isDeferred) await markAwaiting(db, guid, pull.number);
+  if (pull?.isDeferred) await deferDelivery(db, guid, pull.number);
   // It is known by now by this event, or was made known between the look for it and the mark: nobody else reopens them before the next.
   const isReopened =
     pull !== null &&
-    (await isAwaited(db, run.lane, pull.number)) &&
+    (await isAnyDeferred(db, run.lane, pull.number)) &&
     (await findConversation(db, pull.repositoryId, pull.number)) !== null &&
-    (await reopenAwaiting(db, run.lane, pull.number)) > 0;
+    (await reopenDeferred(db, run.lane, pull.number)) > 0;
   if (!pull?.isDeferred) run.worked.push(guid);
   if (source === "webhook" && repositoryId !== null) run.lastWebhook = { repositoryId, at: receivedAt };
   // What is reopened is older than the rest.

@@ -2,7 +2,7 @@ import { checksState } from "../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent, Pushed } from "../../forge/events.ts";
 import type { BranchAnswer, ForgeAccount, InspectedPullRequest, InspectedWords } from "../../forge/forge.ts";
 import { listOutcomes } from "../../store/check-reports.ts";
-import { listUnheard, listUnshown, type KnownBranch } from "../../store/reconciling.ts";
+import { listUnrecorded, listUnshown, type KnownBranch } from "../../store/reconciling.ts";
 import { tellableBody } from "../comment-mark.ts";
 import type { Deps } from "../deps.ts";
 
@@ -114,18 +114,18 @@ async function* conversationOf(
   around: Around,
 ): AsyncGenerator<ForgeEvent> {
   const { number } = said;
-  const unheard = await listUnheard(db, cardId, repositoryId, {
+  const unrecorded = await listUnrecorded(db, cardId, repositoryId, {
     comments: said.comments.map(({ commentId, body }) => ({ commentId, body: tellableBody(body) })),
     reviews: said.reviews,
   });
   for (const { changedAt: at, ...comment } of said.comments) {
-    const difference = unheard.comments.get(comment.commentId);
+    const difference = unrecorded.comments.get(comment.commentId);
     if (difference === undefined) continue;
     const action = difference === "changed" ? "edited" : "created";
     yield { type: "commented", ...around, number, ...comment, action, sender: comment.author, at };
   }
   for (const { author, ...review } of said.reviews) {
-    if (!unheard.reviews.has(review.reviewId)) continue;
+    if (!unrecorded.reviews.has(review.reviewId)) continue;
     // The forge does not say here who dismissed a review.
     const sender = review.state === "dismissed" ? null : author;
     const head = { headBranch: branchName, headRepositoryId: around.repository.forgeId };

@@ -1,16 +1,13 @@
 import { giveUpReason } from "../../flow/give-up.ts";
 import type { Commented, PullRequestEvent } from "../../forge/events.ts";
 import type { Db, Trx } from "../../store/connect.ts";
-import { recordEvents, type Actor } from "../../store/timeline.ts";
+import type { Conversation } from "../../store/conversations.ts";
+import { recordEvents, type Actor, type NewEvent } from "../../store/timeline.ts";
 import { isAgentOn } from "../forge-accounts.ts";
 import { deedKey } from "../record-deeds.ts";
 
-/** The card an agent worked for, and where. */
-export interface GivenUp {
-  readonly cardId: string;
-  readonly workspaceId: string;
-  readonly repositoryId: string;
-}
+/** Where an agent worked. */
+type Work = Omit<Conversation, "prNumber">;
 
 /** Whether an agent closed its own pull request without merging it. */
 export const isGivenUp = async (db: Db, workspaceId: string, event: PullRequestEvent): Promise<boolean> =>
@@ -20,46 +17,27 @@ export const isGivenUp = async (db: Db, workspaceId: string, event: PullRequestE
   (await isAgentOn(db, workspaceId, event.author));
 
 /** Records that an agent closed its own pull request. */
-export async function recordClosedByAgent(
+export const recordClosedByAgent = (
   trx: Trx,
-  { cardId, repositoryId }: GivenUp,
-  event: PullRequestEvent,
+  { cardId, repositoryId }: Omit<Work, "workspaceId">,
+  { number, at }: PullRequestEvent,
   actor: Actor,
-): Promise<void> {
-  await recordEvents(trx, [
-    {
-      cardId,
-      kind: "agent_gave_up",
-      actor,
-      repositoryId,
-      data: { prNumber: event.number, reason: null },
-      at: event.at,
-      naturalKey: `${deedKey("agent_gave_up", repositoryId, event.number)}:${event.at ?? ""}`,
-    },
-  ]);
-}
+): Promise<void> => {
+  const naturalKey = `${deedKey("agent_gave_up", repositoryId, number)}:${at ?? ""}`;
+  return record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, "");
+};
 
 /** Records that an agent gave up, where its comment on a pull request says so: once, however often the comment is changed. */
 export async function recordGiveUp(
   trx: Trx,
-  { cardId, workspaceId, repositoryId }: GivenUp,
-  event: Commented,
+  { cardId, workspaceId, repositoryId }: Work,
+  { action, author, body, number, commentId, at }: Commented,
   actor: Actor,
 ): Promise<void> {
-  if (event.action === "deleted") return;
-  const reason = giveUpReason(event.body.replaceAll("\0", ""));
-  if (reason === null || !(await isAgentOn(trx, workspaceId, event.author))) return;
-  await recordEvents(trx, [
-    {
-      cardId,
-      kind: "agent_gave_up",
-      actor,
-      repositoryId,
-      data: { prNumber: event.number, reason: reason === "" ? null : reason },
-      at: event.at,
-      naturalKey: `agent_gave_up:${repositoryId}:comment:${event.commentId}`,
-    },
-  ]);
+  const reason = action === "deleted" ? null : giveUpReason(body.replaceAll("\0", ""));
+  if (reason === null || !(await isAgentOn(trx, workspaceId, author))) return;
+  const naturalKey = `agent_gave_up:${repositoryId}:comment:${commentId}`;
+  await record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, reason);
 }
 
 /** The same for a comment written through the API, whose callers are machines: there an agent has no other name. */
@@ -69,13 +47,17 @@ export async function recordGiveUpHere(
 ): Promise<void> {
   const reason = giveUpReason(comment.body);
   if (reason === null) return;
-  await recordEvents(trx, [
-    {
-      cardId: comment.cardId,
-      kind: "agent_gave_up",
-      actor: { userId: comment.authorId, login: null },
-      data: { prNumber: null, reason: reason === "" ? null : reason },
-      naturalKey: `agent_gave_up:comment:${comment.id}`,
-    },
-  ]);
+  const actor = { userId: comment.authorId, login: null };
+  const naturalKey = `agent_gave_up:comment:${comment.id}`;
+  await record(trx, { cardId: comment.cardId, actor, naturalKey }, null, reason);
+}
+
+async function record(
+  trx: Trx,
+  event: Omit<NewEvent, "kind" | "data">,
+  prNumber: number | null,
+  reason: string,
+): Promise<void> {
+  const data = { prNumber, reason: reason === "" ? null : reason };
+  await recordEvents(trx, [{ ...event, kind: "agent_gave_up", data }]);
 }

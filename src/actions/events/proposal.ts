@@ -60,8 +60,8 @@ export async function handleProposal(
         },
       ]);
     }
-    const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-    if (isClosedByAgent) await recordClosedByAgent(trx, where, event, author);
+    const work = { cardId: card.id, repositoryId: repository.id };
+    if (isClosedByAgent) await recordClosedByAgent(trx, work, event, author);
     await notePullRequestTurn(trx, repository.id, event, actor);
   });
 }

@@ -72,10 +72,8 @@ export async function handlePullRequest(
     if (!event.isFound || isStillNews(event, held?.state ?? null)) {
       await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
       await recordOnTimeline(deps, trx, event, context, intent);
-      if (isClosedByAgent) {
-        const where = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-        await recordClosedByAgent(trx, where, event, actor);
-      }
+      const work = { cardId: card.id, repositoryId: repository.id };
+      if (isClosedByAgent) await recordClosedByAgent(trx, work, event, actor);
       await requestFollowUps(trx, event, context);
     }
     await notePullRequestTurn(trx, repository.id, delivered, actor);
