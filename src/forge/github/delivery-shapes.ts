@@ -88,6 +88,8 @@ export const review = fromRepository.extend({
   }),
 });
 
+export const reviewState = z.enum(["approved", "changes_requested", "commented", "dismissed", "pending"]);
+
 export const issueComment = fromRepository.extend({
   issue: z.looseObject({ number: z.int32(), pull_request: z.looseObject({}).nullish() }),
   comment: z.looseObject({

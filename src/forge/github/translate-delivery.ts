@@ -29,21 +29,21 @@ const ZEROS = /^0+$/;
 /** Null where the payload is well formed and does not concern us. */
 type Translation = (payload: unknown) => ForgeEvent | null;
 
-const TRANSLATIONS: Readonly<Record<string, Translation>> = {
-  push: translatePush,
-  pull_request: translatePullRequest,
-  pull_request_review: translateReview,
-  issue_comment: translateComment,
-  check_run: translateCheckRun,
-  status: translateStatus,
-  installation: translateInstallation,
-  installation_repositories: translateInstallation,
-  installation_target: translateInstallation,
-  repository: translateRepository,
-};
+const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translation>([
+  ["push", translatePush],
+  ["pull_request", translatePullRequest],
+  ["pull_request_review", translateReview],
+  ["issue_comment", translateComment],
+  ["check_run", translateCheckRun],
+  ["status", translateStatus],
+  ["installation", translateInstallation],
+  ["installation_repositories", translateInstallation],
+  ["installation_target", translateInstallation],
+  ["repository", translateRepository],
+]);
 
 /** Whether webhooks of this kind can concern us. */
-export const isTranslated = (eventName: string): boolean => Object.hasOwn(TRANSLATIONS, eventName);
+export const isTranslated = (eventName: string): boolean => TRANSLATIONS.has(eventName);
 
 /** Where a webhook is from; all the rest of it can wait. Never throws. */
 export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryId" | "installationId"> {
@@ -60,10 +60,8 @@ export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryI
  */
 export function translateDelivery(eventName: string, payload: unknown): TranslatedDelivery {
   const ids = whereOf(payload);
-  const translate = isTranslated(eventName) ? TRANSLATIONS[eventName] : undefined;
-  if (translate === undefined) return { deliveryEvent: IRRELEVANT, ...ids };
   try {
-    return { deliveryEvent: translate(payload) ?? IRRELEVANT, ...ids };
+    return { deliveryEvent: TRANSLATIONS.get(eventName)?.(payload) ?? IRRELEVANT, ...ids };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     return { deliveryEvent: IRRELEVANT, ...ids, reason: error.message };
@@ -124,15 +122,15 @@ function translatePullRequest(payload: unknown): PullRequestEvent | null {
   };
 }
 
-const PULL_REQUEST_ACTIONS: Readonly<Record<string, PullRequestEvent["action"]>> = {
-  opened: "opened",
-  reopened: "reopened",
-  ready_for_review: "ready",
-  converted_to_draft: "converted_to_draft",
-  synchronize: "synchronized",
-  enqueued: "enqueued",
-  dequeued: "dequeued",
-};
+const PULL_REQUEST_ACTIONS: ReadonlyMap<string, PullRequestEvent["action"]> = new Map([
+  ["opened", "opened"],
+  ["reopened", "reopened"],
+  ["ready_for_review", "ready"],
+  ["converted_to_draft", "converted_to_draft"],
+  ["synchronize", "synchronized"],
+  ["enqueued", "enqueued"],
+  ["dequeued", "dequeued"],
+]);
 
 /** GitHub's words for what left a queue because it was merged: its closing tells that. */
 const LANDED: ReadonlySet<string> = new Set(["MERGE", "ALREADY_MERGED"]);
@@ -142,24 +140,15 @@ function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] |
   if (action === "closed") return delivered.pull_request.merged === true ? "merged" : "closed";
   if (action === "dequeued" && LANDED.has(delivered.reason ?? "")) return null;
   if (action === "edited") return delivered.changes?.base ? "retargeted" : null;
-  return Object.hasOwn(PULL_REQUEST_ACTIONS, action) ? (PULL_REQUEST_ACTIONS[action] ?? null) : null;
+  return PULL_REQUEST_ACTIONS.get(action) ?? null;
 }
-
-const REVIEW_STATES: Readonly<Record<string, ReviewSubmitted["state"]>> = {
-  approved: "approved",
-  changes_requested: "changes_requested",
-  commented: "commented",
-  dismissed: "dismissed",
-  pending: "pending",
-};
 
 function translateReview(payload: unknown): ReviewSubmitted | null {
   const delivered = read(shapes.review, payload);
   const action = delivered.action;
   if (action !== "submitted" && action !== "dismissed") return null;
   const { review, pull_request: pull } = delivered;
-  const word = review.state.toLowerCase();
-  const state = Object.hasOwn(REVIEW_STATES, word) ? REVIEW_STATES[word] : undefined;
+  const { data: state } = shapes.reviewState.safeParse(review.state.toLowerCase());
   if (state === undefined) return null;
   // A review keeps the time it was submitted at when it is dismissed.
   const at = action === "submitted" ? review.submitted_at : (review.updated_at ?? pull.updated_at);
