@@ -35,6 +35,8 @@ export async function handleChecks(
     const from = await stateNow();
     await saveReports(trx, repositoryId, event);
     const to = await stateNow();
+    await noteChecks(trx, repositoryId, sha, at);
+    // Last, because events of all repositories share an account's row.
     const actor = to === from ? null : await forgeActor(deps, trx, event.sender);
     for (const { cardId, branchName } of branches) {
       if (actor === null || moved.has(cardId)) continue;
@@ -42,7 +44,6 @@ export async function handleChecks(
       await recordEvents(trx, [{ cardId, kind: "checks_changed", actor, repositoryId, data, at }]);
       await recheckIfBlocked(trx, cardId);
     }
-    await noteChecks(trx, repositoryId, sha, at);
   });
 }
 
