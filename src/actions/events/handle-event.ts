@@ -1,5 +1,4 @@
-import type { ForgeEvent, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
-import type { ForgeAccount } from "../../forge/forge.ts";
+import type { Commented, ForgeEvent, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
 import { findBranchOwner } from "../../store/branches.ts";
 import { findCardById, type CardHead } from "../../store/cards.ts";
 import type { Db } from "../../store/connect.ts";
@@ -81,8 +80,6 @@ async function handleInRepository(
   event: RepositoryEvent,
   repository: Repository,
 ): Promise<PullRequestSeen | null> {
-  const { db } = deps;
-  const actorOf = (account: ForgeAccount | null): Promise<Actor> => forgeActor(deps, db, account);
   switch (event.type) {
     case "check_reported":
     case "checks_found":
@@ -90,36 +87,61 @@ async function handleInRepository(
       return null;
     case "pushed": {
       await notePush(deps, event, repository);
-      const card = await cardOfBranch(db, repository, event.branchName);
+      const card = await cardOfBranch(deps.db, repository, event.branchName);
       if (!card) await handleStrayPush(deps, event, repository);
-      else await handlePush(deps, event, { repository, card, actor: await actorOf(event.sender) });
+      else {
+        const actor = await forgeActor(deps, deps.db, event.sender);
+        await handlePush(deps, event, { repository, card, actor });
+      }
       return null;
     }
-    case "pull_request": {
-      await notePullRequest(deps, event, repository);
-      const cardId = await pullRequestOwner(db, repository, event);
-      const own = cardId === null ? null : await findCardById(db, cardId);
-      const card = own ?? (await cardOfBranch(db, repository, event.targetBranch));
-      if (!card) await removeProposal(db, repository.id, event.number);
-      else {
-        const handle = own ? handlePullRequest : handleProposal;
-        await handle(deps, event, { repository, card, actor: await actorOf(event.sender) });
-      }
-      return { repositoryId: repository.id, number: event.number, isDeferred: false };
-    }
+    case "pull_request":
+      return handlePullRequestEvent(deps, event, repository);
     case "review_submitted":
-    case "commented": {
-      const conversation = await findConversation(db, repository.id, event.number);
-      if (event.type === "review_submitted") {
-        const cardId = await pullRequestOwner(db, repository, event);
-        const actor = await actorOf(event.sender);
-        await handleReview(deps, event, { repository, cardId, conversation, actor });
-      } else if (conversation) {
-        await handleComment(deps, event, { conversation, actor: await actorOf(event.author) });
-      }
-      return conversation ? null : { repositoryId: repository.id, number: event.number, isDeferred: true };
-    }
+    case "commented":
+      return handleConversationEvent(deps, event, repository);
   }
+}
+
+/** A pull request is a card's own; or, where it aims at a card's branch, a proposal; or neither. */
+async function handlePullRequestEvent(
+  deps: Deps,
+  event: PullRequestEvent,
+  repository: Repository,
+): Promise<PullRequestSeen> {
+  const { db } = deps;
+  await notePullRequest(deps, event, repository);
+  const cardId = await pullRequestOwner(db, repository, event);
+  const own = cardId === null ? null : await findCardById(db, cardId);
+  const card = own ?? (await cardOfBranch(db, repository, event.targetBranch));
+  if (!card) await removeProposal(db, repository.id, event.number);
+  else {
+    const handle = own ? handlePullRequest : handleProposal;
+    const actor = await forgeActor(deps, db, event.sender);
+    await handle(deps, event, { repository, card, actor });
+  }
+  return { repositoryId: repository.id, number: event.number, isDeferred: false };
+}
+
+/** Comments and reviews of a pull request that is not known yet are deferred; a review may be known by its branch before that. */
+async function handleConversationEvent(
+  deps: Deps,
+  event: ReviewSubmitted | Commented,
+  repository: Repository,
+): Promise<PullRequestSeen | null> {
+  const { db } = deps;
+  const conversation = await findConversation(db, repository.id, event.number);
+  if (event.type === "review_submitted") {
+    const cardId = await pullRequestOwner(db, repository, event);
+    if (cardId !== null || conversation) {
+      const actor = await forgeActor(deps, db, event.sender);
+      await handleReview(deps, event, { repository, cardId, conversation, actor });
+    }
+  } else if (conversation) {
+    const actor = await forgeActor(deps, db, event.author);
+    await handleComment(deps, event, { conversation, actor });
+  }
+  return conversation ? null : { repositoryId: repository.id, number: event.number, isDeferred: true };
 }
 
 async function cardOfBranch(db: Db, repository: Repository, branchName: string): Promise<CardHead | null> {
