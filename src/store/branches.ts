@@ -1,3 +1,4 @@
+import { CARD_HEAD, type CardHead } from "./cards.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { unlessTaken } from "./violations.ts";
 
@@ -53,14 +54,13 @@ export async function findBranchOwner(
   db: Db,
   repositoryId: string,
   branchName: string,
-): Promise<string | null> {
-  const owner = await firstRow<{ cardId: string }>(
+): Promise<CardHead | null> {
+  return firstRow<CardHead>(
     db,
-    `select c.id as "cardId" from card_repositories cr join cards c on c.id = cr.card_id
-      where cr.repository_id = :repositoryId and cr.branch_name = :branchName and c.deleted_at is null`,
+    `${CARD_HEAD} where deleted_at is null and id in (
+       select card_id from card_repositories where repository_id = :repositoryId and branch_name = :branchName)`,
     { repositoryId, branchName },
   );
-  return owner?.cardId ?? null;
 }
 
 /** Whether a card has a branch in a repository: one that is gone does not count. */

@@ -1,4 +1,5 @@
 import type { RepositoryRef } from "../forge/forge.ts";
+import { CARD_HEAD, type CardHead } from "./cards.ts";
 import { firstRow, rows, type Db, type Trx } from "./connect.ts";
 import { REF } from "./connections.ts";
 import { READS_LAG } from "./reads-lag.ts";
@@ -23,14 +24,13 @@ export async function findPullRequestOwner(
   db: Db,
   repositoryId: string,
   number: number,
-): Promise<string | null> {
-  const owner = await firstRow<{ cardId: string }>(
+): Promise<CardHead | null> {
+  return firstRow<CardHead>(
     db,
-    `select c.id as "cardId" from pull_requests p join cards c on c.id = p.card_id
-      where p.repository_id = :repositoryId and p.number = :number and c.deleted_at is null`,
+    `${CARD_HEAD} where deleted_at is null and id in (
+       select card_id from pull_requests where repository_id = :repositoryId and number = :number)`,
     { repositoryId, number },
   );
-  return owner?.cardId ?? null;
 }
 
 /** An open pull request of a card, as it is asked about on the forge. */

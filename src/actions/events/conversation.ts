@@ -1,6 +1,7 @@
 import { isQuestion } from "../../flow/question.ts";
 import type { Commented, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
 import type { ForgeAccount } from "../../forge/forge.ts";
+import type { CardHead } from "../../store/cards.ts";
 import { adoptMirror, dropMirror, findMirrored } from "../../store/comment-mirrors.ts";
 import { removeForgeComment, saveForgeComment } from "../../store/comments.ts";
 import type { Trx } from "../../store/connect.ts";
@@ -12,7 +13,6 @@ import {
   type Ask,
   type Conversation,
 } from "../../store/conversations.ts";
-import type { Repository } from "../../store/repositories.ts";
 import { readSecret } from "../../store/secrets.ts";
 import { recordEvents, type Actor } from "../../store/timeline.ts";
 import { markedComment, tellableBody } from "../comment-mark.ts";
@@ -20,6 +20,7 @@ import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../forge-accounts.ts";
 import { recheckIfBlocked } from "../recheck-blocked.ts";
 import { recordGiveUp } from "./give-up.ts";
+import type { EventContext } from "./handle-event.ts";
 import { transaction } from "../../store/transaction.ts";
 
 interface CommentContext {
@@ -90,25 +91,23 @@ async function recordMirror(trx: Trx, event: Commented, { repositoryId }: Conver
 export async function handleReview(
   deps: Deps,
   event: ReviewSubmitted,
-  context: {
-    readonly repository: Repository;
+  context: Omit<EventContext, "card"> & {
     /** The card the pull request belongs to, by its number or its branch. */
-    readonly cardId: string | null;
+    readonly card: CardHead | null;
     readonly conversation: Conversation | null;
-    readonly actor: Actor;
   },
 ): Promise<void> {
-  const { repository, cardId, conversation, actor } = context;
+  const { repository, card, conversation, actor } = context;
   const { state, at } = event;
   const isAsked =
     conversation !== null &&
     state !== "dismissed" &&
     (await isQuestionOf(deps, conversation, event.sender, event.body));
   await transaction(deps.db, async (trx) => {
-    if (cardId !== null) {
+    if (card) {
       await recordEvents(trx, [
         {
-          cardId,
+          cardId: card.id,
           kind: "review_submitted",
           actor,
           repositoryId: repository.id,
@@ -117,7 +116,7 @@ export async function handleReview(
           naturalKey: `review:${repository.id}:${event.reviewId}:${state}`,
         },
       ]);
-      await recheckIfBlocked(trx, cardId);
+      await recheckIfBlocked(trx, card.id);
     }
     if (!conversation) return;
     const { userId: askedBy } = actor;

@@ -1,6 +1,6 @@
 import type { Commented, ForgeEvent, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
 import { findBranchOwner } from "../../store/branches.ts";
-import { findCardById, type CardHead } from "../../store/cards.ts";
+import type { CardHead } from "../../store/cards.ts";
 import type { Db } from "../../store/connect.ts";
 import { findConversation } from "../../store/conversations.ts";
 import { removeProposal } from "../../store/proposals.ts";
@@ -87,7 +87,7 @@ async function handleInRepository(
       return null;
     case "pushed": {
       await notePush(deps, event, repository);
-      const card = await cardOfBranch(deps.db, repository, event.branchName);
+      const card = await findBranchOwner(deps.db, repository.id, event.branchName);
       if (!card) await handleStrayPush(deps, event, repository);
       else {
         const actor = await forgeActor(deps, deps.db, event.sender);
@@ -111,9 +111,8 @@ async function handlePullRequestEvent(
 ): Promise<PullRequestSeen> {
   const { db } = deps;
   await notePullRequest(deps, event, repository);
-  const cardId = await pullRequestOwner(db, repository, event);
-  const own = cardId === null ? null : await findCardById(db, cardId);
-  const card = own ?? (await cardOfBranch(db, repository, event.targetBranch));
+  const own = await pullRequestOwner(db, repository, event);
+  const card = own ?? (await findBranchOwner(db, repository.id, event.targetBranch));
   if (!card) await removeProposal(db, repository.id, event.number);
   else {
     const handle = own ? handlePullRequest : handleProposal;
@@ -132,10 +131,10 @@ async function handleConversationEvent(
   const { db } = deps;
   const conversation = await findConversation(db, repository.id, event.number);
   if (event.type === "review_submitted") {
-    const cardId = await pullRequestOwner(db, repository, event);
-    if (cardId !== null || conversation) {
+    const card = await pullRequestOwner(db, repository, event);
+    if (card || conversation) {
       const actor = await forgeActor(deps, db, event.sender);
-      await handleReview(deps, event, { repository, cardId, conversation, actor });
+      await handleReview(deps, event, { repository, card, conversation, actor });
     }
   } else if (conversation) {
     const actor = await forgeActor(deps, db, event.author);
@@ -144,18 +143,13 @@ async function handleConversationEvent(
   return conversation ? null : { repositoryId: repository.id, number: event.number, isDeferred: true };
 }
 
-async function cardOfBranch(db: Db, repository: Repository, branchName: string): Promise<CardHead | null> {
-  const cardId = await findBranchOwner(db, repository.id, branchName);
-  return cardId === null ? null : findCardById(db, cardId);
-}
-
 /** The card of a pull request: it was recorded as the card's, or comes from the card's branch in the same repository. */
 async function pullRequestOwner(
   db: Db,
   repository: Repository,
   event: PullRequestEvent | ReviewSubmitted,
-): Promise<string | null> {
+): Promise<CardHead | null> {
   const owner = await findPullRequestOwner(db, repository.id, event.number);
-  if (owner !== null || event.headRepositoryId !== event.repository.forgeId) return owner;
+  if (owner || event.headRepositoryId !== event.repository.forgeId) return owner;
   return findBranchOwner(db, repository.id, event.headBranch);
 }
