@@ -40,14 +40,14 @@ export async function handleComment(
   const isDeleted = event.action === "deleted";
   const isAsked = !isDeleted && (await isQuestionOf(deps, conversation, author, event.body));
   await transaction(deps.db, async (trx) => {
+    if (!isDeleted) await noteTurn(trx, conversation, { userId: actor.userId, works: false, at: event.at });
+    const question = { kind: "question", subject: String(commentId) } as const;
+    await noteQuestion(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
     if (isMirror) await recordMirror(trx, event, conversation);
     else {
       if (isOnCard) await recordComment(deps, trx, event, { conversation, actor });
       await recordGiveUp(trx, conversation, event, actor);
     }
-    if (!isDeleted) await noteTurn(trx, conversation, { userId: actor.userId, works: false, at: event.at });
-    const question = { kind: "question", subject: String(commentId) } as const;
-    await noteQuestion(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
   });
 }
 
@@ -104,31 +104,37 @@ export async function handleReview(
     state !== "dismissed" &&
     (await isQuestionOf(deps, conversation, event.sender, event.body));
   await transaction(deps.db, async (trx) => {
-    if (card) {
-      await recordEvents(trx, [
-        {
-          cardId: card.id,
-          kind: "review_submitted",
-          actor,
-          repositoryId: repository.id,
-          data: { prNumber: event.number, state },
-          at,
-          naturalKey: `review:${repository.id}:${event.reviewId}:${state}`,
-        },
-      ]);
-      await recheckIfBlocked(trx, card.id);
-    }
-    if (!conversation) return;
-    const { userId: askedBy } = actor;
-    const subject = String(event.reviewId);
-    const kind = "changes_requested";
-    await noteTurn(trx, conversation, { userId: askedBy, works: false, at });
-    if (state === "changes_requested") await noteAsk(trx, conversation, { kind, subject, askedBy, at });
-    if (state === "approved") await dropAsks(trx, conversation, { kind, askedBy });
-    if (state === "dismissed") await dropAsks(trx, conversation, { kind, subject });
-    const question = { kind: "question", subject: `review:${subject}`, askedBy, at } as const;
-    await noteQuestion(trx, conversation, question, isAsked);
+    if (conversation) await noteReview(trx, event, { conversation, actor }, isAsked);
+    if (!card) return;
+    await recordEvents(trx, [
+      {
+        cardId: card.id,
+        kind: "review_submitted",
+        actor,
+        repositoryId: repository.id,
+        data: { prNumber: event.number, state },
+        at,
+        naturalKey: `review:${repository.id}:${event.reviewId}:${state}`,
+      },
+    ]);
+    await recheckIfBlocked(trx, card.id);
   });
+}
+
+async function noteReview(
+  trx: Trx,
+  { state, reviewId, at }: ReviewSubmitted,
+  { conversation, actor: { userId: askedBy } }: CommentContext,
+  isAsked: boolean,
+): Promise<void> {
+  const subject = String(reviewId);
+  const kind = "changes_requested";
+  await noteTurn(trx, conversation, { userId: askedBy, works: false, at });
+  if (state === "changes_requested") await noteAsk(trx, conversation, { kind, subject, askedBy, at });
+  if (state === "approved") await dropAsks(trx, conversation, { kind, askedBy });
+  if (state === "dismissed") await dropAsks(trx, conversation, { kind, subject });
+  const question = { kind: "question", subject: `review:${subject}`, askedBy, at } as const;
+  await noteQuestion(trx, conversation, question, isAsked);
 }
 
 /** A question that was edited away, deleted or dismissed is no longer asked. */

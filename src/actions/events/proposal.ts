@@ -45,6 +45,7 @@ export async function handleProposal(
       heardAt: event.at,
     });
     if (isNew) await replayDeferredSoon(trx, repository.id, number);
+    await notePullRequestTurn(trx, repository.id, event, actor);
     const kind = KIND[event.action];
     if (isByAgent && kind) {
       const sha = event.action === "merged" ? { sha: event.mergeSha } : { headBranch };
@@ -62,6 +63,5 @@ export async function handleProposal(
     }
     const work = { cardId: card.id, repositoryId: repository.id };
     if (isClosedByAgent) await recordClosedByAgent(trx, work, event, author);
-    await notePullRequestTurn(trx, repository.id, event, actor);
   });
 }

@@ -69,14 +69,16 @@ export async function handlePullRequest(
   const intent = await ourIntent(deps, repository, event);
   await transaction(deps.db, async (trx) => {
     const held = await holdPullRequest(trx, repository.id, event.number);
-    if (!event.isFound || isStillNews(event, held?.state ?? null)) {
-      await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
+    const isNews = !event.isFound || isStillNews(event, held?.state ?? null);
+    if (isNews) await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
+    await notePullRequestTurn(trx, repository.id, delivered, actor);
+    // Last: a timeline item takes its place when it is inserted, and is read once it is committed.
+    if (isNews) {
       await recordOnTimeline(deps, trx, event, context, intent);
       const work = { cardId: card.id, repositoryId: repository.id };
       if (isClosedByAgent) await recordClosedByAgent(trx, work, event, actor);
       await requestFollowUps(trx, event, context);
     }
-    await notePullRequestTurn(trx, repository.id, delivered, actor);
   });
 }
 

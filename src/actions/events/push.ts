@@ -63,15 +63,17 @@ export async function handlePush(deps: Deps, event: Pushed, context: EventContex
   const turn = await turnOf(deps, event, context);
   const isSettled = await transaction(deps.db, async (trx) => {
     const held = await holdBranch(trx, card.id, repository.id);
-    if (held && !isKnownAlready(held, event)) {
-      // Another transaction has recorded a push meanwhile: the event must be compared with that.
-      if (held.headSha !== link.headSha) return false;
-      await recordPush(trx, event, context, { from: link.headSha, to: headSha });
+    const isNews = held !== null && !isKnownAlready(held, event);
+    // Another transaction has recorded a push meanwhile: the event must be compared with that.
+    if (isNews && held.headSha !== link.headSha) return false;
+    if (isNews) await setHeadSha(trx, card.id, repository.id, headSha);
+    if (event.after !== null && !isOurs) {
+      const conversation = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
+      if (turn) await noteTurn(trx, { ...conversation, prNumber: 0 }, { ...turn, works: true });
+      await noteChecks(trx, repository.id, event.after, event.at);
     }
-    if (event.after === null || isOurs) return true;
-    const conversation = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-    if (turn) await noteTurn(trx, { ...conversation, prNumber: 0 }, { ...turn, works: true });
-    await noteChecks(trx, repository.id, event.after, event.at);
+    // Last: a timeline item takes its place when it is inserted, and is read once it is committed.
+    if (isNews) await recordPush(trx, event, context, { from: link.headSha, to: headSha });
     return true;
   });
   if (!isSettled) await handlePush(deps, event, context);
@@ -98,7 +100,6 @@ async function recordPush(
   const key = branchKey(repository.id, branchName);
   if (head.to !== null) await forgetInboxItems(trx, "branch_deleted", key);
   else if (after === null && isNew) await putInboxItem(trx, deletedBranchItem(event, card, recorded));
-  await setHeadSha(trx, card.id, repository.id, head.to);
   if (event.isFound && at !== null) await noteFound(trx, card.id, repository.id, { at, sha: after });
   if (head.to !== null && head.to !== head.from)
     await recordEarlierChecks(trx, recorded, branchName, head.to);
