@@ -46,7 +46,10 @@ export async function followNewTrunksSoon(db: Db, projectId: string): Promise<vo
   }
 }
 
-/** A push names the tip of a branch and its new commits, but not the pull requests that brought them: the history does. */
+/**
+ * A push names the tip of a branch and its new commits, but not the pull requests that brought
+ * them: the history does.
+ */
 export async function notePushedTip(
   db: Db,
   repositoryId: string,

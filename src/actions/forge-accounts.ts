@@ -25,7 +25,10 @@ export async function forgeActor(
   return { userId: user.id, login: known.login };
 }
 
-/** Whether a forge account is an agent on a board: one that is known everywhere, or that the board has registered. */
+/**
+ * Whether a forge account is an agent on a board: one that is known everywhere, or that the board
+ * has registered.
+ */
 export const isAgentOn = async (
   db: Db,
   workspaceId: string,
@@ -46,8 +49,8 @@ export interface ForgeUser {
 }
 
 /**
- * Gives a forge account a role on a board, in place of the one it may have there. The forge is asked who has the login now: the account it
- * was last seen with may have another one.
+ * Gives a forge account a role on a board, in place of the one it may have there. The forge is
+ * asked who has the login now: the account it was last seen with may have another one.
  */
 export async function addMember(
   deps: MemberDeps,
@@ -58,7 +61,10 @@ export async function addMember(
   return user;
 }
 
-/** Registers a forge account as an agent on one board. Other boards that know the account are not affected. */
+/**
+ * Registers a forge account as an agent on one board. Other boards that know the account are not
+ * affected.
+ */
 export async function registerAgent(
   deps: MemberDeps,
   order: { readonly workspaceId: string; readonly login: string },

@@ -90,8 +90,8 @@ async function tryToReconcile(
 }
 
 /**
- * Gives cards the branches that were cut for them without a confirmation, where no move asks for them any more: it was refused, or made way for
- * another. Throws `ForgeUnavailable`.
+ * Gives cards the branches that were cut for them without a confirmation, where no move asks for
+ * them any more: it was refused, or made way for another. Throws `ForgeUnavailable`.
  */
 async function recordUnconfirmedCuts(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
   const cuts = await listUnconfirmedCuts(deps.db, organizationId, { quietMs, limit: CUTS_PER_RUN });

@@ -41,9 +41,10 @@ export async function syncInstallation(deps: Deps, installationId: number): Prom
 }
 
 /**
- * Makes organizations, boards and repositories follow the forge's list of installations, so that an App installed, changed or
- * removed while Trunkline was away is seen. A new account gets a board with one project on the default flow. One account that
- * cannot be read does not keep the others waiting.
+ * Makes organizations, boards and repositories follow the forge's list of installations, so that an
+ * App installed, changed or removed while Trunkline was away is seen. A new account gets a board
+ * with one project on the default flow. One account that cannot be read does not keep the others
+ * waiting.
  */
 export async function syncInstallations(deps: Deps): Promise<void> {
   const askedAt = await clockOf(deps.db);
@@ -134,8 +135,8 @@ async function unlinkAll(deps: Deps, trx: Trx, repositoryIds: readonly string[])
 }
 
 /**
- * Follows a repository to its new name, default branch or owner, or to its end: what the account's installation grants is read again. What blocked
- * cards there may be gone.
+ * Follows a repository to its new name, default branch or owner, or to its end: what the account's
+ * installation grants is read again. What blocked cards there may be gone.
  */
 export async function handleRepositoryChange(deps: Deps, event: RepositoryChanged): Promise<void> {
   const { db } = deps;

@@ -11,7 +11,10 @@ interface FromRepository {
   /** Null when the account is gone. */
   readonly sender: ForgeAccount | null;
   readonly at: string | null;
-  /** No webhook reported it: a comparison of the stored state with the forge found it. It happened at `at` or before. */
+  /**
+   * No webhook reported it: a comparison of the stored state with the forge found it. It happened
+   * at `at` or before.
+   */
   readonly isFound?: true;
 }
 
@@ -73,7 +76,10 @@ export interface CheckReported extends FromRepository {
   readonly branchNames: readonly string[];
 }
 
-/** What checks and statuses say on a commit, where a comparison found that no webhook had reported it. */
+/**
+ * What checks and statuses say on a commit, where a comparison found that no webhook had reported
+ * it.
+ */
 export interface ChecksFound extends FromRepository {
   readonly type: "checks_found";
   readonly sha: string;

@@ -6,7 +6,10 @@ import { forgeIdOf } from "./repositories.ts";
 export const WORK_LANE = "work-lane";
 export const REPLAY_DEFERRED = "replay-deferred-events";
 
-/** The lane of a delivery: deliveries of one repository are worked in order, and wait for no other repository's. By the forge's ids. */
+/**
+ * The lane of a delivery: deliveries of one repository are worked in order, and wait for no other
+ * repository's. By the forge's ids.
+ */
 export function laneOf(from: {
   readonly repositoryId: number | null;
   readonly installationId: number | null;
@@ -18,8 +21,9 @@ export function laneOf(from: {
 const keyOf = (lane: string): string => `${WORK_LANE}:${lane}`;
 
 /**
- * Asks for lanes to be worked. One waiting job per lane is enough: it works all deliveries that wait. A job that a failure has delayed keeps
- * its time: otherwise each new delivery would be one more try for the one that fails.
+ * Asks for lanes to be worked. One waiting job per lane is enough: it works all deliveries that
+ * wait. A job that a failure has delayed keeps its time: otherwise each new delivery would be one
+ * more try for the one that fails.
  */
 export const workLanesSoon = (db: Db, lanes: readonly string[]): Promise<void> =>
   addJobs(
@@ -39,7 +43,10 @@ export async function retryParked(db: Db, guid: string | null): Promise<number> 
   return lanes.length;
 }
 
-/** Asks for the deferred events of a pull request to be replayed once the caller's transaction, which makes it known, is committed. */
+/**
+ * Asks for the deferred events of a pull request to be replayed once the caller's transaction,
+ * which makes it known, is committed.
+ */
 export const replayDeferredSoon = (db: Db, repositoryId: string, number: number): Promise<void> =>
   addJob(
     db,

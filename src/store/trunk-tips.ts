@@ -20,7 +20,10 @@ export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): P
   return trunk?.sha ?? null;
 }
 
-/** Notes a push. One that does not follow on the known tip leaves the tip in doubt until the forge is asked. */
+/**
+ * Notes a push. One that does not follow on the known tip leaves the tip in doubt until the forge
+ * is asked.
+ */
 export async function noteTip(
   db: Db,
   trunk: TrunkKey & { readonly before: string | null; readonly after: string | null },

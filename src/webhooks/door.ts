@@ -12,8 +12,9 @@ import type { Intake } from "./intake.ts";
 const readPayload = bytesReader({ limit: 25 * 1024 * 1024, inflate: false });
 
 /**
- * Receives the forge's deliveries. It parses nothing before it has verified the signature, and answers only once the delivery is stored. A wrong
- * signature is counted, and logged once a minute at most: anybody can send one.
+ * Receives the forge's deliveries. It parses nothing before it has verified the signature, and
+ * answers only once the delivery is stored. A wrong signature is counted, and logged once a minute
+ * at most: anybody can send one.
  */
 export function webhookDoor(
   intake: Intake,

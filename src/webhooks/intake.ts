@@ -14,8 +14,9 @@ const MOST_CHARACTERS = 1_000_000;
 const BETWEEN_WAKES_MS = 50;
 
 /**
- * Stores deliveries by one statement, and counts them; returns for each whether it was new. The caller then asks for their lanes to be worked;
- * where the process dies in between, `work-forgotten-lanes` does.
+ * Stores deliveries by one statement, and counts them; returns for each whether it was new. The
+ * caller then asks for their lanes to be worked; where the process dies in between,
+ * `work-forgotten-lanes` does.
  */
 export async function storeDeliveries(
   { db, metrics }: Pick<Deps, "db" | "metrics">,

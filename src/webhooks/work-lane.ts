@@ -20,15 +20,19 @@ import { transaction } from "../store/transaction.ts";
 
 /** After this many failures a delivery is parked, so that it no longer blocks those behind it. */
 const MAX_ATTEMPTS = 8;
-/** While the forge cannot be reached no other delivery of the lane could be worked either: this many tries take most of a day. */
+/**
+ * While the forge cannot be reached no other delivery of the lane could be worked either: this many
+ * tries take most of a day.
+ */
 const MAX_ATTEMPTS_IN_OUTAGE = 200;
 const LONGEST_WAIT_MS = 300_000;
 /** The most octets that payloads read at once have together: each may have 25 MB. */
 const MOST_OCTETS = 1_000_000;
 
 /**
- * Works the deliveries that wait in a lane, in the order received. A failure ends the run and is retried later, after growing pauses. Several
- * deliveries are read at once and marked when the next are read: a round trip each competes with storing deliveries.
+ * Works the deliveries that wait in a lane, in the order received. A failure ends the run and is
+ * retried later, after growing pauses. Several deliveries are read at once and marked when the next
+ * are read: a round trip each competes with storing deliveries.
  */
 export async function workLane(deps: Deps, lane: string): Promise<void> {
   const run: Run = { lane, worked: [], lastWebhook: null };
@@ -37,7 +41,8 @@ export async function workLane(deps: Deps, lane: string): Promise<void> {
   while (next !== "end") {
     const taken = await nextDeliveries(deps.db, lane, run.worked.splice(0), mostOctets);
     if (taken.length === 0) break;
-    // A process's death counts against the oldest delivery, and may be due to one read with it: one by one the right one is counted.
+    // A process's death counts against the oldest delivery, and may be due to one read with it: one
+    // by one the right one is counted.
     if (taken.some(({ deaths }) => deaths > 0)) mostOctets = 0;
     next = await workInOrder(deps, run, mostOctets === 0 ? taken.slice(0, 1) : taken);
   }
@@ -52,7 +57,10 @@ interface Run {
   lastWebhook: { readonly repositoryId: number; readonly at: Date } | null;
 }
 
-/** What follows a delivery: the next one that was read; reading the lane again; or, for the time being, nothing. */
+/**
+ * What follows a delivery: the next one that was read; reading the lane again; or, for the time
+ * being, nothing.
+ */
 type Next = "continue" | "read again" | "end";
 
 async function workInOrder(deps: Deps, run: Run, taken: readonly Delivery[]): Promise<Next> {
@@ -73,7 +81,8 @@ async function workOne(deps: Deps, run: Run, delivery: Delivery): Promise<Next> 
   if (reason !== undefined) log.warn({ reason }, "a delivery could not be read");
   const pull = await handleEvent(deps, deliveryEvent);
   if (pull?.isDeferred) await deferDelivery(db, guid, pull.number);
-  // It is known by now by this event, or was made known between the look for it and the mark: nobody else reopens them before the next.
+  // It is known by now by this event, or was made known between the look for it and the mark:
+  // nobody else reopens them before the next.
   const isReopened =
     pull !== null &&
     (await isAnyDeferred(db, run.lane, pull.number)) &&
@@ -85,7 +94,10 @@ async function workOne(deps: Deps, run: Run, delivery: Delivery): Promise<Next> 
   return isReopened ? "read again" : "continue";
 }
 
-/** After a failure: the lane is worked again later, or continues without a delivery that has failed too often. */
+/**
+ * After a failure: the lane is worked again later, or continues without a delivery that has failed
+ * too often.
+ */
 async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unknown): Promise<Next> {
   const { db, log } = deps;
   const { guid, attempts } = delivery;
@@ -105,8 +117,9 @@ async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unkno
 }
 
 /**
- * Frees the jobs of dead processes, those of lanes among them. A delivery with which processes died again and again may be the cause: it is
- * parked, so that neither its lane nor the service waits for it for ever.
+ * Frees the jobs of dead processes, those of lanes among them. A delivery with which processes died
+ * again and again may be the cause: it is parked, so that neither its lane nor the service waits
+ * for it for ever.
  */
 export async function freeDead({ db, log }: Deps, graceSeconds?: number): Promise<void> {
   const lanes = await listDeadQueues(db, WORK_LANE, graceSeconds);

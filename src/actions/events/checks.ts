@@ -13,8 +13,9 @@ import { recheckIfBlocked } from "../recheck-blocked.ts";
 import { transaction } from "../../store/transaction.ts";
 
 /**
- * Stores what checks report on a commit of a card's branch or of a proposal, and adds it to the timeline of the cards whose branch is there when
- * it changes the commit's state as a whole. Reports on other commits are not stored.
+ * Stores what checks report on a commit of a card's branch or of a proposal, and adds it to the
+ * timeline of the cards whose branch is there when it changes the commit's state as a whole.
+ * Reports on other commits are not stored.
  */
 export async function handleChecks(
   deps: Deps,
@@ -28,7 +29,8 @@ export async function handleChecks(
   await transaction(deps.db, async (trx) => {
     const stateNow = async () => checksState(await listOutcomes(trx, repositoryId, sha));
     const moved = new Set<string>();
-    // One after the other, or of two reports at the same time neither would see the change that both make.
+    // One after the other, or of two reports at the same time neither would see the change that
+    // both make.
     for (const { cardId } of branches) {
       if ((await holdBranch(trx, cardId, repositoryId))?.headSha !== sha) moved.add(cardId);
     }

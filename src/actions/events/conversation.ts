@@ -28,7 +28,10 @@ interface CommentContext {
   readonly actor: Actor;
 }
 
-/** Records a comment on a card's pull request. Of one on a proposal the card's timeline gets no more than that the agent gives up. */
+/**
+ * Records a comment on a card's pull request. Of one on a proposal the card's timeline gets no more
+ * than that the agent gives up.
+ */
 export async function handleComment(
   deps: Deps,
   event: Commented,
@@ -73,8 +76,9 @@ async function recordComment(
 }
 
 /**
- * Our own account writes nothing but mirrors of comments on a card's pull request. The event may arrive before the response to the call that wrote
- * the mirror, or after the process that made the call has died.
+ * Our own account writes nothing but mirrors of comments on a card's pull request. The event may
+ * arrive before the response to the call that wrote the mirror, or after the process that made the
+ * call has died.
  */
 async function recordMirror(trx: Trx, event: Commented, { repositoryId }: Conversation): Promise<void> {
   const place = { repositoryForgeId: event.repository.forgeId, prNumber: event.number };

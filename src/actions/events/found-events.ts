@@ -9,7 +9,10 @@ import type { Deps } from "../deps.ts";
 /** What the forge shows of a branch. */
 export type Shown = Exclude<BranchAnswer, { readonly refusal: object }>;
 
-/** ISO 8601, by the database's clock. What changed here after `quietSince` may be newer than the answer. */
+/**
+ * ISO 8601, by the database's clock. What changed here after `quietSince` may be newer than the
+ * answer.
+ */
 export interface WhenAsked {
   readonly askedAt: string;
   readonly quietSince: string;
@@ -18,8 +21,9 @@ export interface WhenAsked {
 type Around = Pick<Pushed, "installationId" | "repository" | "isFound">;
 
 /**
- * The events that must have happened for a branch to look as the forge shows it, and that no webhook reported. Their `at` is the forge's own time
- * where it gives one. Each is compared with what the events before it have left, so handle an event before you ask for the next.
+ * The events that must have happened for a branch to look as the forge shows it, and that no
+ * webhook reported. Their `at` is the forge's own time where it gives one. Each is compared with
+ * what the events before it have left, so handle an event before you ask for the next.
  */
 export async function* foundEvents(
   deps: Deps,
@@ -134,8 +138,8 @@ async function* conversationOf(
 }
 
 /**
- * Stored comments that the forge would have shown if they still existed: none of those written before the ones it showed. A deletion is final,
- * so the forge is asked once more for each.
+ * Stored comments that the forge would have shown if they still existed: none of those written
+ * before the ones it showed. A deletion is final, so the forge is asked once more for each.
  */
 async function* deletionsOf(
   deps: Deps,

@@ -27,7 +27,10 @@ export const recordClosedByAgent = (
   return record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, "");
 };
 
-/** Records that an agent gave up, where its comment on a pull request says so: once, however often the comment is changed. */
+/**
+ * Records that an agent gave up, where its comment on a pull request says so: once, however often
+ * the comment is changed.
+ */
 export async function recordGiveUp(
   trx: Trx,
   { cardId, workspaceId, repositoryId }: Work,
@@ -40,7 +43,10 @@ export async function recordGiveUp(
   await record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, reason);
 }
 
-/** The same for a comment written through the API, whose callers are machines: there an agent has no other name. */
+/**
+ * The same for a comment written through the API, whose callers are machines: there an agent has no
+ * other name.
+ */
 export async function recordGiveUpHere(
   trx: Trx,
   comment: { readonly id: string; readonly cardId: string; readonly authorId: string; readonly body: string },

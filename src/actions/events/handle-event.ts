@@ -29,13 +29,17 @@ export interface EventContext {
 export interface PullRequestSeen {
   readonly repositoryId: string;
   readonly number: number;
-  /** Whether this event itself must be replayed, because no card and no proposal is known by this number yet. */
+  /**
+   * Whether this event itself must be replayed, because no card and no proposal is known by this
+   * number yet.
+   */
   readonly isDeferred: boolean;
 }
 
 /**
- * Handles an event of the forge, delivered or found by a comparison: identifies its repository, card and actor, and calls the one handler for
- * its type. To handle an event twice has the effect of handling it once.
+ * Handles an event of the forge, delivered or found by a comparison: identifies its repository,
+ * card and actor, and calls the one handler for its type. To handle an event twice has the effect
+ * of handling it once.
  */
 export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<PullRequestSeen | null> {
   if (event.type === "irrelevant") return null;
@@ -56,8 +60,9 @@ type RepositoryEvent = Exclude<
 >;
 
 /**
- * The repository as it is called now; null when the event comes by another account's installation than the known one. Where the event's names
- * differ from the stored ones the forge is asked, because the event may be days old.
+ * The repository as it is called now; null when the event comes by another account's installation
+ * than the known one. Where the event's names differ from the stored ones the forge is asked,
+ * because the event may be days old.
  */
 async function currentRepository(
   deps: Deps,
@@ -122,7 +127,10 @@ async function handlePullRequestEvent(
   return { repositoryId: repository.id, number: event.number, isDeferred: false };
 }
 
-/** Comments and reviews of a pull request that is not known yet are deferred; a review may be known by its branch before that. */
+/**
+ * Comments and reviews of a pull request that is not known yet are deferred; a review may be known
+ * by its branch before that.
+ */
 async function handleConversationEvent(
   deps: Deps,
   event: ReviewSubmitted | Commented,
@@ -143,7 +151,10 @@ async function handleConversationEvent(
   return conversation ? null : { repositoryId: repository.id, number: event.number, isDeferred: true };
 }
 
-/** The card of a pull request: it was recorded as the card's, or comes from the card's branch in the same repository. */
+/**
+ * The card of a pull request: it was recorded as the card's, or comes from the card's branch in the
+ * same repository.
+ */
 async function pullRequestOwner(
   db: Db,
   repository: Repository,

@@ -19,8 +19,8 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
 };
 
 /**
- * Stores a pull request that is no card's own and aims at a card's branch. An agent's is told on the card's timeline: opened by the agent, accepted
- * by whoever merged it.
+ * Stores a pull request that is no card's own and aims at a card's branch. An agent's is told on
+ * the card's timeline: opened by the agent, accepted by whoever merged it.
  */
 export async function handleProposal(
   deps: Deps,

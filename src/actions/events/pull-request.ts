@@ -52,8 +52,8 @@ export async function notePullRequest(
 }
 
 /**
- * Records what happened to a card's pull request. What we did ourselves is recorded by whoever did it, too, under the same natural key: it is
- * recorded once, and not lost when that process died.
+ * Records what happened to a card's pull request. What we did ourselves is recorded by whoever did
+ * it, too, under the same natural key: it is recorded once, and not lost when that process died.
  */
 export async function handlePullRequest(
   deps: Deps,
@@ -128,7 +128,10 @@ async function recordOnTimeline(
   ]);
 }
 
-/** Requests what the new state of a pull request makes possible: a hotfix brought back, a queued move resumed, a blocked card rechecked. */
+/**
+ * Requests what the new state of a pull request makes possible: a hotfix brought back, a queued
+ * move resumed, a blocked card rechecked.
+ */
 async function requestFollowUps(
   trx: Trx,
   event: PullRequestEvent,
@@ -138,7 +141,8 @@ async function requestFollowUps(
   const pull = { cardId: card.id, repositoryId: repository.id, prNumber };
   if (action === "merged") {
     if (card.hotfix) await bringBackSoon(trx, card.id);
-    // Had the forge still called it open when the branch was deleted, the inbox calls the branch lost.
+    // Had the forge still called it open when the branch was deleted, the inbox calls the branch
+    // lost.
     await forgetInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
   }
   if (action === "enqueued" || action === "dequeued") {
@@ -154,7 +158,10 @@ export const stateOf = (event: PullRequestEvent): "draft" | "open" | "merged" | 
   return event.isDraft ? "draft" : "open";
 };
 
-/** Opening and merging happen once to a pull request; it may be closed, reopened and made ready again and again. */
+/**
+ * Opening and merging happen once to a pull request; it may be closed, reopened and made ready
+ * again and again.
+ */
 function naturalKeyOf(
   kind: EventKind,
   repository: Repository,
@@ -170,7 +177,10 @@ function naturalKeyOf(
 /** What may happen again, at a time that only a webhook tells exactly. */
 const MAY_REPEAT: ReadonlySet<EventKind> = new Set(["pull_request_ready", "pull_request_reopened"]);
 
-/** Whether what was found by comparing still differs from what is known: somebody may have told of it meanwhile. */
+/**
+ * Whether what was found by comparing still differs from what is known: somebody may have told of
+ * it meanwhile.
+ */
 function isStillNews({ action }: PullRequestEvent, state: PullRequestRow["state"] | null): boolean {
   if (state === "merged") return false;
   if (action === "ready") return state === "draft";
@@ -190,8 +200,9 @@ async function isFoundAlready(
 }
 
 /**
- * What the forge shows, where an event cannot be trusted to be the latest word: GitHub's times are whole seconds, and several things happen
- * to a pull request within one. Null where it can, and where the forge does not show the pull request.
+ * What the forge shows, where an event cannot be trusted to be the latest word: GitHub's times are
+ * whole seconds, and several things happen to a pull request within one. Null where it can, and
+ * where the forge does not show the pull request.
  */
 async function askAgain(
   deps: Deps,
@@ -233,8 +244,9 @@ const rowOf = (
 });
 
 /**
- * Our intent for what happened, or null where somebody else did it. The actor lies, since the forge reports queue merges and indirect merges
- * under other names; only what anybody could do at any time must also carry our own name.
+ * Our intent for what happened, or null where somebody else did it. The actor lies, since the forge
+ * reports queue merges and indirect merges under other names; only what anybody could do at any
+ * time must also carry our own name.
  */
 async function ourIntent(
   deps: Deps,
@@ -258,9 +270,10 @@ async function ourIntent(
 }
 
 /**
- * Our intent for a merge, unless a person did it before we got to it, or the move it was meant for was given up before the forge had said what
- * came of it: then the merge is ours only where the forge says that we did it. A pull request that we have not merged, and that the forge says we have, came along with
- * another card's: it is the merge of whoever moved that.
+ * Our intent for a merge, unless a person did it before we got to it, or the move it was meant for
+ * was given up before the forge had said what came of it: then the merge is ours only where the
+ * forge says that we did it. A pull request that we have not merged, and that the forge says we
+ * have, came along with another card's: it is the merge of whoever moved that.
  */
 async function ourMerge(
   deps: Deps,

@@ -28,7 +28,10 @@ import { transaction } from "../../store/transaction.ts";
 /** The most commits that a timeline item of a push names. */
 const MAX_COMMITS = 20;
 
-/** A push to any branch may bring a hotfix that cards wait for, or be the branch that cards were refused for lack of. */
+/**
+ * A push to any branch may bring a hotfix that cards wait for, or be the branch that cards were
+ * refused for lack of.
+ */
 export async function notePush(
   { db }: Deps,
   { branchName, after }: Pushed,
@@ -41,9 +44,11 @@ export async function notePush(
 }
 
 /**
- * Records a push to, or the deletion of, a card's branch, and requests what the new commits make possible.
+ * Records a push to, or the deletion of, a card's branch, and requests what the new commits make
+ * possible.
  *
- * GitHub also sends `create` and `delete`: each comes with a push that says more (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
+ * GitHub also sends `create` and `delete`: each comes with a push that says more
+ * (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
  */
 export async function handlePush(deps: Deps, event: Pushed, context: EventContext): Promise<void> {
   const { repository, card } = context;
@@ -119,7 +124,10 @@ function isKnownAlready({ headSha, foundAt, foundSha }: HeldBranch, event: Pushe
   return foundAt !== null && ((event.at !== null && event.at <= foundAt) || event.after === foundSha);
 }
 
-/** Checks may have reported on the branch's new tip before its push was known: then it is this push that changed the branch's state. */
+/**
+ * Checks may have reported on the branch's new tip before its push was known: then it is this push
+ * that changed the branch's state.
+ */
 async function recordEarlierChecks(
   trx: Trx,
   push: RecordedPush,
@@ -159,8 +167,9 @@ const deletedBranchItem = (
 });
 
 /**
- * Who pushed, and when. Of a push that was found the forge does not say that: its newest commit stands for it, where its author is known here. It
- * was pushed after it was committed, and before it was found.
+ * Who pushed, and when. Of a push that was found the forge does not say that: its newest commit
+ * stands for it, where its author is known here. It was pushed after it was committed, and before
+ * it was found.
  */
 async function turnOf(
   deps: Deps,
@@ -177,8 +186,9 @@ async function turnOf(
 }
 
 /**
- * Whether a deleted branch had been merged: then its work is where it belongs, and the deletion, by the forge's own setting or by a person, is no
- * news. The event of the merge may arrive later: then the forge is asked.
+ * Whether a deleted branch had been merged: then its work is where it belongs, and the deletion, by
+ * the forge's own setting or by a person, is no news. The event of the merge may arrive later: then
+ * the forge is asked.
  */
 async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): Promise<boolean> {
   const pulls = link.pullRequests.filter(({ headSha }) => headSha === before);
@@ -190,13 +200,19 @@ async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): 
   return answer.pullRequests.some(({ state, headSha }) => state === "merged" && headSha === before);
 }
 
-/** The forge reports the branch that our bot cut as a push, too. It is on the timeline already, under who moved the card. */
+/**
+ * The forge reports the branch that our bot cut as a push, too. It is on the timeline already,
+ * under who moved the card.
+ */
 async function isOurOwnCut({ db }: Deps, { repository }: Link, event: Pushed): Promise<boolean> {
   const key = { repositoryId: repository.id, kind: "create_branch", subject: event.branchName } as const;
   return event.before === null && (await findIntent(db, key)) !== null;
 }
 
-/** Where the branch is now. A push that does not follow on the known tip came out of order: then the forge is asked. */
+/**
+ * Where the branch is now. A push that does not follow on the known tip came out of order: then the
+ * forge is asked.
+ */
 async function headAfter(deps: Deps, link: Link, event: Pushed): Promise<string | null> {
   if (event.before === link.headSha || !link.repository.ref) return event.after;
   return deps.forge.branchHead(link.repository.ref, event.branchName);

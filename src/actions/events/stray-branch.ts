@@ -24,8 +24,9 @@ interface StrayBranch {
 }
 
 /**
- * Handles a push to a branch that belongs to no card. What counts is whether the branch exists now, so that events may come twice and in any
- * order; where the forge contradicts the event, it is asked once more later.
+ * Handles a push to a branch that belongs to no card. What counts is whether the branch exists now,
+ * so that events may come twice and in any order; where the forge contradicts the event, it is
+ * asked once more later.
  */
 export async function handleStrayPush(deps: Deps, event: Pushed, repository: Repository): Promise<void> {
   const { branchName, sender, at } = event;
@@ -49,7 +50,9 @@ const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
     { key: `${SUGGEST_BRANCH}:${branchKey(branch.repositoryId, branch.branchName)}`, delayMs: LOOK_AGAIN_MS },
   );
 
-/** Asks once more about a branch of which the event and the forge's answer contradicted each other. */
+/**
+ * Asks once more about a branch of which the event and the forge's answer contradicted each other.
+ */
 export async function suggestBranch(deps: Deps, branch: StrayBranch): Promise<void> {
   const repository = await findRepository(deps.db, branch.repositoryId);
   const isStray = (await findBranchOwner(deps.db, branch.repositoryId, branch.branchName)) === null;
@@ -57,8 +60,9 @@ export async function suggestBranch(deps: Deps, branch: StrayBranch): Promise<vo
 }
 
 /**
- * Puts a branch into the inbox that is named like those of a card which has none there, and takes it out once it is gone. One that was put away is
- * not suggested again for as long as it lasts. Gives whether the branch is there, null where that is of no interest.
+ * Puts a branch into the inbox that is named like those of a card which has none there, and takes
+ * it out once it is gone. One that was put away is not suggested again for as long as it lasts.
+ * Gives whether the branch is there, null where that is of no interest.
  */
 async function settleSuggestion(
   deps: Deps,
