@@ -135,7 +135,7 @@ export interface CardHead {
 }
 
 /** A `CardHead`, in SQL. */
-const CARD_HEAD = `
+export const CARD_HEAD = `
   select id, workspace_id as "workspaceId", project_id as "projectId", number, title, description,
          stage_id as "stageId", hotfix, blocked, created_by as "createdBy"
     from cards`;
