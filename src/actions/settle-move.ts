@@ -23,7 +23,6 @@ export interface Merges {
 export type SettledMove =
   | { readonly state: "moved" | "queued"; readonly status: 200 | 202; readonly result: unknown }
   | ({ readonly state: "refused"; readonly blocked: Blocked } & Merges);
-export type RefusedMove = Extract<SettledMove, { state: "refused" }>;
 
 /**
  * Writes the outcome of a move, in one transaction with what `record` stores of it, and returns what `record` does. Throws busy,

@@ -4,6 +4,3 @@ export type Role = (typeof ROLES)[number];
 
 /** Whether `held` is enough where `required` is asked. */
 export const mayAct = (held: Role, required: Role): boolean => ROLES.indexOf(held) >= ROLES.indexOf(required);
-
-/** The roles that `held` is enough for. */
-export const rolesWithin = (held: Role): Role[] => ROLES.filter((required) => mayAct(held, required));
