@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../src/actions/issue-credential.ts";
@@ -10,6 +11,8 @@ import type { BenchBoard } from "./seed.ts";
 import { auth, WRITES } from "./workloads.ts";
 import { startService, type BenchWorld } from "./world.ts";
 
+/** How long a service gets to finish what it begins with, in milliseconds. */
+const SETTLE_MS = 3_000;
 /** Statements that the service sends within this time of an answer it has not seen yet are one round trip. */
 const DELAY_MS = 5;
 /** ReadyForQuery, the last message of an answer, up to the state of the transaction. */
@@ -76,6 +79,8 @@ async function startProxy({ connectionString, cleanups }: BenchWorld): Promise<C
 export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
   const proxy = await startProxy(world);
   const service = await startService(world, proxy.connectionString);
+  // The repairs that a service begins with use the same pool.
+  await sleep(SETTLE_MS);
   const roundTrips = async ({ method, path, headers, body }: Call): Promise<number> => {
     const before = proxy.count();
     const response = await fetch(`${service.url}${path}`, {

@@ -128,18 +128,13 @@ export async function enterStage(
   index: number,
   actorId: string,
 ): Promise<void> {
-  await placeCard(trx, card.id, stage.id, index);
-  if (card.stageId === stage.id) return;
+  const isElsewhere = card.stageId !== stage.id;
+  const data = { from: card.stageId, to: stage.id };
+  const actor = { userId: actorId, login: null };
   await allInOrder([
-    card.blocked && setBlocked(trx, card.id, null),
-    recordEvents(trx, [
-      {
-        cardId: card.id,
-        kind: "status_changed",
-        actor: { userId: actorId, login: null },
-        data: { from: card.stageId, to: stage.id },
-      },
-    ]),
+    placeCard(trx, card.id, stage.id, index),
+    isElsewhere && card.blocked && setBlocked(trx, card.id, null),
+    isElsewhere && recordEvents(trx, [{ cardId: card.id, kind: "status_changed", actor, data }]),
   ]);
 }
 

@@ -4,9 +4,14 @@ import { trunksSql } from "./trunks.ts";
 
 /** Sets or clears (null) what stands in the card's way. */
 export async function setBlocked(db: Db, cardId: string, blocked: Blocked | null): Promise<void> {
-  await db("cards")
-    .where({ id: cardId })
-    .update({ blocked: blocked && JSON.stringify(blocked), updated_at: db.fn.now() });
+  await rows(
+    db,
+    "update cards set blocked = cast(:blocked as jsonb), updated_at = now() where id = :cardId",
+    {
+      cardId,
+      blocked: blocked && JSON.stringify(blocked),
+    },
+  );
 }
 
 /** Sets what stands in the card's way from now on, by the database's clock, and gives it with its time. */
