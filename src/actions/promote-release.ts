@@ -15,7 +15,7 @@ import { noRelease } from "./hold-release.ts";
 import { promoteCards } from "./promote-cards.ts";
 import { commitAction } from "./release-action.ts";
 import { releaseWithRetry } from "./release-with-retry.ts";
-import { requireRoleFor } from "./require-role.ts";
+import { requireRoleFor } from "./boards/flow.ts";
 import { resumeActionSoon } from "./resume-action-soon.ts";
 import { requireKnown } from "./unknown-cards.ts";
 import { transaction } from "../store/transaction.ts";

@@ -1,4 +1,4 @@
-import { createWorkspace } from "../actions/create-workspace.ts";
+import { createWorkspace } from "../actions/boards/workspaces.ts";
 import { newId } from "../new-id.ts";
 import { listWorkspaces } from "../store/workspaces.ts";
 import { commandOf, printResult, printRows, readOptions, required, TEXT, type Verb } from "./command.ts";

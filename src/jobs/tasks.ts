@@ -10,7 +10,7 @@ import {
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
 import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
-import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
+import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
 import { RECONCILE } from "../actions/reconcile-later.ts";
 import { reconcile } from "../actions/reconcile.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";

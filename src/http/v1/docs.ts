@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { changePage } from "../../actions/change-page.ts";
-import { createPage } from "../../actions/create-page.ts";
-import { deletePage } from "../../actions/delete-page.ts";
+import { changePage, createPage, deletePage } from "../../actions/pages/pages.ts";
 import { notFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";

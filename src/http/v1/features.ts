@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { changeFeature } from "../../actions/change-feature.ts";
-import { createFeature } from "../../actions/create-feature.ts";
-import { deleteFeature } from "../../actions/delete-feature.ts";
+import { changeFeature, createFeature, deleteFeature } from "../../actions/boards/features.ts";
 import { notFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";

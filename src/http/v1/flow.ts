@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { replaceFlow } from "../../actions/replace-flow.ts";
+import { replaceFlow } from "../../actions/boards/flow.ts";
 import { RULE_TYPES } from "../../flow/flow.ts";
 import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES } from "../../flow/validate-flow.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";

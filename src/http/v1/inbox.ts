@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/adopt-branch.ts";
-import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
+import { noInboxItem, putAwayInboxItem } from "../../actions/boards/put-away-inbox-item.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";

@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { changeLabel } from "../../actions/change-label.ts";
-import { createLabel } from "../../actions/create-label.ts";
-import { deleteLabel } from "../../actions/delete-label.ts";
+import { changeLabel, createLabel, deleteLabel } from "../../actions/boards/labels.ts";
 import { notFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";

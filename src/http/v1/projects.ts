@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { changeProject } from "../../actions/change-project.ts";
-import { createProject } from "../../actions/create-project.ts";
-import { deleteProject } from "../../actions/delete-project.ts";
+import { changeProject, createProject, deleteProject } from "../../actions/boards/projects.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { listProjects, type Project } from "../../store/projects.ts";

@@ -1,8 +1,8 @@
-import { conflict, notFound, type Problem } from "../errors.ts";
-import type { InboxItem } from "../store/inbox/list-inbox.ts";
-import { dismissInboxItem } from "../store/inbox/stored-items.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import type { Write } from "./write.ts";
+import { conflict, notFound, type Problem } from "../../errors.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import type { InboxItem } from "../../store/inbox/list-inbox.ts";
+import { dismissInboxItem } from "../../store/inbox/stored-items.ts";
+import type { Write } from "../write.ts";
 
 /** Puts an item of the inbox away unacted. Answers 204; throws `conflict` for one that clears by itself. */
 export async function putAwayInboxItem(write: Write, item: InboxItem): Promise<StoredAnswer> {

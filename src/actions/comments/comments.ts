@@ -1,18 +1,68 @@
-import { plainName, withoutMentions } from "../flow/mentions.ts";
-import type { Refusal } from "../flow/refusal.ts";
-import { ForgeUnavailable, type Ordered } from "../forge/forge.ts";
+import { forbidden, notFound } from "../../errors.ts";
+import { plainName, withoutMentions } from "../../flow/mentions.ts";
+import type { Refusal } from "../../flow/refusal.ts";
+import { ForgeUnavailable, type Ordered } from "../../forge/forge.ts";
+import type { CardHead } from "../../store/cards.ts";
 import {
   letGoOfMirror,
   settleMirror,
   takeDueMirrors,
   triesOfDueMirrors,
   type DueMirror,
-} from "../store/comment-mirrors.ts";
-import type { Db } from "../store/connect.ts";
-import { addJob } from "../store/jobs.ts";
-import { readSecret } from "../store/secrets.ts";
+} from "../../store/comment-mirrors.ts";
+import { changeComment, insertComment, readComment, type CommentHead } from "../../store/comments.ts";
+import type { Db } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { addJob } from "../../store/jobs.ts";
+import { readSecret } from "../../store/secrets.ts";
+import { transaction } from "../../store/transaction.ts";
+import type { Deps } from "../deps.ts";
+import { recordGiveUpHere } from "../events/give-up.ts";
+import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
-import type { Deps } from "./deps.ts";
+
+/**
+ * Writes a comment on a card, and mirrors it to the card's open pull requests. The comment is kept before GitHub is asked, and
+ * answered whatever GitHub says.
+ */
+export async function commentOnCard(
+  deps: Deps,
+  write: Write,
+  card: CardHead,
+  body: string,
+): Promise<StoredAnswer> {
+  const { trx, userId: authorId, requestId } = write;
+  const draft = { id: deps.newId(), cardId: card.id, authorId, body, requestId };
+  const written = await insertComment(trx, draft);
+  if (!written) throw notFound(`There is no card ${card.number} on this board.`);
+  const { comment, isToBeMirrored } = written;
+  const { id } = comment;
+  await recordGiveUpHere(trx, { id, cardId: card.id, authorId, body });
+  if (!isToBeMirrored) return write.answer(comment, 201);
+  await mirrorLater(trx, id);
+  await write.commit();
+  await mirrorComment(deps, id, CALLER_WAITS_MS);
+  return transaction(deps.db, async (end) => write.answerIn(end, await readComment(end, id), 201));
+}
+
+/** Changes what one's own comment says, here and on the pull requests that show it. */
+export async function editComment(
+  deps: Deps,
+  write: Write,
+  comment: CommentHead,
+  body: string,
+): Promise<StoredAnswer> {
+  if (comment.login !== null) throw forbidden("This comment was written on the forge and is edited there.");
+  if (comment.authorId !== write.userId) throw forbidden("A comment is edited by whoever wrote it.");
+  const { trx } = write;
+  const { id } = comment;
+  await changeComment(trx, id, body);
+  if ((await triesOfDueMirrors(trx, id)) === null) return write.answer(await readComment(trx, id));
+  await mirrorLater(trx, id);
+  await write.commit();
+  await mirrorComment(deps, id, CALLER_WAITS_MS);
+  return transaction(deps.db, async (end) => write.answerIn(end, await readComment(end, id)));
+}
 
 export const MIRROR_COMMENT = "mirror-comment";
 

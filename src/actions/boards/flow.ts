@@ -1,15 +1,28 @@
-import { busy, conflict, invalid, notFound } from "../errors.ts";
-import type { Flow, Stage } from "../flow/flow.ts";
-import { sharedTargetFaults, validateFlow, type FlowDraft, type FlowFault } from "../flow/validate-flow.ts";
-import type { Trx } from "../store/connect.ts";
-import { countCardsIn, holdFlow, listBlockedCards, listUnfinishedMoves, saveFlow } from "../store/flows.ts";
-import { findProject, type Project } from "../store/projects.ts";
-import { listProjectRepositories } from "../store/repositories.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import type { Write } from "./write.ts";
-import type { Deps } from "./deps.ts";
-import { followNewTrunksSoon } from "./follow-trunk.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { busy, conflict, forbidden, invalid, notFound } from "../../errors.ts";
+import type { Flow, Stage } from "../../flow/flow.ts";
+import { roleToEnter } from "../../flow/move.ts";
+import { mayAct, type Role } from "../../flow/roles.ts";
+import {
+  sharedTargetFaults,
+  validateFlow,
+  type FlowDraft,
+  type FlowFault,
+} from "../../flow/validate-flow.ts";
+import type { Trx } from "../../store/connect.ts";
+import {
+  countCardsIn,
+  holdFlow,
+  listBlockedCards,
+  listUnfinishedMoves,
+  saveFlow,
+} from "../../store/flows.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { findProject, type Project } from "../../store/projects.ts";
+import { listProjectRepositories } from "../../store/repositories.ts";
+import type { Deps } from "../deps.ts";
+import { followNewTrunksSoon } from "../follow-trunk.ts";
+import { recheckSoon } from "../recheck-blocked.ts";
+import type { Write } from "../write.ts";
 
 /**
  * Replaces a project's flow as a whole: stages named by their id are kept, with their cards, those without one are new, and the others
@@ -97,4 +110,13 @@ async function requireEmpty(trx: Trx, removed: readonly Stage[]): Promise<void> 
   });
   if (held.length > 0)
     throw conflict(`${held.join(", ")}. Move them to another stage before removing theirs.`);
+}
+
+/** Refuses a caller whose role is below what moving a card into this stage asks. */
+export function requireRoleFor(caller: { readonly role: Role }, stage: Stage): void {
+  const required = roleToEnter(stage);
+  if (mayAct(caller.role, required)) return;
+  throw forbidden(
+    `Moving a card into ${stage.name} needs the role ${required}; this credential is ${caller.role} on this board.`,
+  );
 }

@@ -1,7 +1,8 @@
-import { busy, conflict, invalid, notFound } from "../errors.ts";
-import type { Trx } from "../store/connect.ts";
-import { holdLinkedCards, removeLinks } from "../store/links.ts";
-import { listProjects, lockProject, type Project } from "../store/projects.ts";
+import { busy, conflict, invalid, notFound } from "../../errors.ts";
+import type { Trx } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { holdLinkedCards, removeLinks } from "../../store/links.ts";
+import { listProjects, lockProject, type Project } from "../../store/projects.ts";
 import {
   holdRepositories,
   listBoardRepositories,
@@ -9,14 +10,13 @@ import {
   saveProjectRepositories,
   type ConnectedRepository,
   type Repository,
-} from "../store/repositories.ts";
-import { recordEvents } from "../store/timeline.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import type { Caller, Write } from "./write.ts";
-import { followNewTrunksSoon } from "./follow-trunk.ts";
-import { recheckIfBlocked } from "./recheck-blocked.ts";
-import { requireNoReleaseBranches } from "./release-branches.ts";
-import { unlinked } from "./relink-card.ts";
+} from "../../store/repositories.ts";
+import { recordEvents } from "../../store/timeline.ts";
+import { followNewTrunksSoon } from "../follow-trunk.ts";
+import { recheckIfBlocked } from "../recheck-blocked.ts";
+import { unlinked } from "../relink-card.ts";
+import type { Caller, Write } from "../write.ts";
+import { requireNoReleaseBranches } from "./projects.ts";
 
 export interface ChosenRepository {
   readonly id: string;

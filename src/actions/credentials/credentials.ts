@@ -1,11 +1,19 @@
-import { invalid } from "../errors.ts";
-import type { Role } from "../flow/roles.ts";
-import { insertCredential, setMembership, type BoardRole, type Scope } from "../store/credentials.ts";
-import { insertMachineUser } from "../store/users.ts";
-import { listWorkspaces } from "../store/workspaces.ts";
+import { conflict, invalid, notFound } from "../../errors.ts";
+import type { Role } from "../../flow/roles.ts";
+import {
+  findCredential,
+  insertCredential,
+  rotateSecret,
+  setMembership,
+  type BoardRole,
+  type Rotation,
+  type Scope,
+} from "../../store/credentials.ts";
+import { transaction } from "../../store/transaction.ts";
+import { insertMachineUser } from "../../store/users.ts";
+import { listWorkspaces } from "../../store/workspaces.ts";
+import type { Deps } from "../deps.ts";
 import { makeCredentialKey } from "./credential-key.ts";
-import type { Deps } from "./deps.ts";
-import { transaction } from "../store/transaction.ts";
 
 export interface CredentialOrder {
   readonly name: string;
@@ -53,4 +61,34 @@ export async function issueCredential(
   });
   const { clientId, apiKey } = key;
   return { clientId, name: order.name, apiKey, scopes: order.scopes, boards, expiresAt: order.expiresAt };
+}
+
+/** For how long the key before may stay good at most. */
+export const MAX_KEEP_MS = 86_400_000;
+
+export interface RotatedCredential extends Rotation {
+  readonly clientId: string;
+  /** Shown this once. */
+  readonly apiKey: string;
+}
+
+/**
+ * Makes a credential a new key. The one before it stays good for `keepMs`, so that whoever uses it can change over without a gap; of two
+ * rotations in a row only the last two keys are good.
+ */
+export async function rotateCredential(
+  { db }: Pick<Deps, "db">,
+  order: {
+    readonly clientId: string;
+    readonly keepMs: number;
+    readonly expiresAt?: Date | null | undefined;
+  },
+): Promise<RotatedCredential> {
+  const { clientId } = order;
+  const { apiKey, secretHash } = makeCredentialKey(clientId);
+  const keepMs = Math.min(order.keepMs, MAX_KEEP_MS);
+  const rotation = await rotateSecret(db, { ...order, keepMs, secretHash });
+  if (rotation) return { clientId, apiKey, ...rotation };
+  if (!(await findCredential(db, clientId))) throw notFound(`There is no credential ${clientId}.`);
+  throw conflict(`The credential ${clientId} is revoked or expired. Issue a new one.`);
 }

@@ -1,12 +1,14 @@
-import { conflict, invalid, notFound } from "../errors.ts";
-import { slugOf } from "../flow/branch-name.ts";
-import { DEFAULT_FLOW } from "../flow/flow.ts";
-import { insertProject } from "../store/projects.ts";
-import { unlessTaken } from "../store/violations.ts";
-import { findOrganization, insertWorkspace } from "../store/workspaces.ts";
-import type { Deps } from "./deps.ts";
-import { freshFlow } from "./fresh-flow.ts";
-import { transaction } from "../store/transaction.ts";
+import { conflict, invalid, notFound } from "../../errors.ts";
+import { slugOf } from "../../flow/branch-name.ts";
+import { DEFAULT_FLOW } from "../../flow/flow.ts";
+import { insertMonitor } from "../../store/monitors.ts";
+import { insertProject } from "../../store/projects.ts";
+import { transaction } from "../../store/transaction.ts";
+import { unlessTaken } from "../../store/violations.ts";
+import { findOrganization, insertWorkspace } from "../../store/workspaces.ts";
+import { randomText } from "../credentials/credential-key.ts";
+import type { Deps } from "../deps.ts";
+import { freshFlow } from "./projects.ts";
 
 const MAX_NAME = 80;
 
@@ -51,4 +53,31 @@ export async function createWorkspace(
   });
   const { id: organizationId, slug: organizationSlug } = organization;
   return { id, name, slug, organizationId, organizationSlug, projectId };
+}
+
+/** Begins every secret made here, so that one is known where it does not belong. */
+const PREFIX = "tlm_";
+const SECRET_LENGTH = 43;
+
+export interface CreatedMonitor {
+  readonly id: string;
+  /** Shown this once. */
+  readonly secret: string;
+}
+
+/** Makes a monitor that may report production errors to a project. */
+export async function createMonitor(
+  { db, newId }: Pick<Deps, "db" | "newId">,
+  order: { readonly projectId: string; readonly name: string },
+): Promise<CreatedMonitor> {
+  const monitor = {
+    id: newId(),
+    projectId: order.projectId,
+    name: requireName(order.name),
+    secret: PREFIX + randomText(SECRET_LENGTH),
+  };
+  if (!(await insertMonitor(db, monitor))) {
+    throw notFound(`There is no project ${order.projectId}. \`GET /v1/projects\` lists a board's.`);
+  }
+  return { id: monitor.id, secret: monitor.secret };
 }
