@@ -20,10 +20,10 @@ import {
   resumeOrphanedMoves,
   resumeQueuedMove,
 } from "../actions/resume-move.ts";
-import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
-import { resumeAction } from "../actions/resume-release-action.ts";
+import { RESUME_RELEASE_ACTION } from "../actions/releases/release-action.ts";
+import { resumeAction } from "../actions/releases/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
-import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-leftovers.ts";
+import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/sync-installation.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";

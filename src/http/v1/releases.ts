@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { createRelease } from "../../actions/create-release.ts";
-import { deleteRelease } from "../../actions/delete-release.ts";
-import { noRelease } from "../../actions/hold-release.ts";
-import { setReleaseCards } from "../../actions/set-release-cards.ts";
+import { createRelease, deleteRelease, setReleaseCards } from "../../actions/releases/releases.ts";
+import { noRelease } from "../../actions/releases/release-action.ts";
 import { invalid } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";

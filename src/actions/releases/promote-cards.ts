@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { Problem } from "../errors.ts";
-import { findCardById } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
-import { LAST_INDEX } from "../store/operations.ts";
-import { isActionOurs } from "../store/release-actions.ts";
+import { Problem } from "../../errors.ts";
+import { findCardById } from "../../store/cards.ts";
+import type { Trx } from "../../store/connect.ts";
+import { LAST_INDEX } from "../../store/operations.ts";
+import { isActionOurs } from "../../store/release-actions.ts";
 import {
   nextPromotion,
   promotionRequestId,
@@ -12,15 +12,15 @@ import {
   settlePromotion,
   type PendingPromotion,
   type PromotionEnd,
-} from "../store/release-promotions.ts";
-import type { ReleaseHead } from "../store/releases.ts";
-import { transaction } from "../store/transaction.ts";
-import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "./begin-move.ts";
-import { underWay, type RunningAction } from "./begin-release-action.ts";
-import { carryOutMove } from "./carry-out-move.ts";
-import type { Deps } from "./deps.ts";
-import type { Transition } from "./look-at-card.ts";
-import { settleMove, type SettledMove } from "./settle-move.ts";
+} from "../../store/release-promotions.ts";
+import type { ReleaseHead } from "../../store/releases.ts";
+import { transaction } from "../../store/transaction.ts";
+import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../begin-move.ts";
+import { carryOutMove } from "../carry-out-move.ts";
+import type { Deps } from "../deps.ts";
+import type { Transition } from "../look-at-card.ts";
+import { settleMove, type SettledMove } from "../settle-move.ts";
+import { underWay, type RunningAction } from "./release-action.ts";
 
 /** How often it is come back to a card that somebody else is moving, and the pause before. */
 const MAX_TRIES = 5;

@@ -1,16 +1,30 @@
 import { z } from "zod";
-import { pickBranch, type PickOrder, type PreparedPick } from "../forge/releasing.ts";
-import type { RepositoryRef } from "../forge/forge.ts";
-import { findCardById } from "../store/cards.ts";
-import { listLinks } from "../store/links.ts";
-import { forgetPickBranches, notePickBranch } from "../store/pick-branches.ts";
-import { saveProgress } from "../store/release-actions.ts";
-import { listReleaseBranches, type ReleaseBranch } from "../store/release-branches.ts";
-import { underWay } from "./begin-release-action.ts";
-import type { Deps } from "./deps.ts";
+import type { RepositoryRef } from "../../forge/forge.ts";
+import { pickBranch, type PickOrder, type PreparedPick } from "../../forge/releasing.ts";
+import { noteBackmerge } from "../../store/backmerges.ts";
+import { findCardById, type CardHead } from "../../store/cards.ts";
+import type { Trx } from "../../store/connect.ts";
+import { listLinks } from "../../store/links.ts";
+import { forgetPickBranches, notePickBranch } from "../../store/pick-branches.ts";
+import { saveProgress } from "../../store/release-actions.ts";
+import {
+  listReleaseBranches,
+  setReleaseBranchHead,
+  type ReleaseBranch,
+} from "../../store/release-branches.ts";
+import { isInRelease, pickReleaseCard } from "../../store/release-cards.ts";
+import type { ReleaseHead } from "../../store/releases.ts";
+import { recordEvents } from "../../store/timeline.ts";
+import { bringBackSoon } from "../bring-back-hotfix.ts";
+import type { Deps } from "../deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
-import { recordPick } from "./record-pick.ts";
-import { requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";
+import {
+  requireOurs,
+  underWay,
+  type ReleaseContext,
+  type ReleaseOutcome,
+  type RunningAction,
+} from "./release-action.ts";
 
 /** How often a branch that was pushed to meanwhile is begun with anew. */
 const MAX_TRIES = 3;
@@ -193,4 +207,51 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
     message: `${refused.message}${left}`,
     body: refused.body,
   };
+}
+
+/** Takes a picked card into its release and tells so, where that is not so already. */
+export async function recordPick(
+  trx: Trx,
+  action: RunningAction,
+  release: ReleaseHead,
+  card: CardHead,
+  picks: readonly RepositoryPick[],
+): Promise<void> {
+  const written = picks.filter(({ commits }) => commits.length > 0);
+  for (const { repositoryId, landed, prepared } of written) {
+    if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
+    // Landing takes the temporary branch away.
+    if (prepared) await forgetPickBranches(trx, [action.id], repositoryId);
+  }
+  if (written.length === 0 && (await isInRelease(trx, release.id, card.id))) return;
+  await pickReleaseCard(trx, release.id, card.id);
+  if (!card.hotfix) await noteMissing(trx, action, release.id, card.id, written);
+  await recordEvents(trx, [
+    {
+      cardId: card.id,
+      kind: "release_picked",
+      actor: { userId: action.actorId, login: null },
+      data: {
+        releaseId: release.id,
+        releaseName: release.name,
+        commits: written.flatMap(({ commits }) => commits),
+      },
+    },
+  ]);
+}
+
+/** What was picked from elsewhere should come to the branch releases are cut from, too. A hotfix is seen to when it lands. */
+async function noteMissing(
+  trx: Trx,
+  { actorId }: RunningAction,
+  releaseId: string,
+  cardId: string,
+  picks: readonly RepositoryPick[],
+): Promise<void> {
+  for (const { repositoryId, commits, missingFrom } of picks) {
+    const sha = commits.at(-1);
+    if (missingFrom === null || sha === undefined) continue;
+    await noteBackmerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
+    await bringBackSoon(trx, cardId);
+  }
 }

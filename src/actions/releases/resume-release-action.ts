@@ -1,20 +1,18 @@
-import { Problem } from "../errors.ts";
+import { Problem } from "../../errors.ts";
 import {
   findFreeAction,
   settleAction,
   takeOverAction,
   type ReleaseActionKind,
-} from "../store/release-actions.ts";
-import { findRelease, type ReleaseHead } from "../store/releases.ts";
-import type { RunningAction } from "./begin-release-action.ts";
-import { carryOutComplete } from "./carry-out-complete.ts";
+} from "../../store/release-actions.ts";
+import { findRelease, type ReleaseHead } from "../../store/releases.ts";
+import type { Deps } from "../deps.ts";
+import { MAX_DEATHS } from "../resume-move.ts";
 import { carryOutPick } from "./carry-out-pick.ts";
-import type { Deps } from "./deps.ts";
-import { MAX_DEATHS } from "./resume-move.ts";
-import { carryOutFreeze } from "./freeze-release.ts";
+import { carryOutComplete } from "./complete-release.ts";
+import { carryOutFreeze, carryOutUnfreeze } from "./freeze.ts";
 import { goOnPromoting } from "./promote-release.ts";
-import { carryOutAndSettle, type CarryOutRelease } from "./release-action.ts";
-import { carryOutUnfreeze } from "./unfreeze-release.ts";
+import { carryOutAndSettle, type CarryOutRelease, type RunningAction } from "./release-action.ts";
 
 /** How often in a row an action may fail for a reason of our own before it is given up. */
 const MAX_FAILURES = 8;

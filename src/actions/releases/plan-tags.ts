@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { targetOf } from "../flow/flow.ts";
-import type { RepositoryRef } from "../forge/forge.ts";
-import { listReleaseBranches } from "../store/release-branches.ts";
-import { listReleaseTags, saveReleaseTag } from "../store/release-tags.ts";
-import type { Repository } from "../store/repositories.ts";
-import { findTip } from "../store/trunk-tips.ts";
-import type { Deps } from "./deps.ts";
+import { targetOf } from "../../flow/flow.ts";
+import type { RepositoryRef } from "../../forge/forge.ts";
+import { listReleaseBranches } from "../../store/release-branches.ts";
+import { listReleaseTags, saveReleaseTag } from "../../store/release-tags.ts";
+import type { Repository } from "../../store/repositories.ts";
+import { findTip } from "../../store/trunk-tips.ts";
+import type { Deps } from "../deps.ts";
 import { recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
 
 /** A commit that a repository gets a tag at. */
