@@ -1,4 +1,4 @@
-import { notFound } from "../../errors.ts";
+import { requireFound } from "../../errors.ts";
 import { DEFAULT_COLOR, type Color } from "../../flow/colors.ts";
 import {
   findFeature,
@@ -13,13 +13,13 @@ import type { StoredAnswer } from "../../store/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 
-export interface CreateFeatureInput {
+interface CreateFeatureInput {
   readonly name: string;
   readonly description?: string | undefined;
   readonly color?: Color | undefined;
 }
 
-/** Adds a feature behind the board's others, gray unless a colour is chosen. Answers 201 with it. */
+/** Adds a feature after the board's others, gray unless a color is chosen. Answers 201 with it. */
 export async function createFeature(
   deps: Deps,
   write: Write,
@@ -31,23 +31,20 @@ export async function createFeature(
   return write.answer(await findFeature(trx, workspaceId, id), 201);
 }
 
-/** Sets the fields that are given and, where a position is, moves the feature there. Answers with the whole feature. */
+/** Sets the given fields; a given position moves the feature there. Answers with the feature. */
 export async function changeFeature(
   write: Write,
-  feature: Feature,
+  { id }: Feature,
   { position, ...changes }: FeatureChanges & { readonly position?: number | undefined },
 ): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
-  await updateFeature(trx, feature.id, changes);
-  if (position !== undefined) await placeFeature(trx, workspaceId, feature.id, position);
-  const changed = await findFeature(trx, workspaceId, feature.id);
-  if (!changed) throw notFound("There is no feature with this id on this board.");
-  return write.answer(changed);
+  await updateFeature(trx, id, changes);
+  if (position !== undefined) await placeFeature(trx, workspaceId, id, position);
+  return write.answer(requireFound(await findFeature(trx, workspaceId, id), "feature"));
 }
 
 /** Deletes a feature; its cards stay, without it. Answers 204. */
 export async function deleteFeature(write: Write, feature: Feature): Promise<StoredAnswer> {
-  const { trx } = write;
-  await removeFeature(trx, feature.id);
+  await removeFeature(write.trx, feature.id);
   return write.answer(null, 204);
 }

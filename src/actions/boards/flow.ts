@@ -1,4 +1,4 @@
-import { busy, conflict, forbidden, invalid, notFound } from "../../errors.ts";
+import { busy, conflict, forbidden, invalid, requireFound } from "../../errors.ts";
 import type { Flow, Stage } from "../../flow/flow.ts";
 import { roleToEnter } from "../../flow/move.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
@@ -25,9 +25,10 @@ import { recheckSoon } from "../recheck-blocked.ts";
 import type { Write } from "../write.ts";
 
 /**
- * Replaces a project's flow as a whole: stages named by their id are kept, with their cards, those without one are new, and the others
- * are removed. Answers with the flow. Throws `invalid` for a flow that cannot be, `conflict` for a stage that still holds cards, and
- * busy while a card of the project is being moved, because that move was planned from the flow as it is.
+ * Replaces a project's flow as a whole: stages named by their id are kept, with their cards, stages
+ * without an id are new, and the others are removed. Answers with the flow. Throws `invalid` for a
+ * flow that breaks the rules, `conflict` for a removed stage that still holds cards, and busy while
+ * a card of the project is being moved: that move was planned from the current flow.
  */
 export async function replaceFlow(
   deps: Deps,
@@ -38,8 +39,7 @@ export async function replaceFlow(
   requireNone(validateFlow(draft));
   const { trx } = write;
   await holdFlow(trx, project.id);
-  const current = await findProject(trx, write.workspaceId, project.id);
-  if (!current) throw notFound("There is no project with this id on this board.");
+  const current = requireFound(await findProject(trx, write.workspaceId, project.id), "project");
   requireOwnStages(current.flow, draft);
   requireNone(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
   await requireNoMoves(trx, project.id);
@@ -47,13 +47,10 @@ export async function replaceFlow(
     ...draft,
     stages: draft.stages.map(({ id = deps.newId(), ...stage }) => ({ id, ...stage })),
   };
-  const kept = new Set(flow.stages.map(({ id }) => id));
-  await requireEmpty(
-    trx,
-    current.flow.stages.filter(({ id }) => !kept.has(id)),
-  );
+  const removed = current.flow.stages.filter(({ id }) => !flow.stages.some((kept) => kept.id === id));
+  await requireEmpty(trx, removed);
   await saveFlow(trx, project.id, flow);
-  // What stood in a card's way may be gone with the rule, or the stage, that asked for it.
+  // The new flow may no longer have the rule or the stage that blocked a card.
   for (const cardId of await listBlockedCards(trx, project.id)) await recheckSoon(trx, cardId);
   await followNewTrunksSoon(trx, project.id);
   return write.answer(flow);
@@ -112,7 +109,7 @@ async function requireEmpty(trx: Trx, removed: readonly Stage[]): Promise<void> 
     throw conflict(`${held.join(", ")}. Move them to another stage before removing theirs.`);
 }
 
-/** Refuses a caller whose role is below what moving a card into this stage asks. */
+/** Refuses a caller whose role is below the one that moving a card into this stage needs. */
 export function requireRoleFor(caller: { readonly role: Role }, stage: Stage): void {
   const required = roleToEnter(stage);
   if (mayAct(caller.role, required)) return;

@@ -1,4 +1,4 @@
-import { conflict, notFound } from "../../errors.ts";
+import { conflict, requireFound } from "../../errors.ts";
 import { slugOf } from "../../flow/branch-name.ts";
 import { DEFAULT_FLOW, type Flow, type Stage } from "../../flow/flow.ts";
 import { freeSlug } from "../../flow/page-slug.ts";
@@ -22,7 +22,7 @@ import { listProjectRepositories } from "../../store/repositories.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 
-export interface CreateProjectInput {
+interface CreateProjectInput {
   readonly name: string;
   /** Made from the name when left out. */
   readonly slug?: string | undefined;
@@ -30,13 +30,14 @@ export interface CreateProjectInput {
 }
 
 /** Refuses a slug that another project of the board has. */
-export function requireFreeSlug(slug: string, others: readonly ProjectEntry[]): void {
+function requireFreeSlug(slug: string, others: readonly ProjectEntry[]): void {
   const holder = others.find((project) => project.slug === slug);
   if (holder) throw conflict(`The project ${holder.name} has the slug ${slug} already. Choose another one.`);
 }
 
 /**
- * Adds a project whose flow starts as a copy of another's: of `flowFrom`, or of the board's oldest project. Answers 201 with the project.
+ * Adds a project whose flow starts as a copy: of the flow of `flowFrom`, or of the board's oldest
+ * project. Answers 201 with the project.
  */
 export async function createProject(
   deps: Deps,
@@ -62,7 +63,7 @@ export async function createProject(
   return write.answer(await readProject(trx, workspaceId, id), 201);
 }
 
-/** Sets the fields that are given; a new name leaves the slug as it is. Answers with the whole project. */
+/** Sets the given fields; a new name leaves the slug as it is. Answers with the project. */
 export async function changeProject(
   write: Write,
   project: Project,
@@ -71,30 +72,24 @@ export async function changeProject(
   const { trx, workspaceId } = write;
   await holdProjects(trx, workspaceId);
   if (changes.slug !== undefined) {
-    const all = await listProjects(trx, workspaceId);
-    requireFreeSlug(
-      changes.slug,
-      all.filter(({ id }) => id !== project.id),
-    );
+    const others = (await listProjects(trx, workspaceId)).filter(({ id }) => id !== project.id);
+    requireFreeSlug(changes.slug, others);
   }
   await updateProject(trx, project.id, changes);
-  const changed = await readProject(trx, workspaceId, project.id);
-  if (!changed) throw notFound("There is no project with this id on this board.");
-  return write.answer(changed);
+  return write.answer(requireFound(await readProject(trx, workspaceId, project.id), "project"));
 }
 
 /**
- * Deletes a project that holds no cards any more; its releases go with it, its repositories are free for another one. The last project of a board stays. Answers
- * 204.
+ * Deletes a project without cards, and its releases. Its repositories become free for another
+ * project. The last project of a board stays. Answers 204.
  */
 export async function deleteProject(write: Write, project: Project): Promise<StoredAnswer> {
-  const { trx } = write;
-  await holdProjects(trx, write.workspaceId);
+  const { trx, workspaceId } = write;
+  await holdProjects(trx, workspaceId);
   await lockProject(trx, project.id, "update");
-  const all = await listProjects(trx, write.workspaceId);
-  const current = all.find(({ id }) => id === project.id);
-  if (!current) throw notFound("There is no project with this id on this board.");
-  const { name, taskCount } = current;
+  const all = await listProjects(trx, workspaceId);
+  const current = all.find(({ id }) => id === project.id) ?? null;
+  const { name, taskCount } = requireFound(current, "project");
   if (taskCount > 0) {
     const cards = taskCount === 1 ? "1 card" : `${taskCount} cards`;
     throw conflict(`The project ${name} still holds ${cards}. Delete them first.`);
@@ -108,8 +103,8 @@ export async function deleteProject(write: Write, project: Project): Promise<Sto
 }
 
 /**
- * Refuses to let a project part with repositories in which an open release of its has a branch. The project's row is held by the caller: no
- * release is frozen meanwhile.
+ * Refuses to remove repositories from a project while an open release has a branch in one of them.
+ * The caller holds the project's row, so that no release is frozen meanwhile.
  */
 export async function requireNoReleaseBranches(
   trx: Trx,
@@ -124,7 +119,7 @@ export async function requireNoReleaseBranches(
   );
 }
 
-/** A flow like this one whose stages are a new project's own. */
+/** A copy of a flow for a new project: its stages get ids of their own. */
 export const freshFlow = (
   deps: Pick<Deps, "newId">,
   flow: Omit<Flow, "stages"> & { readonly stages: readonly Omit<Stage, "id">[] },

@@ -4,15 +4,14 @@ import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { dismissInboxItem } from "../../store/inbox/stored-items.ts";
 import type { Write } from "../write.ts";
 
-/** Puts an item of the inbox away unacted. Answers 204; throws `conflict` for one that clears by itself. */
+/** Dismisses an item of the inbox. Answers 204. Throws `conflict` for one that clears by itself. */
 export async function putAwayInboxItem(write: Write, item: InboxItem): Promise<StoredAnswer> {
   if (!item.dismissible) {
     throw conflict(
       `An item of the kind ${item.kind} clears by itself once what it tells of is dealt with. It says: “${item.detail}”`,
     );
   }
-  const { trx } = write;
-  if (!(await dismissInboxItem(trx, item.id, write.userId))) throw noInboxItem();
+  if (!(await dismissInboxItem(write.trx, item.id, write.userId))) throw noInboxItem();
   return write.answer(null, 204);
 }
 

@@ -1,5 +1,4 @@
-import { busy, conflict, invalid, notFound } from "../../errors.ts";
-import type { Trx } from "../../store/connect.ts";
+import { busy, conflict, invalid, requireFound } from "../../errors.ts";
 import type { StoredAnswer } from "../../store/idempotency.ts";
 import { holdLinkedCards, removeLinks } from "../../store/links.ts";
 import { listProjects, lockProject, type Project } from "../../store/projects.ts";
@@ -15,17 +14,17 @@ import { recordEvents } from "../../store/timeline.ts";
 import { followNewTrunksSoon } from "../follow-trunk.ts";
 import { recheckIfBlocked } from "../recheck-blocked.ts";
 import { unlinked } from "../relink-card.ts";
-import type { Caller, Write } from "../write.ts";
+import type { Write } from "../write.ts";
 import { requireNoReleaseBranches } from "./projects.ts";
 
-export interface ChosenRepository {
+interface ChosenRepository {
   readonly id: string;
-  /** Left out it stays as it was. */
+  /** Absent leaves it as it is. */
   readonly linkByDefault?: boolean | undefined;
 }
 
 /** A repository as the API shows it. */
-export type RepositoryEntry = Pick<
+type RepositoryEntry = Pick<
   Repository,
   "id" | "fullName" | "defaultBranch" | "linkByDefault" | "connected" | "projectId"
 > & {
@@ -44,8 +43,9 @@ export const repositoryEntry = (repository: ConnectedRepository): RepositoryEntr
 };
 
 /**
- * Makes these the repositories of a project, all of them and no others. Cards are unlinked from those it lets go of, unless their work there
- * has been merged: that stays told. Answers with the repositories. Throws `conflict` for one that another project has, or that a card's open pull request or an open release's branch needs.
+ * Replaces the repositories of a project. Cards are unlinked from removed repositories, unless their
+ * work there has been merged. Answers with the repositories. Throws `conflict` for a repository that
+ * another project has, or that a card's open pull request or an open release's branch needs.
  */
 export async function setProjectRepositories(
   write: Write,
@@ -54,29 +54,22 @@ export async function setProjectRepositories(
 ): Promise<StoredAnswer> {
   requireEachOnce(chosen);
   const { trx } = write;
-  if (!(await lockProject(trx, project.id, "no key update"))) {
-    throw notFound("There is no project with this id on this board.");
-  }
+  requireFound(await lockProject(trx, project.id, "no key update"), "project");
   const before = await listProjectRepositories(trx, project.id);
-  await holdRepositories(
-    trx,
-    [...before, ...chosen].map(({ id }) => id),
-  );
-  const asked = await requireFree(trx, write, project, chosen);
+  const involved = [...before, ...chosen].map(({ id }) => id);
+  await holdRepositories(trx, involved);
+  await requireFree(write, project, chosen);
   const removed = before.filter(({ id }) => !chosen.some((one) => one.id === id));
   await requireNoReleaseBranches(trx, project.id, removed);
-  await unlinkCards(trx, write, removed);
-  await saveProjectRepositories(
-    trx,
-    project.id,
-    asked.map((one) => withDefault(one, before, asked.length)),
-  );
+  await unlinkCards(write, removed);
+  const saved = chosen.map((one) => withDefault(one, before, chosen.length));
+  await saveProjectRepositories(trx, project.id, saved);
   const after = await listProjectRepositories(trx, project.id);
   await followNewTrunksSoon(trx, project.id);
   return write.answer(after.map(repositoryEntry));
 }
 
-/** Said, or as it was; the only one of a project that had none is linked by default, as there is nothing to choose. */
+/** A default left out stays as it was; the only repository of a project starts with true. */
 function withDefault(
   { id, linkByDefault }: ChosenRepository,
   before: readonly Repository[],
@@ -98,14 +91,12 @@ function requireEachOnce(chosen: readonly ChosenRepository[]): void {
 
 /** Refuses repositories the board does not have, and those another project of it has. */
 async function requireFree(
-  trx: Trx,
-  caller: Caller,
+  { trx, workspaceId }: Write,
   project: Project,
   chosen: readonly ChosenRepository[],
-): Promise<readonly ChosenRepository[]> {
-  const onBoard = new Map(
-    (await listBoardRepositories(trx, caller.workspaceId)).map((repository) => [repository.id, repository]),
-  );
+): Promise<void> {
+  const known = await listBoardRepositories(trx, workspaceId);
+  const onBoard = new Map(known.map((repository) => [repository.id, repository]));
   const issues = chosen.flatMap(({ id }, at) =>
     onBoard.has(id)
       ? []
@@ -116,18 +107,18 @@ async function requireFree(
   const taken = chosen
     .map(({ id }) => onBoard.get(id))
     .find((repository) => repository && ![null, project.id].includes(repository.projectId));
-  if (!taken) return chosen;
-  const holder = (await listProjects(trx, caller.workspaceId)).find(({ id }) => id === taken.projectId);
+  if (!taken) return;
+  const holder = (await listProjects(trx, workspaceId)).find(({ id }) => id === taken.projectId);
   throw conflict(
     `${taken.fullName} belongs to the project ${holder?.name ?? taken.projectId}. Take it out of that one first.`,
   );
 }
 
-async function unlinkCards(trx: Trx, caller: Caller, removed: readonly Repository[]): Promise<void> {
+async function unlinkCards({ trx, userId }: Write, removed: readonly Repository[]): Promise<void> {
   const nameOf = new Map(removed.map(({ id, fullName }) => [id, fullName]));
   const cards = await holdLinkedCards(trx, [...nameOf.keys()]);
   const outOfReach = new Set(removed.filter(({ broken }) => broken !== null).map(({ id }) => id));
-  // Where nothing can be closed any more, nothing needs to be.
+  // A pull request that is out of reach cannot be closed, so it does not keep the repository.
   const needed = cards.filter(
     ({ openPullRequest, repositoryId }) => openPullRequest !== null && !outOfReach.has(repositoryId),
   );
@@ -143,7 +134,7 @@ async function unlinkCards(trx: Trx, caller: Caller, removed: readonly Repositor
   if (moving) {
     throw busy(`Card ${moving.number} is being moved. Change the repositories once that is done.`, 2);
   }
-  const actor = { userId: caller.userId, login: null };
+  const actor = { userId, login: null };
   for (const { cardId, repositoryId, branchName, hasMerged } of cards) {
     if (hasMerged) continue;
     await removeLinks(trx, cardId, [repositoryId]);

@@ -12,7 +12,7 @@ import { freshFlow } from "./projects.ts";
 
 const MAX_NAME = 80;
 
-export interface CreatedWorkspace {
+interface CreatedWorkspace {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
@@ -22,14 +22,14 @@ export interface CreatedWorkspace {
   readonly projectId: string;
 }
 
-/** A name as the command line gives it, without spaces around it; throws where it is empty or too long. */
-export function requireName(name: string): string {
+/** Trims a name from the command line. Throws `invalid` for one that is empty or too long. */
+function requireName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === "" || trimmed.length > MAX_NAME) throw invalid(`A name has 1 to ${MAX_NAME} characters.`);
   return trimmed;
 }
 
-/** Makes an organization one more board, with a first project on the default flow. */
+/** Adds a board to an organization, with a first project on the default flow. */
 export async function createWorkspace(
   deps: Pick<Deps, "db" | "newId">,
   order: { readonly organization: string; readonly name: string },
@@ -55,17 +55,17 @@ export async function createWorkspace(
   return { id, name, slug, organizationId, organizationSlug, projectId };
 }
 
-/** Begins every secret made here, so that one is known where it does not belong. */
+/** The prefix of every monitor secret, so that scanners recognize a leaked one. */
 const PREFIX = "tlm_";
 const SECRET_LENGTH = 43;
 
-export interface CreatedMonitor {
+interface CreatedMonitor {
   readonly id: string;
   /** Shown this once. */
   readonly secret: string;
 }
 
-/** Makes a monitor that may report production errors to a project. */
+/** Adds a monitor that may report production errors to a project. */
 export async function createMonitor(
   { db, newId }: Pick<Deps, "db" | "newId">,
   order: { readonly projectId: string; readonly name: string },

@@ -1,25 +1,25 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** What a mirrored comment is, and where it stands. */
+/** A mirrored comment and the pull request that shows it. */
 export interface MirrorPlace {
   readonly commentId: string;
-  /** The repository's id on the forge, and the pull request's number: a mark copied elsewhere is not valid there. */
+  /** With `prNumber`, where the mark is valid: a copy of it elsewhere is not. */
   readonly repositoryForgeId: number;
   readonly prNumber: number;
 }
 
 const MARK = /^<!-- trunkline:comment ([0-9a-f-]{36}) ([\w-]{43}) -->/;
-/** How anything that looks like one of ours begins, with no end behind it. */
+/** The beginning of anything that looks like a mark, without its end. */
 const OPEN_MARK = /<!--\s{0,20}trunkline:(?:(?!<!--)[^>])*$/i;
-/** No mark is longer. */
+/** No mark has more characters. */
 const LONGEST_MARK = 400;
 
-/** How a mirrored comment begins: unseen by readers, and made by nobody who has not the secret. */
+/** The first line of a mirrored comment: invisible, and signed with the secret. */
 export function markOf(secret: Buffer, place: MirrorPlace): string {
   return `<!-- trunkline:comment ${place.commentId} ${signatureOf(secret, place)} -->`;
 }
 
-/** The comment whose mirror at this place begins like this; null when it bears no mark, or one that is not valid here. */
+/** The comment that a text at this place mirrors; null without a mark that is valid here. */
 export function markedComment(
   secret: Buffer,
   text: string,
@@ -32,7 +32,7 @@ export function markedComment(
   return expected.length === given.length && timingSafeEqual(expected, given) ? commentId : null;
 }
 
-/** A text without anything that looks like a mark of ours, nor what would look like one once others are taken out. */
+/** Removes everything that looks like a mark, also what looks like one after a removal. */
 export function withoutMarks(text: string): string {
   let kept = "";
   for (const part of text.split(/(?<=-->)/)) {
@@ -45,7 +45,7 @@ export function withoutMarks(text: string): string {
   return kept;
 }
 
-/** A comment written on the forge as it is told here: PostgreSQL's text holds no NUL, and a mark copied from a mirror means nothing in anybody's mouth. */
+/** A comment from the forge as it is stored: without marks, and without NUL (PostgreSQL refuses it). */
 export const tellableBody = (body: string): string => withoutMarks(body).replaceAll("\0", "").trim();
 
 function signatureOf(secret: Buffer, { commentId, repositoryForgeId, prNumber }: MirrorPlace): string {

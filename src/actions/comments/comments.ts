@@ -22,8 +22,8 @@ import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 
 /**
- * Writes a comment on a card, and mirrors it to the card's open pull requests. The comment is kept before GitHub is asked, and
- * answered whatever GitHub says.
+ * Writes a comment on a card and mirrors it to the card's open pull requests. The comment is
+ * committed before the first call to the forge, and answered whatever the forge answers.
  */
 export async function commentOnCard(
   deps: Deps,
@@ -39,13 +39,10 @@ export async function commentOnCard(
   const { id } = comment;
   await recordGiveUpHere(trx, { id, cardId: card.id, authorId, body });
   if (!isToBeMirrored) return write.answer(comment, 201);
-  await mirrorLater(trx, id);
-  await write.commit();
-  await mirrorComment(deps, id, CALLER_WAITS_MS);
-  return transaction(deps.db, async (end) => write.answerIn(end, await readComment(end, id), 201));
+  return answerMirrored(deps, write, id, 201);
 }
 
-/** Changes what one's own comment says, here and on the pull requests that show it. */
+/** Changes the caller's own comment, here and on the pull requests that show it. */
 export async function editComment(
   deps: Deps,
   write: Write,
@@ -58,32 +55,42 @@ export async function editComment(
   const { id } = comment;
   await changeComment(trx, id, body);
   if ((await triesOfDueMirrors(trx, id)) === null) return write.answer(await readComment(trx, id));
-  await mirrorLater(trx, id);
+  return answerMirrored(deps, write, id, 200);
+}
+
+/** Commits the comment, mirrors it while the caller waits, and answers with it. */
+async function answerMirrored(
+  deps: Deps,
+  write: Write,
+  commentId: string,
+  status: number,
+): Promise<StoredAnswer> {
+  await mirrorLater(write.trx, commentId);
   await write.commit();
-  await mirrorComment(deps, id, CALLER_WAITS_MS);
-  return transaction(deps.db, async (end) => write.answerIn(end, await readComment(end, id)));
+  await mirrorComment(deps, commentId, CALLER_WAITS_MS);
+  return transaction(deps.db, async (trx) => write.answerIn(trx, await readComment(trx, commentId), status));
 }
 
 export const MIRROR_COMMENT = "mirror-comment";
 
-/** How long a caller waits for the mirrors of a comment; what is not done by then is done later. */
-export const CALLER_WAITS_MS = 5_000;
-/** How long the job gives the forge: writes of one installation take turns, a second apart. */
+/** How long a caller waits for the mirrors of a comment. A job writes those still missing. */
+const CALLER_WAITS_MS = 5_000;
+/** How long the job waits for the forge: writes of one installation are a second apart. */
 export const JOB_WAITS_MS = 15_000;
-/** A try that is over may still be recorded. */
+/** The time to record a try after its calls have ended. */
 const HOLD_MARGIN_MS = 4_000;
-/** When to look after mirrors that a process may have left behind by dying. */
+/** When the job checks for mirrors that a dead process has not written. */
 const LOOK_AFTER_MS = 12_000;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
-/** Sees to it that a comment's mirrors are written even should this process die now. */
-export const mirrorLater = (db: Db, commentId: string, delayMs = LOOK_AFTER_MS): Promise<void> =>
+/** Schedules the job that writes a comment's mirrors, should this process die before it does. */
+const mirrorLater = (db: Db, commentId: string, delayMs = LOOK_AFTER_MS): Promise<void> =>
   addJob(db, MIRROR_COMMENT, { commentId }, { key: `${MIRROR_COMMENT}:${commentId}`, delayMs });
 
 /**
- * Writes a comment, as it is now, to the pull requests that do not show it yet, all at once and in `waitMs`. What the forge refuses, or
- * does not answer, is tried again later, with growing pauses.
+ * Writes the current text of a comment to the pull requests that do not show it yet, in parallel and
+ * within `waitMs`. A refused or unanswered try is repeated later, with growing pauses.
  */
 export async function mirrorComment(deps: Deps, commentId: string, waitMs: number): Promise<void> {
   const due = await takeDueMirrors(deps.db, commentId, (waitMs + HOLD_MARGIN_MS) / 1_000);
@@ -96,7 +103,7 @@ export async function mirrorComment(deps: Deps, commentId: string, waitMs: numbe
   await mirrorLater(deps.db, commentId, Math.min(pause, LONGEST_PAUSE_MS));
 }
 
-/** Whether the pull request is known to show it now. */
+/** Writes one mirror. True when the pull request is known to show it. */
 async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: number): Promise<boolean> {
   const { commentId, prNumber, revision } = mirror;
   let isUnsure = false;
@@ -141,7 +148,7 @@ async function writeMirror(
   return deps.forge.comment(ref, order, waitMs);
 }
 
-/** What readers of the pull request see: who says it, and what, without calling anybody there by name. */
+/** The text on the pull request: the author and the comment, without mentions. */
 function mirroredText({ authorName, cardNumber, body }: DueMirror): string {
   return `**${plainName(authorName)}** on card ${cardNumber}:\n\n${withoutMentions(withoutMarks(body))}`;
 }

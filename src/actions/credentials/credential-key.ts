@@ -10,14 +10,14 @@ const KEY = new RegExp(
   `^tlk_([0-9A-Za-z]{${CLIENT_ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 );
 
-/** An API key just made. `apiKey` is shown once; only the hash is kept. */
-export interface CredentialKey {
+/** A new API key. `apiKey` is shown once; only the hash is stored. */
+interface CredentialKey {
   readonly clientId: string;
   readonly apiKey: string;
   readonly secretHash: Buffer;
 }
 
-/** Makes `tlk_<clientId>_<secret><checksum>` from the system's random source, for a new client or the one named. */
+/** Makes `tlk_<clientId>_<secret><checksum>`, for a new client or the named one. */
 export function makeCredentialKey(clientId = randomText(CLIENT_ID_LENGTH)): CredentialKey {
   const secret = randomText(SECRET_LENGTH);
   return {
@@ -27,7 +27,7 @@ export function makeCredentialKey(clientId = randomText(CLIENT_ID_LENGTH)): Cred
   };
 }
 
-/** The parts of a well-formed key, or null: typing errors and inventions end here, without a query. */
+/** The parts of a well-formed key, or null: a mistyped or invented key needs no query. */
 export function parseCredentialKey(apiKey: string): { clientId: string; secret: string } | null {
   const [, clientId, secret, checksum] = KEY.exec(apiKey) ?? [];
   if (clientId === undefined || secret === undefined || checksum !== checksumOf(clientId, secret))
@@ -35,7 +35,7 @@ export function parseCredentialKey(apiKey: string): { clientId: string; secret: 
   return { clientId, secret };
 }
 
-/** Whether a secret is one of those whose hashes are kept. The time it takes does not tell which one. */
+/** Whether a secret has one of these hashes. Takes the same time whichever it is. */
 export function isSecret(secret: string, secretHashes: readonly Buffer[]): boolean {
   const given = hashSecret(secret);
   return secretHashes.map((secretHash) => timingSafeEqual(given, secretHash)).includes(true);
@@ -44,7 +44,7 @@ export function isSecret(secret: string, secretHashes: readonly Buffer[]): boole
 /** A plain SHA-256 is enough for a random secret of 256 bits. */
 const hashSecret = (secret: string): Buffer => hash("sha256", secret, "buffer");
 
-/** CRC-32 in base 62, as GitHub's tokens carry it: it finds mistakes and is no secret. */
+/** CRC-32 in base 62, as in GitHub's tokens: it detects typing errors and is no secret. */
 function checksumOf(clientId: string, secret: string): string {
   let rest = crc32(`${clientId}_${secret}`);
   let text = "";
@@ -55,7 +55,7 @@ function checksumOf(clientId: string, secret: string): string {
   return text;
 }
 
-/** Characters of the alphabet, each as likely as any other: bytes past the last whole round are thrown away. */
+/** Uniformly random characters: bytes past the last whole multiple of the alphabet are dropped. */
 export function randomText(length: number): string {
   const limit = 256 - (256 % ALPHABET.length);
   let text = "";

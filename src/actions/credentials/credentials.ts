@@ -15,7 +15,7 @@ import { listWorkspaces } from "../../store/workspaces.ts";
 import type { Deps } from "../deps.ts";
 import { makeCredentialKey } from "./credential-key.ts";
 
-export interface CredentialOrder {
+interface CredentialOrder {
   readonly name: string;
   readonly boards: readonly { readonly workspaceId: string; readonly role: Role }[];
   readonly scopes: readonly Scope[];
@@ -23,7 +23,7 @@ export interface CredentialOrder {
   readonly expiresAt: Date | null;
 }
 
-export interface IssuedCredential {
+interface IssuedCredential {
   readonly clientId: string;
   readonly name: string;
   /** Shown this once. */
@@ -33,7 +33,10 @@ export interface IssuedCredential {
   readonly expiresAt: Date | null;
 }
 
-/** Makes a credential with a user of its own that is a member of the named boards. Throws `invalid` for an unknown board. */
+/**
+ * Makes a credential with a user of its own, a member of the named boards. Throws `invalid` for an
+ * unknown board.
+ */
 export async function issueCredential(
   deps: Pick<Deps, "db" | "newId">,
   order: CredentialOrder,
@@ -63,18 +66,18 @@ export async function issueCredential(
   return { clientId, name: order.name, apiKey, scopes: order.scopes, boards, expiresAt: order.expiresAt };
 }
 
-/** For how long the key before may stay good at most. */
+/** How long the previous key may stay valid at most. */
 export const MAX_KEEP_MS = 86_400_000;
 
-export interface RotatedCredential extends Rotation {
+interface RotatedCredential extends Rotation {
   readonly clientId: string;
   /** Shown this once. */
   readonly apiKey: string;
 }
 
 /**
- * Makes a credential a new key. The one before it stays good for `keepMs`, so that whoever uses it can change over without a gap; of two
- * rotations in a row only the last two keys are good.
+ * Makes a new key for a credential. The previous key stays valid for `keepMs`, so that its user can
+ * switch without a gap; after two rotations in a row only the last two keys are valid.
  */
 export async function rotateCredential(
   { db }: Pick<Deps, "db">,

@@ -1,4 +1,4 @@
-import { invalid, notFound } from "../../errors.ts";
+import { invalid, requireFound } from "../../errors.ts";
 import { freeSlug, pageSlugOf } from "../../flow/page-slug.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import type { Trx } from "../../store/connect.ts";
@@ -19,51 +19,47 @@ import {
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 
-export interface CreatePageInput {
+interface CreatePageInput {
   readonly title: string;
   readonly body?: string | undefined;
   readonly parentId?: string | null | undefined;
 }
 
-/** Adds a page behind the others below its parent. Answers 201 with it. */
+/** Adds a page after the others below its parent. Answers 201 with it. */
 export async function createPage(
   deps: Deps,
   write: Write,
   { title, body = "", parentId = null }: CreatePageInput,
 ): Promise<StoredAnswer> {
-  const { workspaceId, userId } = write;
+  const { trx, workspaceId, userId } = write;
   const id = deps.newId();
-  const links = wikiLinksOf(body);
-  const { trx } = write;
   await holdPages(trx, workspaceId);
   if (parentId !== null) await requireParent(trx, workspaceId, id, parentId);
   const slug = await slugFor(trx, workspaceId, id, title);
   const rank = await pageRankAtEnd(trx, { workspaceId, parentId, pageId: id });
   await insertPage(trx, { id, workspaceId, title, slug, parentId, rank, body, createdBy: userId });
   await takeSlug(trx, workspaceId, id, slug);
-  await setPageLinks(trx, workspaceId, id, links);
+  await setPageLinks(trx, workspaceId, id, wikiLinksOf(body));
   return write.answer(await readPage(trx, workspaceId, id), 201);
 }
 
-export interface ChangePageInput {
+interface ChangePageInput {
   readonly title?: string | undefined;
   readonly body?: string | undefined;
-  /** Null puts it on the top level. */
+  /** Null moves the page to the top level. */
   readonly parentId?: string | null | undefined;
   readonly position?: number | undefined;
 }
 
-/** Sets the fields that are given, leaves the others, and answers with the whole page. A new title moves the slug. */
+/** Sets the given fields and answers with the whole page. A new title moves the slug. */
 export async function changePage(
   write: Write,
   { id }: PageHead,
   input: ChangePageInput,
 ): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
-  const links = input.body === undefined ? null : wikiLinksOf(input.body);
   await holdPages(trx, workspaceId);
-  const page = await findPage(trx, workspaceId, id);
-  if (!page) throw notFound("There is no page with this id on this board.");
+  const page = requireFound(await findPage(trx, workspaceId, id), "page");
   if (Object.keys(input).length > 0) {
     const changes: PageChanges = {
       ...(await named(trx, workspaceId, page, input)),
@@ -72,7 +68,7 @@ export async function changePage(
     };
     await updatePage(trx, id, changes, write.userId);
     if (changes.slug !== undefined) await takeSlug(trx, workspaceId, id, changes.slug);
-    if (links) await setPageLinks(trx, workspaceId, id, links);
+    if (input.body !== undefined) await setPageLinks(trx, workspaceId, id, wikiLinksOf(input.body));
   }
   return write.answer(await readPage(trx, workspaceId, id));
 }
@@ -101,13 +97,11 @@ async function placed(
   return { parentId, rank };
 }
 
-/** Deletes a page and hands those below it to its parent, where they take its place. Links to it dangle. Answers 204. */
+/** Deletes a page. The pages below it take its place below its parent. Answers 204. */
 export async function deletePage(write: Write, { id }: PageHead): Promise<StoredAnswer> {
-  const { trx } = write;
-  await holdPages(trx, write.workspaceId);
-  if (!(await findPage(trx, write.workspaceId, id))) {
-    throw notFound("There is no page with this id on this board.");
-  }
+  const { trx, workspaceId } = write;
+  await holdPages(trx, workspaceId);
+  requireFound(await findPage(trx, workspaceId, id), "page");
   await handOnChildren(trx, id);
   await removePage(trx, id);
   return write.answer(null, 204);
@@ -115,13 +109,11 @@ export async function deletePage(write: Write, { id }: PageHead): Promise<Stored
 
 const wrongParent = (message: string): Error => invalid(message, [{ path: "body.parentId", message }]);
 
-/** Refuses a parent that is not a page of this board, or that stands below the page itself. The board's pages are held. */
-export async function requireParent(
-  trx: Trx,
-  workspaceId: string,
-  pageId: string,
-  parentId: string,
-): Promise<void> {
+/**
+ * Refuses a parent that is not a page of this board, or that is below the page itself. The caller
+ * holds the board's pages.
+ */
+async function requireParent(trx: Trx, workspaceId: string, pageId: string, parentId: string): Promise<void> {
   if (!(await findPage(trx, workspaceId, parentId))) {
     throw wrongParent(`There is no page ${parentId} on this board. GET /v1/docs lists them.`);
   }
@@ -131,12 +123,12 @@ export async function requireParent(
 }
 
 /**
- * Gives a page the slug of its title, with a number behind it where another page has it. The slugs it had before keep leading to it, until
- * another page takes them. The board's pages are held.
+ * The slug for a page's title, with a number at its end where another page has the slug. Earlier
+ * slugs keep leading to the page until another page takes them. The caller holds the board's pages.
  */
-export async function slugFor(trx: Trx, workspaceId: string, pageId: string, title: string): Promise<string> {
+async function slugFor(trx: Trx, workspaceId: string, pageId: string, title: string): Promise<string> {
   const slug = pageSlugOf(title);
-  // A number at the end of a long slug takes the place of its last letters.
+  // A number at the end of a long slug replaces its last letters.
   const taken = await listSlugs(trx, workspaceId, slug.slice(0, 180), pageId);
   return freeSlug(slug, (candidate) => taken.has(candidate));
 }

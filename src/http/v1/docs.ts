@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { changePage, createPage, deletePage } from "../../actions/pages/pages.ts";
-import { notFound } from "../../errors.ts";
+import { requireFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findPage, listPages, readPage, type PageHead } from "../../store/pages.ts";
@@ -50,13 +50,8 @@ const pageParams = z.object({
   docId: id().meta({ description: "The page's id; a slug is no address" }),
 });
 
-const noPage = (): Error => notFound("There is no page with this id on this board.");
-
-async function pageOf(db: Db, board: BoardRole, { docId }: { docId: string }): Promise<PageHead> {
-  const found = await findPage(db, board.workspaceId, docId);
-  if (!found) throw noPage();
-  return found;
-}
+const pageOf = async (db: Db, board: BoardRole, { docId }: { docId: string }): Promise<PageHead> =>
+  requireFound(await findPage(db, board.workspaceId, docId), "page");
 
 const title = text({ min: 1, max: 200, isTrimmed: true });
 const body = text({ max: 200_000 }).meta({
@@ -83,11 +78,8 @@ const readPageRoute = readRoute({
   tag: "Pages",
   params: pageParams,
   responses: { 200: { description: "The page", schema: page } },
-  handle: async (deps, { board, params }) => {
-    const found = await readPage(deps.db, board.workspaceId, params.docId);
-    if (!found) throw noPage();
-    return found;
-  },
+  handle: async (deps, { board, params }) =>
+    requireFound(await readPage(deps.db, board.workspaceId, params.docId), "page"),
 });
 
 const createRoute = writeRoute({

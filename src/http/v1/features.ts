@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { changeFeature, createFeature, deleteFeature } from "../../actions/boards/features.ts";
-import { notFound } from "../../errors.ts";
+import { requireFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findFeature, listFeatures, type Feature } from "../../store/features.ts";
@@ -24,11 +24,8 @@ const feature = z
 
 const featureParams = z.object({ featureId: id() });
 
-async function featureOf(db: Db, board: BoardRole, { featureId }: { featureId: string }): Promise<Feature> {
-  const found = await findFeature(db, board.workspaceId, featureId);
-  if (!found) throw notFound("There is no feature with this id on this board.");
-  return found;
-}
+const featureOf = async (db: Db, board: BoardRole, { featureId }: { featureId: string }): Promise<Feature> =>
+  requireFound(await findFeature(db, board.workspaceId, featureId), "feature");
 
 const name = text({ min: 1, max: 60, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({ description: "Markdown" });

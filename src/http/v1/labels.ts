@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { changeLabel, createLabel, deleteLabel } from "../../actions/boards/labels.ts";
-import { notFound } from "../../errors.ts";
+import { requireFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findLabel, listLabels, type Label } from "../../store/labels.ts";
@@ -15,11 +15,8 @@ const label = cardLabel
 
 const labelParams = z.object({ labelId: id() });
 
-async function labelOf(db: Db, board: BoardRole, { labelId }: { labelId: string }): Promise<Label> {
-  const found = await findLabel(db, board.workspaceId, labelId);
-  if (!found) throw notFound("There is no label with this id on this board.");
-  return found;
-}
+const labelOf = async (db: Db, board: BoardRole, { labelId }: { labelId: string }): Promise<Label> =>
+  requireFound(await findLabel(db, board.workspaceId, labelId), "label");
 
 const name = text({ min: 1, max: 50, isTrimmed: true }).meta({
   description: "Unique on its board, ignoring case",
