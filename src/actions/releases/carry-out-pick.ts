@@ -6,7 +6,6 @@ import { findCardById, type CardHead } from "../../store/cards.ts";
 import type { Trx } from "../../store/connect.ts";
 import { listLinks } from "../../store/links.ts";
 import { forgetPickBranches, notePickBranch } from "../../store/pick-branches.ts";
-import { saveProgress } from "../../store/release-actions.ts";
 import {
   listReleaseBranches,
   setReleaseBranchHead,
@@ -20,30 +19,32 @@ import type { Deps } from "../deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import {
   requireOurs,
-  underWay,
+  recordProgress,
   type ReleaseContext,
   type ReleaseOutcome,
   type RunningAction,
 } from "./release-action.ts";
 
-/** How often a branch that was pushed to meanwhile is begun with anew. */
+/** How often a pick is prepared again because somebody pushed to the branch meanwhile. */
 const MAX_TRIES = 3;
 
 const progressOf = z.object({
   inRepositories: z.array(repositoryPick).optional(),
-  /** Why it is being undone, where it is. */
+  /** Why the pick is being undone; absent while it is not. */
   refused: z.object({ message: z.string(), body: z.record(z.string(), z.unknown()) }).optional(),
 });
 
-/** A pick at work: its plan is brought up to date as it goes, and written down at each step. */
+type ReachableBranch = ReleaseBranch & { readonly ref: RepositoryRef };
+
+/** A running pick. Each step updates `picks` and saves them. */
 interface Work {
   readonly deps: Deps;
   readonly context: ReleaseContext;
-  readonly branches: ReadonlyMap<string, ReleaseBranch & { readonly ref: RepositoryRef }>;
+  readonly branches: ReadonlyMap<string, ReachableBranch>;
   readonly picks: RepositoryPick[];
 }
 
-/** Picks a card: plans what, works it out in every repository, and only then moves the branches. */
+/** Picks a card: plans, prepares the commits in every repository, and then moves the branches. */
 export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { cardId } = z.object({ cardId: z.string() }).parse(context.action.input);
   const progress = progressOf.parse(context.action.progress);
@@ -68,15 +69,10 @@ export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise
 }
 
 async function save({ deps, context, picks }: Work, refused?: PickRefused): Promise<void> {
-  const { release, action } = context;
-  if (!(await saveProgress(deps.db, action, { inRepositories: picks, refused })))
-    throw underWay(release, action);
+  await recordProgress(deps, context, { inRepositories: picks, refused });
 }
 
-function branchOf(
-  { branches }: Work,
-  { repositoryId }: RepositoryPick,
-): ReleaseBranch & { readonly ref: RepositoryRef } {
+function branchOf({ branches }: Work, { repositoryId }: RepositoryPick): ReachableBranch {
   const branch = branches.get(repositoryId);
   if (!branch) throw new Error("a pick in a repository without a branch of the release");
   return branch;
@@ -97,7 +93,7 @@ async function prepareAll(work: Work): Promise<PickRefused | null> {
   return null;
 }
 
-/** Works a pick out, from where the branch stands; null when that is done. */
+/** Prepares a pick on the tip of the branch; null when that is done. */
 async function prepare(work: Work, at: number): Promise<PickRefused | null> {
   const { deps, context } = work;
   for (;;) {
@@ -108,7 +104,7 @@ async function prepare(work: Work, at: number): Promise<PickRefused | null> {
       message,
       body: { repository: fullName, ...details },
     });
-    // Where we left it: if it is elsewhere, the answer says where.
+    // The last known tip: if the branch has moved, the answer has the new one.
     const expectedTip = pick.expectedTip ?? headSha ?? "";
     const begun = { ...pick, expectedTip };
     work.picks[at] = begun;
@@ -140,7 +136,7 @@ const inWords = (
 ): string =>
   `${fullName}: ${message}${files.length > 0 ? ` (${files.slice(0, 10).join(", ")}${files.length > 10 ? ", …" : ""})` : ""}`;
 
-/** Moves the branches. One that was pushed to meanwhile is worked out anew. */
+/** Moves the branches. After a push to one of them meanwhile, its pick is prepared again. */
 async function landAll(work: Work): Promise<PickRefused | null> {
   const { deps, context } = work;
   for (const at of work.picks.keys()) {
@@ -174,7 +170,7 @@ async function landAll(work: Work): Promise<PickRefused | null> {
   return null;
 }
 
-/** Forgets what was prepared; what cannot be removed now the sweep removes. */
+/** Removes the prepared commits. The sweep removes what cannot be removed now. */
 async function drop(work: Work, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
   const { deps, context } = work;
   await requireOurs(deps, context);
@@ -182,7 +178,10 @@ async function drop(work: Work, pick: RepositoryPick, prepared: PreparedPick): P
     await forgetPickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
 
-/** Takes back what has landed and forgets what was prepared. A branch that somebody has built upon meanwhile keeps the commits, which is said. */
+/**
+ * Moves the branches back and removes the prepared commits. A branch with later pushes keeps the
+ * commits, and the message says so.
+ */
 async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
   const { deps, context } = work;
   await save(work, refused);
@@ -202,14 +201,10 @@ async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
     kept.length > 0
       ? ` The commits stay on the release's branch in ${kept.join(", ")}: others build on them already.`
       : "";
-  return {
-    state: "refused",
-    message: `${refused.message}${left}`,
-    body: refused.body,
-  };
+  return { state: "refused", message: `${refused.message}${left}`, body: refused.body };
 }
 
-/** Takes a picked card into its release and tells so, where that is not so already. */
+/** Adds a picked card to its release and to its timeline, unless an earlier pick did. */
 export async function recordPick(
   trx: Trx,
   action: RunningAction,
@@ -220,7 +215,7 @@ export async function recordPick(
   const written = picks.filter(({ commits }) => commits.length > 0);
   for (const { repositoryId, landed, prepared } of written) {
     if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
-    // Landing takes the temporary branch away.
+    // Landing has removed the temporary branch.
     if (prepared) await forgetPickBranches(trx, [action.id], repositoryId);
   }
   if (written.length === 0 && (await isInRelease(trx, release.id, card.id))) return;
@@ -240,7 +235,7 @@ export async function recordPick(
   ]);
 }
 
-/** What was picked from elsewhere should come to the branch releases are cut from, too. A hotfix is seen to when it lands. */
+/** Notes commits that the branch releases are cut from lacks. A landed hotfix has its own job. */
 async function noteMissing(
   trx: Trx,
   { actorId }: RunningAction,

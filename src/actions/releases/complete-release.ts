@@ -6,7 +6,6 @@ import type { RepositoryRef } from "../../forge/forge.ts";
 import { TAGS_AT_ONCE } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/connect.ts";
 import type { StoredAnswer } from "../../store/idempotency.ts";
-import { saveProgress } from "../../store/release-actions.ts";
 import { listReleaseRepositories } from "../../store/release-repositories.ts";
 import {
   completeScope,
@@ -19,26 +18,28 @@ import type { ReleaseHead } from "../../store/releases.ts";
 import { listBoardRepositories } from "../../store/repositories.ts";
 import { recordEvents } from "../../store/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { notInstalled, plannedTag, planTags, taken, type PlannedTag } from "./plan-tags.ts";
+import { plannedTag, planTags, taken, type PlannedTag } from "./plan-tags.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
   recordAsOurs,
   requireOurs,
-  underWay,
+  notInstalled,
+  recordProgress,
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
 
 /** Which tag a repository gets. */
-export interface Version {
+interface Version {
   readonly repositoryId: string;
   readonly tagName: string;
 }
 
 /**
- * Completes a release: a tag and a provider release in each repository that gets a version, at the release's branch if it is frozen, else at
- * the target of the flow's last merge stage. All versions are checked before anything is written. Answers with the release.
+ * Completes a release: writes a tag and a provider release in each repository that gets a version, at
+ * the release's branch if it is frozen, else at the target of the flow's last merge stage. All
+ * versions are checked before the first write. Answers with the release.
  */
 export const completeRelease = (
   deps: Deps,
@@ -46,14 +47,19 @@ export const completeRelease = (
   release: ReleaseHead,
   versions: readonly Version[],
 ): Promise<StoredAnswer> =>
-  actOnRelease(deps, write, release, { kind: "complete", input: { versions } }, carryOutComplete, {
-    isNeeded: async (trx, current) => {
+  actOnRelease(
+    deps,
+    write,
+    release,
+    { kind: "complete", input: { versions } },
+    carryOutComplete,
+    async (trx, current) => {
       await requireVersions(trx, current, versions);
       return true;
     },
-  });
+  );
 
-/** Refuses versions that are wrong as far as can be told without the forge. */
+/** Refuses wrong versions, as far as they can be checked without the forge. */
 async function requireVersions(trx: Trx, release: ReleaseHead, versions: readonly Version[]): Promise<void> {
   const repositories = await listReleaseRepositories(trx, release.id);
   const nameOf = new Map(repositories.map(({ repositoryId, fullName }) => [repositoryId, fullName]));
@@ -95,7 +101,7 @@ function faultsOf(
   return isTagName(tagName) ? [] : [{ path: `${path}.tagName`, message: "not a name git allows for a tag" }];
 }
 
-/** What an earlier try has tagged stays: it was refused in another repository only after that. */
+/** Tags of an earlier try stay: it was refused in another repository after them. */
 async function requireSameTags(
   trx: Trx,
   release: ReleaseHead,
@@ -112,9 +118,10 @@ async function requireSameTags(
 }
 
 const inputOf = z.object({ versions: z.array(z.object({ repositoryId: z.string(), tagName: z.string() })) });
+
 /**
- * Which commit is tagged where: written down before the first tag, so that no retry tags another. `tried` was ordered without a look, at a
- * commit that had been heard of.
+ * Which commit is tagged where: saved before the first tag, so that no retry tags another commit.
+ * `tried` is a tag that was written without an inspection, at the last known tip.
  */
 const progressOf = z.object({ plan: z.array(plannedTag).optional(), tried: plannedTag.optional() });
 
@@ -123,15 +130,13 @@ interface Tagged extends PlannedTag {
   readonly ref: RepositoryRef;
 }
 
-/** Checks all versions at the forge, then writes the tags, then publishes the releases; what is done already is left as it is. */
+/** Checks all versions on the forge, then writes missing tags, then publishes missing releases. */
 export async function carryOutComplete(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, action } = context;
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
   let { plan, tried } = progressOf.parse(action.progress);
-  const save = async (): Promise<void> => {
-    if (!(await saveProgress(deps.db, action, { plan, tried }))) throw underWay(release, action);
-  };
+  const save = (): Promise<void> => recordProgress(deps, context, { plan, tried });
   if (!plan) {
     const onTry = async (trying: PlannedTag): Promise<void> => {
       tried = trying;
@@ -159,8 +164,8 @@ export async function carryOutComplete(deps: Deps, context: ReleaseContext): Pro
 }
 
 /**
- * Tags come before anything is published: it is here that a rule of the forge may stand in the way. Never by the release itself, which would
- * take a tag that somebody has just made at another commit.
+ * Writes all tags before the first release is published: the rules of the forge may refuse a tag.
+ * Publishing never writes the tag, because it would use a tag that somebody has just made elsewhere.
  */
 async function tagAll(
   deps: Deps,
@@ -181,7 +186,7 @@ async function tagAll(
       const created = await deps.forge.createTag(ref, tagName, sha);
       if (!created.ok) return { message: `${fullName}: ${created.refusal.message}` };
       if ("taken" in created.value) {
-        // What was tried may not have been shown yet when it was looked for.
+        // The inspection may not have shown the tried tag yet.
         if (tried?.repositoryId !== repositoryId || tried.sha !== created.value.taken)
           return { message: taken(fullName, tagName) };
         ({ sha } = tried);
@@ -194,7 +199,7 @@ async function tagAll(
   return { tagged };
 }
 
-/** Tags what it can of several repositories with one call for each account; what is left is tagged one by one. */
+/** Tags several repositories with one call for each account; failed ones are tagged one by one. */
 async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonly Tagged[]): Promise<void> {
   const { release } = context;
   const written = await listReleaseTags(deps.db, release.id);
@@ -213,7 +218,7 @@ async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonl
   }
 }
 
-/** What may be tagged by one call, where that is more than one. */
+/** Groups of two or more tags that one call can write. */
 function callsToTag(tags: readonly Tagged[]): Tagged[][] {
   const calls: Tagged[][] = [];
   for (const installationId of new Set(tags.map(({ ref }) => ref.installationId))) {

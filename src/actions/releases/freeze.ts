@@ -3,7 +3,6 @@ import { conflict } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
 import type { Db, Trx } from "../../store/connect.ts";
 import type { StoredAnswer } from "../../store/idempotency.ts";
-import { saveProgress } from "../../store/release-actions.ts";
 import {
   listReleaseBranches,
   planReleaseBranch,
@@ -22,20 +21,19 @@ import {
   actOnRelease,
   recordAsOurs,
   requireOurs,
-  underWay,
+  notInstalled,
+  recordProgress,
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
 
 /**
- * Freezes a release: its scope stands still, and `release/{slug}` is cut in every repository of its project, from the target of the flow's
- * first merge stage. Frozen again, it gets the branches that are missing. When a repository refuses, what was cut is removed again. Answers
- * with the release.
+ * Freezes a release: its scope cannot change any more, and `release/{slug}` is cut in every repository
+ * of its project, from the target of the flow's first merge stage. Freezing again cuts the missing
+ * branches. When a repository refuses, the new branches are removed. Answers with the release.
  */
 export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
-  actOnRelease(deps, write, release, { kind: "freeze", input: {} }, carryOutFreeze, {
-    isNeeded: lacksBranches,
-  });
+  actOnRelease(deps, write, release, { kind: "freeze", input: {} }, carryOutFreeze, lacksBranches);
 
 async function lacksBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   if (!release.frozenAt) return true;
@@ -50,7 +48,7 @@ async function cutIn(db: Db, { id }: ReleaseHead): Promise<Set<string>> {
   return new Set(branches.filter(({ headSha }) => headSha !== null).map(({ repositoryId }) => repositoryId));
 }
 
-/** Why it is being undone, where it is. */
+/** Why the freeze is being undone; absent while it is not. */
 const freezeProgress = z.object({ refused: z.string().optional() });
 
 export async function carryOutFreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
@@ -62,17 +60,17 @@ export async function carryOutFreeze(deps: Deps, context: ReleaseContext): Promi
     if (done.has(repository.id)) continue;
     const message = await cut(deps, context, repository);
     if (message === null) continue;
-    if (!(await saveProgress(deps.db, action, { refused: message }))) throw underWay(release, action);
+    await recordProgress(deps, context, { refused: message });
     return undo(deps, context, message);
   }
   return { state: "done", record: (trx) => freezeScope(trx, release.id) };
 }
 
-/** Cuts the release's branch in a repository; null when it is there, else what stands in the way. */
+/** Cuts the release's branch in a repository. Null when it exists, else the reason. */
 async function cut(deps: Deps, context: ReleaseContext, repository: Repository): Promise<string | null> {
   const { release, project } = context;
   const { id: repositoryId, fullName, ref } = repository;
-  if (!ref) return `The App is not installed on the account of ${fullName} any more. Install it again.`;
+  if (!ref) return notInstalled(repository);
   const branchName = `release/${release.slug}`;
   const earlier = (await listReleaseBranches(deps.db, release.id)).find(
     (branch) => branch.repositoryId === repositoryId,
@@ -95,7 +93,7 @@ async function cut(deps: Deps, context: ReleaseContext, repository: Repository):
     },
   );
   if (!created.ok) return `${fullName}: ${created.refusal.message}`;
-  // Taken by a try of ours whose answer never came: somebody has pushed to it since, the branch is still the release's.
+  // An earlier try has cut this branch, and somebody has pushed to it since: it is the release's.
   if (created.value.isTaken && !earlier) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
@@ -103,13 +101,15 @@ async function cut(deps: Deps, context: ReleaseContext, repository: Repository):
   return null;
 }
 
-/** Removes what this freeze has cut, as far as nobody pushed to it. A release frozen before keeps its branches. */
+/** Removes the branches of this freeze that nobody pushed to; those of an earlier freeze stay. */
 async function undo(deps: Deps, context: ReleaseContext, message: string): Promise<ReleaseOutcome> {
   const { release } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
   const undone = branches.filter((branch) => !release.frozenAt || branch.headSha === null);
-  for (const branch of undone) {
-    if (branch.headSha !== null) await remove(deps, context, branch);
+  for (const { ref, branchName, headSha, cutSha } of undone) {
+    if (headSha === null || !ref) continue;
+    await requireOurs(deps, context);
+    await deps.forge.deleteBranch(ref, branchName, cutSha);
   }
   const repositoryIds = undone.map(({ repositoryId }) => repositoryId);
   return {
@@ -119,24 +119,14 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
   };
 }
 
-async function remove(
-  deps: Deps,
-  context: ReleaseContext,
-  { ref, branchName, cutSha }: ReleaseBranch,
-): Promise<void> {
-  if (!ref) return;
-  await requireOurs(deps, context);
-  await deps.forge.deleteBranch(ref, branchName, cutSha);
-}
-
 /**
- * Unfreezes a release: its branches are removed, all of them or none. Throws `conflict` when anything was picked or pushed onto one. Answers
- * with the release; one that is not frozen stays as it is.
+ * Unfreezes a release: removes all of its branches, or none. Throws `conflict` when a branch has
+ * picked or pushed commits. Answers with the release; one that is not frozen stays as it is.
  */
 export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
-  actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, carryOutUnfreeze, { isNeeded });
+  actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, carryOutUnfreeze, hasBranches);
 
-async function isNeeded(trx: Trx, release: ReleaseHead): Promise<boolean> {
+async function hasBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   const branches = await listReleaseBranches(trx, release.id);
   const picked = branches.find(({ headSha, cutSha }) => headSha !== null && headSha !== cutSha);
   if (picked) throw conflict(hasMore(picked));
@@ -146,7 +136,7 @@ async function isNeeded(trx: Trx, release: ReleaseHead): Promise<boolean> {
 const hasMore = ({ branchName, fullName }: ReleaseBranch): string =>
   `The branch ${branchName} in ${fullName} has commits that were picked or pushed onto it, so it is not removed. The release stays frozen.`;
 
-/** Whether branches are being removed: those that are gone then are gone by us. */
+/** Whether the removal has begun: branches missing from then on are removed by this action. */
 const unfreezeProgress = z.object({ isRemoving: z.boolean().default(false) });
 
 export async function carryOutUnfreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
@@ -155,7 +145,7 @@ export async function carryOutUnfreeze(deps: Deps, context: ReleaseContext): Pro
   const moved = await findMoved(deps, branches);
   if (moved)
     return putBack(deps, context, branches, moved, unfreezeProgress.parse(action.progress).isRemoving);
-  if (!(await saveProgress(deps.db, action, { isRemoving: true }))) throw underWay(release, action);
+  await recordProgress(deps, context, { isRemoving: true });
   for (const branch of branches) {
     if (!branch.ref) continue;
     await requireOurs(deps, context);
@@ -168,11 +158,8 @@ export async function carryOutUnfreeze(deps: Deps, context: ReleaseContext): Pro
   return {
     state: "done",
     record: async (trx) => {
-      await removeReleaseBranches(
-        trx,
-        release.id,
-        branches.map(({ repositoryId }) => repositoryId),
-      );
+      const repositoryIds = branches.map(({ repositoryId }) => repositoryId);
+      await removeReleaseBranches(trx, release.id, repositoryIds);
       await unfreezeScope(trx, release.id);
     },
   };
@@ -181,16 +168,14 @@ export async function carryOutUnfreeze(deps: Deps, context: ReleaseContext): Pro
 /** Why the branches cannot all be removed, or null. */
 async function findMoved(deps: Deps, branches: readonly ReleaseBranch[]): Promise<string | null> {
   for (const branch of branches) {
-    if (!branch.ref) {
-      return `The App is not installed on the account of ${branch.fullName} any more. Install it again.`;
-    }
+    if (!branch.ref) return notInstalled(branch);
     const head = await deps.forge.branchHead(branch.ref, branch.branchName);
     if (head !== null && head !== branch.cutSha) return hasMore(branch);
   }
   return null;
 }
 
-/** Leaves the branches as they were before: what was removed is cut again. */
+/** Restores the branches: those already removed are cut again. */
 async function putBack(
   deps: Deps,
   context: ReleaseContext,

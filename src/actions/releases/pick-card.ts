@@ -1,10 +1,10 @@
 import { conflict, invalid, notFound } from "../../errors.ts";
 import { ForgeUnavailable } from "../../forge/forge.ts";
 import { pickBranch } from "../../forge/releasing.ts";
-import { findCard } from "../../store/cards.ts";
 import type { Trx } from "../../store/connect.ts";
 import type { StoredAnswer } from "../../store/idempotency.ts";
 import { forgetPickBranches, listPickLeftovers, type PickLeftovers } from "../../store/pick-branches.ts";
+import { lockProject } from "../../store/projects.ts";
 import { holdCards } from "../../store/release-cards.ts";
 import type { ReleaseHead } from "../../store/releases.ts";
 import type { Deps } from "../deps.ts";
@@ -14,9 +14,10 @@ import { actOnRelease } from "./release-action.ts";
 import { requireInNoOther } from "./releases.ts";
 
 /**
- * Takes a card into a frozen release: its merged commits are picked onto the release's branch in each of its repositories, in order, in all of
- * them or in none. What a branch has already is not picked again. Answers with the release. Throws `refused` for a card that is not merged
- * yet, or conflicts, `not_found` for a number that no card of the board has.
+ * Takes a card into a frozen release: picks its merged commits onto the release's branch in each of
+ * its repositories, in order, in all of them or in none. Commits that a branch has are not picked
+ * again. Answers with the release. Throws `not_found` for a number that no card of the board has, and
+ * `refused` for a card that is not merged yet, or conflicts.
  */
 export async function pickCard(
   deps: Deps,
@@ -24,8 +25,10 @@ export async function pickCard(
   release: ReleaseHead,
   taskNumber: number,
 ): Promise<StoredAnswer> {
-  const card = await findCard(write.trx, write.workspaceId, taskNumber);
-  if (!card) throw noCard(taskNumber);
+  // The project, then cards, then releases: the order in which every transaction locks them.
+  await lockProject(write.trx, release.projectId, "share");
+  const [card] = await holdCards(write.trx, write.workspaceId, [taskNumber]);
+  if (!card) throw notFound(`There is no card ${taskNumber} on this board.`);
   if (card.projectId !== release.projectId) {
     const message = `card ${taskNumber} belongs to another project`;
     throw invalid(`body.taskNumber: ${message}`, [{ path: "body.taskNumber", message }]);
@@ -36,18 +39,9 @@ export async function pickCard(
     release,
     { kind: "pick", input: { cardId: card.id }, cardId: card.id },
     carryOutPick,
-    {
-      // Cards before releases, as everybody who needs both.
-      first: async (trx) => {
-        const [held] = await holdCards(trx, write.workspaceId, [taskNumber]);
-        if (!held) throw noCard(taskNumber);
-      },
-      isNeeded: (trx, current) => isPickable(trx, current, card.id),
-    },
+    (trx, current) => isPickable(trx, current, card.id),
   );
 }
-
-const noCard = (number: number): Error => notFound(`There is no card ${number} on this board.`);
 
 async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promise<boolean> {
   if (!release.frozenAt) {
@@ -62,8 +56,8 @@ async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promi
 export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";
 
 /**
- * Takes away the temporary branches of picks that have ended: the forge may not have answered when they were to be removed. Asks the forge
- * nothing where all are known to be gone.
+ * Removes the temporary branches of ended picks: the forge may not have answered their removal. Makes
+ * no call where all are known to be gone.
  */
 export async function sweepPickLeftovers(deps: Deps): Promise<void> {
   for (const leftovers of await listPickLeftovers(deps.db)) {

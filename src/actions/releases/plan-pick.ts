@@ -10,31 +10,32 @@ const preparedOf = z.object({
   commits: z.array(z.string()).readonly(),
   handle: z.string(),
 });
-/** The pick in one repository, as far as it has come. */
+
+/** The state of the pick in one repository. */
 export const repositoryPick = z.object({
   repositoryId: z.string(),
-  /** The card's merged ones whose commits are picked. */
+  /** The card's merged pull requests whose commits are picked. */
   pullRequests: z.array(z.int()),
   /** The branch releases are cut from, where these were merged into another one; else null. */
   missingFrom: z.string().nullable(),
-  /** Where the branch stood when the pick was worked out; null before. */
+  /** The branch's tip that the pick is prepared on; null before. */
   expectedTip: z.string().nullable().default(null),
   prepared: preparedOf.nullable().default(null),
-  /** Where the branch stands with the commits; null before they are there. */
+  /** The branch's tip with the commits; null before they are there. */
   landed: z.string().nullable().default(null),
-  /** What was picked; empty before that is there, or where the branch had it. */
+  /** The picked commits; empty before they are there, or where the branch had them. */
   commits: z.array(z.string()).readonly().default([]),
   tries: z.int().default(0),
 });
 export type RepositoryPick = z.infer<typeof repositoryPick>;
 
-/** Why nothing is picked, in words and as the answer's body. */
+/** Why nothing is picked, as a message and as fields of the answer. */
 export interface PickRefused {
   readonly message: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What is to be picked where; refused when there is nothing, or not yet. */
+/** What to pick in which repository; refused when nothing is merged, or not everything. */
 export function planPick(
   { release, project }: ReleaseContext,
   links: readonly Link[],

@@ -6,7 +6,7 @@ import { listReleaseTags, saveReleaseTag } from "../../store/release-tags.ts";
 import type { Repository } from "../../store/repositories.ts";
 import { findTip } from "../../store/trunk-tips.ts";
 import type { Deps } from "../deps.ts";
-import { recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
+import { notInstalled, recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
 
 /** A commit that a repository gets a tag at. */
 export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
@@ -25,19 +25,20 @@ interface Wanted {
   readonly branchName: string;
 }
 
-/** What planning goes by. */
-export interface Planning {
+/** The input of `planTags`. */
+interface Planning {
   readonly versions: readonly Pick<PlannedTag, "repositoryId" | "tagName">[];
   readonly repositories: ReadonlyMap<string, Repository>;
-  /** The tag that an earlier try may have written without a look. */
+  /** The tag that an earlier try may have written without an inspection. */
   readonly tried: PlannedTag | undefined;
-  /** Writes such a try down, before it is made. */
+  /** Saves such a try before it is made. */
   readonly onTry: (tried: PlannedTag) => Promise<void>;
 }
 
 /**
- * The commits to tag, where nothing stands in the way of any of them: all are looked at before the first is written. A single one whose
- * branch was heard of needs no look: the forge writes it where the branch is still there and the tag is not, or writes nothing.
+ * The commits to tag, or the first refusal: all are inspected before the first tag is written. A
+ * single tag at a known tip needs no inspection: the forge writes it only if the branch is still at
+ * this commit and the tag does not exist.
  */
 export async function planTags(
   deps: Deps,
@@ -73,7 +74,7 @@ export async function planTags(
   return planned();
 }
 
-/** Where the tags go that are still to be written. */
+/** The branches whose tips get the tags that are not written yet. */
 async function branchesToTag(
   deps: Deps,
   { release, project }: ReleaseContext,
@@ -94,7 +95,7 @@ async function branchesToTag(
   return wanted;
 }
 
-/** The commit a branch was heard, or left by us, to be at; null where that is not known. */
+/** The last known tip of a branch, from a push or from our own write; null if unknown. */
 async function heardTip(
   deps: Deps,
   { release }: ReleaseContext,
@@ -126,10 +127,6 @@ async function look(
   return planned;
 }
 
-/** Says that the account of a repository cannot be asked any more. */
-export const notInstalled = (repository: Pick<Repository, "fullName"> | undefined): string =>
-  `The App is not installed on the account of ${repository?.fullName ?? "a repository"} any more. Install it again.`;
-
-/** Says that a tag is somebody else's. */
+/** For a tag that exists at another commit. */
 export const taken = (fullName: string, tagName: string): string =>
   `${fullName} has a tag ${tagName} already, at another commit. Choose another name.`;

@@ -4,7 +4,6 @@ import { Problem } from "../../errors.ts";
 import { findCardById } from "../../store/cards.ts";
 import type { Trx } from "../../store/connect.ts";
 import { LAST_INDEX } from "../../store/operations.ts";
-import { isActionOurs } from "../../store/release-actions.ts";
 import {
   nextPromotion,
   promotionRequestId,
@@ -20,13 +19,13 @@ import { carryOutMove } from "../carry-out-move.ts";
 import type { Deps } from "../deps.ts";
 import type { Transition } from "../look-at-card.ts";
 import { settleMove, type SettledMove } from "../settle-move.ts";
-import { underWay, type RunningAction } from "./release-action.ts";
+import { requireOurs, underWay, type RunningAction } from "./release-action.ts";
 
-/** How often it is come back to a card that somebody else is moving, and the pause before. */
+/** How often a card that somebody else is moving is tried, and the pause before each try. */
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
-/** What a move answers, as far as it is told. */
+/** The parts of a move's answer that a promotion shows. */
 const movedOf = z.object({
   task: z.object({ statusId: z.string() }),
   promoted: z.unknown(),
@@ -34,8 +33,9 @@ const movedOf = z.object({
 });
 
 /**
- * Moves the cards of a promotion one by one until `until` (on `performance.now`), each once however often this is begun; true when none is left.
- * Throws `unavailable` when the forge cannot be reached.
+ * Moves the cards of a promotion one by one until `until` (on `performance.now`), each only once
+ * however often this is called; true when none is left. Throws `unavailable` when the forge cannot
+ * be reached.
  */
 export async function promoteCards(
   deps: Deps,
@@ -49,7 +49,7 @@ export async function promoteCards(
     if (!next) return true;
     if (performance.now() >= until) return false;
     if (next.tries > 0) await sleep(PAUSE_MS);
-    if (!(await isActionOurs(deps.db, action))) throw underWay(release, action);
+    await requireOurs(deps, { release, action });
     await promoteCard(deps, release, action, next, statusId);
   }
 }
@@ -105,7 +105,7 @@ async function beginPromotion(
       if (!card) return settled(skipped("deleted"));
       const transition = await lockTransition(trx, card, stageId, requestId);
       if (!transition) return settled(skipped("stage_removed"));
-      // Moved by an earlier attempt of ours, or by whoever finished what that left.
+      // Moved by an earlier attempt, or by the job that resumed its move.
       const { earlier } = transition;
       if (earlier?.state === "done") return settled(promoted(earlier.result));
       if (transition.card.stageId === stageId) return settled(skipped("already_there"));
@@ -115,7 +115,7 @@ async function beginPromotion(
       return { transition, move: begun.move };
     });
   } catch (error) {
-    // PostgreSQL may have kept it although its answer was lost.
+    // PostgreSQL may have committed the move although its answer was lost.
     if (move) await orReleaseMove(deps, move, () => Promise.reject(error));
     throw error;
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { invalid, Problem } from "../../errors.ts";
+import { invalid, Problem, requireFound } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import type { Db } from "../../store/connect.ts";
 import type { StoredAnswer } from "../../store/idempotency.ts";
@@ -17,18 +17,17 @@ import type { Caller, Write } from "../write.ts";
 import {
   beginReleaseAction,
   commitAction,
-  noRelease,
   resumeActionSoon,
   type BegunAction,
   type RunningAction,
 } from "./release-action.ts";
 import { requireKnown } from "./releases.ts";
 
-/** What is not done by then is answered as pending, and gone on with by a job. */
+/** Cards that are not moved by then are answered as pending; a job continues with them. */
 const ANSWER_WITHIN_MS = 55_000;
-/** How long a job goes on before it makes room for others. */
+/** How long a job runs before it lets other jobs run. */
 const SLICE_MS = 20_000;
-/** How often it is looked for the end of what another call is at work on. */
+/** How often a call checks whether the promotion of another call has ended. */
 const LOOK_EVERY_MS = 250;
 
 export interface PromoteInput {
@@ -38,8 +37,9 @@ export interface PromoteInput {
 }
 
 /**
- * Moves cards of a release into a stage, each as by a move of its own: those refused stay put. Answers 200 with what became of each so far.
- * Throws `not_found` for a number that no card of the board has and `invalid` for a card that is not in the release, before anything is moved.
+ * Moves cards of a release into a stage, each as by a move of its own; refused cards stay where they
+ * are. Answers 200 with the state of each. Throws `not_found` for a number that no card of the board
+ * has and `invalid` for a card that is not in the release, before any card is moved.
  */
 export async function promoteRelease(
   deps: Deps,
@@ -59,7 +59,7 @@ export async function promoteRelease(
       working.then(() => true),
       sleep(until - performance.now(), false, { ref: false }),
     ]);
-    // The answer does not wait for the card at hand.
+    // The answer does not wait for the card that is being moved.
     if (!isInTime) working.catch((error: unknown) => log.error({ err: error }, "a promotion failed"));
   } else {
     await write.commit();
@@ -70,8 +70,8 @@ export async function promoteRelease(
 }
 
 async function stageNamed(db: Db, release: ReleaseHead, statusId: string): Promise<Stage> {
-  const project = await findProject(db, release.workspaceId, release.projectId);
-  if (!project) throw noRelease();
+  const found = await findProject(db, release.workspaceId, release.projectId);
+  const project = requireFound(found, "release");
   const stage = stageOf(project.flow, statusId);
   if (stage) return stage;
   throw invalid("The release's flow has no stage with this id. GET /v1/board lists the stages.", [
@@ -116,7 +116,7 @@ function chosenOf(
   return [...new Set(numbers)].flatMap((number) => cards.get(number) ?? []);
 }
 
-/** Promotes until the time is up; what is left then, or because the forge cannot be reached, a job goes on with. */
+/** Promotes until the time is up. A job continues then, or when the forge is reachable again. */
 async function promoteUntil(
   deps: Deps,
   release: ReleaseHead,
@@ -145,11 +145,11 @@ async function letGo(deps: Deps, action: RunningAction, retryAfter: number | nul
   });
 }
 
-/** Goes on with a promotion for a while. */
+/** Continues a promotion for one slice of time. */
 export const goOnPromoting = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
   promoteUntil(deps, release, action, performance.now() + SLICE_MS);
 
-/** Waits for the end of what another call, or a job, is at work on. */
+/** Waits for the end of a promotion that another call, or a job, carries out. */
 async function ended(deps: Deps, caller: Caller, actionId: string, until: number): Promise<void> {
   while (performance.now() < until) {
     const action = await findAction(deps.db, caller.workspaceId, actionId);

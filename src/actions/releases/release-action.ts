@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { busy, conflict, notFound, Problem } from "../../errors.ts";
+import { busy, conflict, Problem, requireFound } from "../../errors.ts";
 import { ForgeUnavailable } from "../../forge/forge.ts";
 import type { Db, Trx } from "../../store/connect.ts";
 import type { StoredAnswer } from "../../store/idempotency.ts";
@@ -11,6 +11,7 @@ import {
   insertAction,
   isActionOurs,
   letGoOfAction,
+  saveProgress,
   settleAction,
   takeOverAction,
   type HeldAction,
@@ -24,20 +25,16 @@ import { releaseWithRetry } from "../release-with-retry.ts";
 import type { Write } from "../write.ts";
 
 /**
- * A release as it is now, held with the project's other open ones until the transaction ends. Throws `not_found` once it is gone and
- * `conflict` once it is completed.
+ * The current state of a release, held with the project's other open releases until the transaction
+ * ends. Throws `not_found` for a deleted release and `conflict` for a completed one.
  */
 export async function holdOpenRelease(trx: Trx, release: ReleaseHead): Promise<ReleaseHead> {
   const open = await holdOpenReleases(trx, release.projectId);
   const current = open.find(({ id }) => id === release.id);
   if (current) return current;
-  if (await findRelease(trx, release.workspaceId, release.id)) {
-    throw conflict(`The release ${release.name} is completed. What it carried stays as it is.`);
-  }
-  throw noRelease();
+  requireFound(await findRelease(trx, release.workspaceId, release.id), "release");
+  throw conflict(`The release ${release.name} is completed. What it carried stays as it is.`);
 }
-
-export const noRelease = (): Error => notFound("There is no release with this id on this board.");
 
 /** An action on a release that this process holds. */
 export interface RunningAction extends HeldAction {
@@ -49,11 +46,11 @@ export interface RunningAction extends HeldAction {
 
 export type BegunAction =
   | { readonly state: "held"; readonly action: RunningAction }
-  /** An earlier try of the same request got through, or another process is at work on it. */
+  /** An earlier try of the same request has finished, or another process runs it. */
   | { readonly state: "finished" | "under_way"; readonly actionId: string }
   | { readonly state: "needless" };
 
-export interface ReleaseActionRequest {
+interface ReleaseActionRequest {
   readonly kind: ReleaseActionKind;
   readonly input: unknown;
   readonly cardId?: string;
@@ -62,8 +59,9 @@ export interface ReleaseActionRequest {
 }
 
 /**
- * Makes the caller the one who is at work on a release. The same action that nobody is at work on any more is taken over, with what it
- * came to; any other has to end first. `isNeeded` is asked before a new one is begun, with the release held: it may refuse as well. Throws busy while something else is under way, `conflict` once the release is completed.
+ * Begins an action on a release, or takes over the same action where no process holds it any more.
+ * `isNeeded` runs before a new action begins, with the release held, and may throw as well. Throws
+ * busy during another action and `conflict` once the release is completed.
  */
 export async function beginReleaseAction(
   deps: Deps,
@@ -81,18 +79,9 @@ export async function beginReleaseAction(
   if (open) return { state: "held", action: await takeOverSame(deps, trx, current, open, request) };
   if (!(await isNeeded(current))) return { state: "needless" };
   const id = deps.newId();
-  await insertAction(trx, {
-    id,
-    workspaceId: current.workspaceId,
-    releaseId: current.id,
-    kind: request.kind,
-    input: request.input,
-    cardId: request.cardId ?? null,
-    actorId: request.actorId,
-    requestId: request.requestId,
-    holder: deps.instanceId,
-  });
-  const { kind, actorId, input } = request;
+  const { kind, input, cardId = null, actorId, requestId } = request;
+  const of = { workspaceId: current.workspaceId, releaseId: current.id, cardId };
+  await insertAction(trx, { id, ...of, kind, input, actorId, requestId, holder: deps.instanceId });
   return { state: "held", action: { id, attempt: 1, kind, actorId, input, progress: {} } };
 }
 
@@ -118,46 +107,47 @@ const DOING: Readonly<Record<ReleaseActionKind, string>> = {
   complete: "is being completed",
 };
 
-/** Something else is being done to the release, or waits for the forge to be reached again. */
+/** For a release with an unfinished action: it is running, or waits for the forge. */
 export const underWay = (
   release: { readonly name: string },
   { kind }: Pick<ReleaseAction, "kind">,
 ): Problem => busy(`The release ${release.name} ${DOING[kind]}. Try again once that is done.`, 2);
 
-/** Refuses to touch a release something is being done to. The release is held by the caller. */
+/** Refuses to change a release during an action. The caller holds the release. */
 export async function requireIdle(db: Db, release: ReleaseHead): Promise<void> {
   const open = await findOpenAction(db, release.id);
   if (open) throw underWay(release, open);
 }
 
-/** What an action on a release works with. */
+/** An action, its release, and the release's project. */
 export interface ReleaseContext {
   readonly release: ReleaseHead;
   readonly project: Project;
   readonly action: RunningAction;
 }
 
-/** What doing it on the forge came to. */
+/** The result of an action on the forge. */
 export type ReleaseOutcome =
-  /** `record` writes it, in the transaction that ends the action. */
+  /** `record` stores the result, in the transaction that ends the action. */
   | { readonly state: "done"; readonly record: (trx: Trx, release: ReleaseHead) => Promise<void> }
   | {
       readonly state: "refused";
       readonly message: string;
       readonly body?: Readonly<Record<string, unknown>>;
-      /** Writes what the refusal leaves. */
+      /** Stores what the refusal changes, in that transaction. */
       readonly record?: (trx: Trx) => Promise<void>;
     };
 
 /**
- * Does on the forge what is left to do. Everything it does is safe to be done again, and written down before. Throws `ForgeUnavailable` when
- * the forge did not say: a later try goes on.
+ * Does what is left of an action on the forge. Every call is recorded before it is made and safe to
+ * repeat. Throws `ForgeUnavailable` when the forge does not answer; a later try continues.
  */
 export type CarryOutRelease = (deps: Deps, context: ReleaseContext) => Promise<ReleaseOutcome>;
 
 /**
- * Does something to a release on the forge, and answers 200 with the release. Throws `refused` (409) when the forge refuses, busy while
- * something else is being done to the release, `unavailable` (503) when the forge cannot be reached; it is gone on with then.
+ * Carries out an action on a release on the forge, and answers 200 with the release. Throws `refused`
+ * (409) when the forge refuses, busy during another action on the release, and `unavailable` (503)
+ * when the forge cannot be reached; a job or the same call continues then.
  */
 export async function actOnRelease(
   deps: Deps,
@@ -165,17 +155,11 @@ export async function actOnRelease(
   release: ReleaseHead,
   request: Pick<ReleaseActionRequest, "kind" | "input" | "cardId">,
   carryOut: CarryOutRelease,
-  begin: {
-    readonly first?: (trx: Trx) => Promise<void>;
-    readonly isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>;
-  },
+  isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>,
 ): Promise<StoredAnswer> {
   const { trx, userId: actorId, requestId } = write;
-  // The project, then cards, then releases: the order of everybody who needs several of them.
-  await lockProject(trx, release.projectId, "share");
-  await begin.first?.(trx);
   const begun = await beginReleaseAction(deps, trx, release, { ...request, actorId, requestId }, (current) =>
-    begin.isNeeded(trx, current),
+    isNeeded(trx, current),
   );
   if (begun.state === "under_way") throw underWay(release, request);
   if (begun.state !== "held") return write.answer(await readRelease(trx, release.id));
@@ -187,7 +171,7 @@ export async function actOnRelease(
   throw new Problem("refused", ended.refused.message, { body: ended.refused.body ?? {} });
 }
 
-/** Commits the transaction that began an action. Where the outcome of that is unknown, the action is released. */
+/** Commits the transaction that began an action. A failed commit releases the action. */
 export async function commitAction(deps: Deps, write: Write, action: RunningAction): Promise<void> {
   try {
     await write.commit();
@@ -235,12 +219,15 @@ export async function carryOutAndSettle<T>(
   }
 }
 
-/** Asked before every writing call to the forge: an action that was taken over meanwhile goes no further. */
-export async function requireOurs(deps: Deps, { release, action }: ReleaseContext): Promise<void> {
+/** Checked before every writing call to the forge: ends an action that was taken over meanwhile. */
+export async function requireOurs(
+  deps: Deps,
+  { release, action }: Pick<ReleaseContext, "release" | "action">,
+): Promise<void> {
   if (!(await isActionOurs(deps.db, action))) throw underWay(release, action);
 }
 
-/** Writes down what came of a call to the forge: whoever has taken the action over meanwhile knows better by now. */
+/** Records the result of a call to the forge, unless the action was taken over meanwhile. */
 export async function recordAsOurs<T>(
   deps: Deps,
   { release, action }: ReleaseContext,
@@ -254,6 +241,19 @@ export async function recordAsOurs<T>(
 
 export const RESUME_RELEASE_ACTION = "resume-release-action";
 
-/** Asks for an action on a release to be gone on with, once it is let go of. */
+/** Schedules the job that resumes an action, once the action is released. */
 export const resumeActionSoon = (db: Db, actionId: string, delayMs = 0): Promise<void> =>
   addJob(db, RESUME_RELEASE_ACTION, { actionId }, { key: `${RESUME_RELEASE_ACTION}:${actionId}`, delayMs });
+
+/** Saves how far an action has come, unless the action was taken over meanwhile. */
+export async function recordProgress(
+  deps: Deps,
+  { release, action }: ReleaseContext,
+  progress: unknown,
+): Promise<void> {
+  if (!(await saveProgress(deps.db, action, progress))) throw underWay(release, action);
+}
+
+/** Says that the App cannot reach the account of a repository any more. */
+export const notInstalled = (repository: { readonly fullName: string } | undefined): string =>
+  `The App is not installed on the account of ${repository?.fullName ?? "a repository"} any more. Install it again.`;

@@ -1,4 +1,4 @@
-import { busy, conflict, invalid, notFound } from "../../errors.ts";
+import { busy, conflict, invalid, notFound, requireFound } from "../../errors.ts";
 import { slugOf } from "../../flow/branch-name.ts";
 import { freeSlug } from "../../flow/page-slug.ts";
 import type { CardHead } from "../../store/cards.ts";
@@ -22,12 +22,15 @@ import {
   removeRelease,
   type ReleaseHead,
 } from "../../store/releases.ts";
-import { recordEvents, type NewEvent } from "../../store/timeline.ts";
+import { recordEvents } from "../../store/timeline.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import { holdOpenRelease, requireIdle } from "./release-action.ts";
 
-/** Adds an empty release to a project. Its slug, which names its branches, is no other release's of the project. Answers 201 with it. */
+/**
+ * Adds an empty release to a project. Its slug names its branches and is unique in the project.
+ * Answers 201 with it.
+ */
 export async function createRelease(
   deps: Deps,
   write: Write,
@@ -36,9 +39,7 @@ export async function createRelease(
 ): Promise<StoredAnswer> {
   const id = deps.newId();
   const { trx } = write;
-  if (!(await lockProject(trx, project.id, "no key update"))) {
-    throw notFound("There is no project with this id on this board.");
-  }
+  requireFound(await lockProject(trx, project.id, "no key update"), "project");
   const taken = await listReleaseSlugs(trx, project.id);
   const slug = freeSlug(slugOf(name) || "release", (candidate) => taken.has(candidate));
   await insertRelease(trx, { id, projectId: project.id, name, slug, createdBy: write.userId });
@@ -46,8 +47,8 @@ export async function createRelease(
 }
 
 /**
- * Deletes a release; its cards stay. Answers 204. Throws `conflict` while it is frozen, because its branches would be left on the forge
- * with nothing to tell whose they are, and once it is tagged or completed.
+ * Deletes a release; its cards stay. Answers 204. Throws `conflict` while it is frozen, because its
+ * branches would stay on the forge without an owner, and once it is tagged or completed.
  */
 export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredAnswer> {
   const { trx } = write;
@@ -69,8 +70,9 @@ export async function deleteRelease(write: Write, release: ReleaseHead): Promise
 }
 
 /**
- * Makes these the cards of a release, all of them and no others. Answers 204. Throws `not_found` for a number that no card of the board has, `invalid` for
- * a card of another project, `conflict` for a card that is in another open release, or once the release is frozen.
+ * Replaces the cards of a release. Answers 204. Throws `not_found` for a number that no card of the
+ * board has, `invalid` for a card of another project, and `conflict` for a card that is in another
+ * open release, or once the release is frozen.
  */
 export async function setReleaseCards(
   write: Write,
@@ -88,15 +90,19 @@ export async function setReleaseCards(
   }
   await requireIdle(trx, current);
   await requireInNoOther(trx, current, cards);
-  const added = await saveReleaseCards(
-    trx,
-    current.id,
-    cards.map(({ id }) => id),
-  );
-  const told = cards.filter(({ id }) => added.has(id));
+  const { id: releaseId, name: releaseName } = current;
+  const cardIds = cards.map(({ id }) => id);
+  const added = await saveReleaseCards(trx, releaseId, cardIds);
   await recordEvents(
     trx,
-    told.map(({ id }) => addedTo(current, id, write.userId, "release_added")),
+    cardIds
+      .filter((cardId) => added.has(cardId))
+      .map((cardId) => ({
+        cardId,
+        kind: "release_added",
+        actor: { userId: write.userId, login: null },
+        data: { releaseId, releaseName },
+      })),
   );
   return write.answer(null, 204);
 }
@@ -117,7 +123,7 @@ function requireOfProject(
   if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
 }
 
-/** Refuses cards that are in another open release, or on their way into one. */
+/** Refuses cards that are in another open release, or are being picked into a release. */
 export async function requireInNoOther(
   trx: Trx,
   release: ReleaseHead,
@@ -141,22 +147,10 @@ export async function requireInNoOther(
   );
 }
 
-/** What a card's timeline says of the release it came into. */
-export const addedTo = (
-  { id, name }: ReleaseHead,
-  cardId: string,
-  userId: string,
-  kind: "release_added" | "release_picked",
-): NewEvent => ({
-  cardId,
-  kind,
-  actor: { userId, login: null },
-  data: { releaseId: id, releaseName: name },
-});
-
 /**
- * Takes a card that is about to be deleted out of its open release; what a completed one carried stays told. The card's row is held by the
- * caller. Throws `conflict` where the release is frozen, busy while something is done to it.
+ * Removes a card that is about to be deleted from its open release; completed releases keep it. The
+ * caller holds the card's row. Throws `conflict` where the release is frozen, and busy during an
+ * action on it.
  */
 export async function leaveRelease(trx: Trx, card: CardHead): Promise<void> {
   const pickedInto = await findPickUnderWay(trx, [card.id]);
@@ -179,7 +173,7 @@ export async function leaveRelease(trx: Trx, card: CardHead): Promise<void> {
   await removeReleaseCard(trx, scope.releaseId, card.id);
 }
 
-/** Throws `not_found` where a request names cards the board does not have; a deleted card is one of those. */
+/** Throws `not_found` for cards that the board does not have, or that are deleted. */
 export function requireKnown(numbers: readonly number[], isKnown: (number: number) => boolean): void {
   const unknown = numbers.filter((number) => !isKnown(number));
   if (unknown.length === 0) return;

@@ -5,35 +5,26 @@ import {
   takeOverAction,
   type ReleaseActionKind,
 } from "../../store/release-actions.ts";
-import { findRelease, type ReleaseHead } from "../../store/releases.ts";
+import { findRelease } from "../../store/releases.ts";
 import type { Deps } from "../deps.ts";
 import { MAX_DEATHS } from "../resume-move.ts";
 import { carryOutPick } from "./carry-out-pick.ts";
 import { carryOutComplete } from "./complete-release.ts";
 import { carryOutFreeze, carryOutUnfreeze } from "./freeze.ts";
 import { goOnPromoting } from "./promote-release.ts";
-import { carryOutAndSettle, type CarryOutRelease, type RunningAction } from "./release-action.ts";
+import { carryOutAndSettle, type CarryOutRelease } from "./release-action.ts";
 
-/** How often in a row an action may fail for a reason of our own before it is given up. */
+/** How often in a row an action may fail with an unexpected error before it is abandoned. */
 const MAX_FAILURES = 8;
 
-type Resume = (deps: Deps, release: ReleaseHead, action: RunningAction) => Promise<void>;
-
-const throughForge =
-  (carryOut: CarryOutRelease): Resume =>
-  async (deps, release, action) => {
-    await carryOutAndSettle(deps, release, action, carryOut, () => Promise.resolve());
-  };
-
-const RESUME: Readonly<Record<ReleaseActionKind, Resume>> = {
-  freeze: throughForge(carryOutFreeze),
-  unfreeze: throughForge(carryOutUnfreeze),
-  pick: throughForge(carryOutPick),
-  promote: goOnPromoting,
-  complete: throughForge(carryOutComplete),
+const CARRY_OUT: Readonly<Record<Exclude<ReleaseActionKind, "promote">, CarryOutRelease>> = {
+  freeze: carryOutFreeze,
+  unfreeze: carryOutUnfreeze,
+  pick: carryOutPick,
+  complete: carryOutComplete,
 };
 
-/** Goes on with an action that nobody is at work on: that of a dead process, or one that was let go of. */
+/** Resumes an action that no process holds: its process has died or has released it. */
 export async function resumeAction(deps: Deps, actionId: string): Promise<void> {
   const action = await findFreeAction(deps.db, actionId);
   if (!action) return;
@@ -53,14 +44,15 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
     return;
   }
   try {
-    await RESUME[action.kind](deps, release, held);
+    if (action.kind === "promote") await goOnPromoting(deps, release, held);
+    else await carryOutAndSettle(deps, release, held, CARRY_OUT[action.kind], () => Promise.resolve());
     log.info("went on with a release that was left unfinished");
   } catch (error) {
     if (error instanceof Problem) {
       log.warn({ kind: error.kind, reason: error.message }, "a release is still unfinished");
       return;
     }
-    // What cannot be gone on with must not keep the others waiting, nor be tried for ever.
+    // An action that keeps failing must not block the release for ever.
     const isHopeless = action.failures >= MAX_FAILURES;
     if (isHopeless) await settleAction(deps.db, held, "abandoned");
     log.error({ err: error, attempt, isHopeless }, "going on with a release failed");

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { createRelease, deleteRelease, setReleaseCards } from "../../actions/releases/releases.ts";
-import { noRelease } from "../../actions/releases/release-action.ts";
-import { invalid } from "../../errors.ts";
+import { invalid, requireFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { findRelease, listReleases, readReleaseDetails, type ReleaseHead } from "../../store/releases.ts";
@@ -81,8 +80,7 @@ export const releaseParams = z.object({ id: id() });
 
 /** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
 export async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
-  const found = await findRelease(db, board.workspaceId, params.id);
-  if (!found) throw noRelease();
+  const found = requireFound(await findRelease(db, board.workspaceId, params.id), "release");
   requireReleases(found.isUsed, found.projectId);
   return found;
 }
@@ -115,11 +113,8 @@ const readReleaseRoute = readRoute({
   tag: "Releases",
   params: releaseParams,
   responses: { 200: { description: "The release", schema: releaseDetails } },
-  handle: async (deps, { board, params }) => {
-    const found = await readReleaseDetails(deps.db, board.workspaceId, params.id);
-    if (!found) throw noRelease();
-    return found;
-  },
+  handle: async (deps, { board, params }) =>
+    requireFound(await readReleaseDetails(deps.db, board.workspaceId, params.id), "release"),
 });
 
 const createRoute = writeRoute({
