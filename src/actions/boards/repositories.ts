@@ -24,17 +24,7 @@ interface ChosenRepository {
 }
 
 /** A repository as the API shows it. */
-type RepositoryEntry = Pick<
-  Repository,
-  "id" | "fullName" | "defaultBranch" | "linkByDefault" | "connected" | "projectId"
-> & {
-  readonly health: Pick<
-    ConnectedRepository,
-    "broken" | "lastWebhookAt" | "lastReconciledAt" | "missingPermissions"
-  >;
-};
-
-export const repositoryEntry = (repository: ConnectedRepository): RepositoryEntry => {
+export const repositoryEntry = (repository: ConnectedRepository) => {
   const { id, fullName, defaultBranch, linkByDefault, projectId, installationId } = repository;
   const { broken, lastWebhookAt, lastReconciledAt, missingPermissions } = repository;
   const connected = repository.connected && installationId !== null;
@@ -43,8 +33,8 @@ export const repositoryEntry = (repository: ConnectedRepository): RepositoryEntr
 };
 
 /**
- * Replaces the repositories of a project. Cards are unlinked from removed repositories, unless their
- * work there has been merged. Answers with the repositories. Throws `conflict` for a repository that
+ * Replaces the repositories of a project. Cards are unlinked from removed repositories, unless
+ * their work there has been merged. Answers with the repositories. Throws `conflict` for one that
  * another project has, or that a card's open pull request or an open release's branch needs.
  */
 export async function setProjectRepositories(

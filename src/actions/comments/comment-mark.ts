@@ -45,7 +45,7 @@ export function withoutMarks(text: string): string {
   return kept;
 }
 
-/** A comment from the forge as it is stored: without marks, and without NUL (PostgreSQL refuses it). */
+/** A comment from the forge as it is stored: without marks and NUL (PostgreSQL refuses NUL). */
 export const tellableBody = (body: string): string => withoutMarks(body).replaceAll("\0", "").trim();
 
 function signatureOf(secret: Buffer, { commentId, repositoryForgeId, prNumber }: MirrorPlace): string {

@@ -89,8 +89,8 @@ const mirrorLater = (db: Db, commentId: string, delayMs = LOOK_AFTER_MS): Promis
   addJob(db, MIRROR_COMMENT, { commentId }, { key: `${MIRROR_COMMENT}:${commentId}`, delayMs });
 
 /**
- * Writes the current text of a comment to the pull requests that do not show it yet, in parallel and
- * within `waitMs`. A refused or unanswered try is repeated later, with growing pauses.
+ * Writes the current text of a comment to the pull requests that do not show it yet, in parallel
+ * and within `waitMs`. A refused or unanswered try is repeated later, with growing pauses.
  */
 export async function mirrorComment(deps: Deps, commentId: string, waitMs: number): Promise<void> {
   const due = await takeDueMirrors(deps.db, commentId, (waitMs + HOLD_MARGIN_MS) / 1_000);

@@ -37,8 +37,8 @@ interface Version {
 }
 
 /**
- * Completes a release: writes a tag and a provider release in each repository that gets a version, at
- * the release's branch if it is frozen, else at the target of the flow's last merge stage. All
+ * Completes a release: writes a tag and a provider release in each repository that gets a version,
+ * at the release's branch if it is frozen, else at the target of the flow's last merge stage. All
  * versions are checked before the first write. Answers with the release.
  */
 export const completeRelease = (
@@ -65,10 +65,8 @@ async function requireVersions(trx: Trx, release: ReleaseHead, versions: readonl
   const nameOf = new Map(repositories.map(({ repositoryId, fullName }) => [repositoryId, fullName]));
   const issues = versions.flatMap((version, at) => faultsOf(version, at, versions, nameOf));
   const named = new Set(versions.map(({ repositoryId }) => repositoryId));
-  const missing = repositories.filter(
-    ({ repositoryId, holdsCards }) => holdsCards && !named.has(repositoryId),
-  );
-  for (const { repositoryId, fullName } of missing) {
+  for (const { repositoryId, fullName, holdsCards } of repositories) {
+    if (!holdsCards || named.has(repositoryId)) continue;
     issues.push({
       path: "body.versions",
       message: `${fullName} (${repositoryId}) holds cards of the release and needs a version`,
@@ -165,7 +163,7 @@ export async function carryOutComplete(deps: Deps, context: ReleaseContext): Pro
 
 /**
  * Writes all tags before the first release is published: the rules of the forge may refuse a tag.
- * Publishing never writes the tag, because it would use a tag that somebody has just made elsewhere.
+ * Publishing never writes the tag, because it would use a tag that somebody else has just made.
  */
 async function tagAll(
   deps: Deps,

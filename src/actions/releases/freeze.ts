@@ -28,9 +28,10 @@ import {
 } from "./release-action.ts";
 
 /**
- * Freezes a release: its scope cannot change any more, and `release/{slug}` is cut in every repository
- * of its project, from the target of the flow's first merge stage. Freezing again cuts the missing
- * branches. When a repository refuses, the new branches are removed. Answers with the release.
+ * Freezes a release: its scope cannot change any more, and `release/{slug}` is cut in every
+ * repository of its project, from the target of the flow's first merge stage. Freezing again cuts
+ * the missing branches. When a repository refuses, the new branches are removed. Answers with the
+ * release.
  */
 export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
   actOnRelease(deps, write, release, { kind: "freeze", input: {} }, carryOutFreeze, lacksBranches);

@@ -16,8 +16,8 @@ import { requireInNoOther } from "./releases.ts";
 /**
  * Takes a card into a frozen release: picks its merged commits onto the release's branch in each of
  * its repositories, in order, in all of them or in none. Commits that a branch has are not picked
- * again. Answers with the release. Throws `not_found` for a number that no card of the board has, and
- * `refused` for a card that is not merged yet, or conflicts.
+ * again. Answers with the release. Throws `not_found` for a number that no card of the board has,
+ * and `refused` for a card that is not merged yet, or conflicts.
  */
 export async function pickCard(
   deps: Deps,
@@ -56,8 +56,8 @@ async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promi
 export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";
 
 /**
- * Removes the temporary branches of ended picks: the forge may not have answered their removal. Makes
- * no call where all are known to be gone.
+ * Removes the temporary branches of ended picks: the forge may not have answered their removal.
+ * Makes no call where all are known to be gone.
  */
 export async function sweepPickLeftovers(deps: Deps): Promise<void> {
   for (const leftovers of await listPickLeftovers(deps.db)) {

@@ -82,19 +82,14 @@ async function promoteCard(
   }
 }
 
-interface BegunPromotion {
-  readonly transition: Transition;
-  readonly move: HeldMove;
-}
-
-/** Begins the move of one card, or settles the promotion of one that needs no work on GitHub and returns null. */
+/** Begins the move of one card. Settles a card that needs no work on GitHub and returns null. */
 async function beginPromotion(
   deps: Deps,
   action: RunningAction,
   next: PendingPromotion,
   stageId: string,
   settle: (trx: Trx, end: PromotionEnd) => Promise<void>,
-): Promise<BegunPromotion | null> {
+): Promise<{ readonly transition: Transition; readonly move: HeldMove } | null> {
   const { actorId } = action;
   const requestId = promotionRequestId(action.id, next.position);
   let move: HeldMove | undefined;

@@ -37,9 +37,9 @@ export interface PromoteInput {
 }
 
 /**
- * Moves cards of a release into a stage, each as by a move of its own; refused cards stay where they
- * are. Answers 200 with the state of each. Throws `not_found` for a number that no card of the board
- * has and `invalid` for a card that is not in the release, before any card is moved.
+ * Moves cards of a release into a stage, each as by a move of its own; refused cards stay where
+ * they are. Answers 200 with the state of each. Throws `not_found` for a number that no card of the
+ * board has and `invalid` for a card that is not in the release, before any card is moved.
  */
 export async function promoteRelease(
   deps: Deps,

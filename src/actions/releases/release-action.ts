@@ -145,9 +145,9 @@ export type ReleaseOutcome =
 export type CarryOutRelease = (deps: Deps, context: ReleaseContext) => Promise<ReleaseOutcome>;
 
 /**
- * Carries out an action on a release on the forge, and answers 200 with the release. Throws `refused`
- * (409) when the forge refuses, busy during another action on the release, and `unavailable` (503)
- * when the forge cannot be reached; a job or the same call continues then.
+ * Carries out an action on a release on the forge and answers 200 with the release. Throws
+ * `refused` (409) when the forge refuses, busy during another action on the release, and
+ * `unavailable` (503) when the forge cannot be reached; a job or the same call continues then.
  */
 export async function actOnRelease(
   deps: Deps,
