@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { firstRow } from "../../src/store/connect.ts";
-import { readStanding } from "../../src/store/standing.ts";
+import { firstRow } from "../../src/store/db/connect.ts";
+import { readStanding } from "../../src/store/ops/standing.ts";
 import { METRICS_TOKEN } from "../../test/support/world.ts";
 import type { Sample } from "./flatness.ts";
 import { HARNESS, type SoakWorld } from "./world.ts";

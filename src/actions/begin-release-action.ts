@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { busy, type Problem } from "../errors.ts";
-import type { Db, Trx } from "../store/connect.ts";
-import { lockProject } from "../store/projects.ts";
+import type { Db, Trx } from "../store/db/connect.ts";
+import { lockProject } from "../store/cards/projects.ts";
 import {
   findActionOfRequest,
   findOpenAction,
@@ -10,8 +10,8 @@ import {
   type HeldAction,
   type ReleaseAction,
   type ReleaseActionKind,
-} from "../store/release-actions.ts";
-import type { ReleaseHead } from "../store/releases.ts";
+} from "../store/releases/release-actions.ts";
+import type { ReleaseHead } from "../store/releases/releases.ts";
 import type { Deps } from "./deps.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 

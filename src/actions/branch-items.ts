@@ -1,7 +1,7 @@
 import type { Pushed } from "../forge/events.ts";
-import type { CardHead } from "../store/cards.ts";
+import type { CardHead } from "../store/cards/cards.ts";
 import type { NewInboxItem } from "../store/inbox/stored-items.ts";
-import type { Actor } from "../store/timeline.ts";
+import type { Actor } from "../store/events/timeline.ts";
 
 /** Names a branch among the inbox's items about branches. */
 export const branchKey = (repositoryId: string, branchName: string): string =>

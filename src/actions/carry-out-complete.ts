@@ -2,18 +2,18 @@ import { z } from "zod";
 import { releaseNotes, type NotedCard } from "../flow/release-notes.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { TAGS_AT_ONCE } from "../forge/releasing.ts";
-import type { Trx } from "../store/connect.ts";
-import { saveProgress } from "../store/release-actions.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { saveProgress } from "../store/releases/release-actions.ts";
 import {
   completeScope,
   listCarriedCards,
   listReleaseTags,
   saveReleaseTag,
   type CarriedCard,
-} from "../store/release-tags.ts";
-import type { ReleaseHead } from "../store/releases.ts";
-import { listBoardRepositories } from "../store/repositories.ts";
-import { recordEvents } from "../store/timeline.ts";
+} from "../store/releases/release-tags.ts";
+import type { ReleaseHead } from "../store/releases/releases.ts";
+import { listBoardRepositories } from "../store/forge/repositories.ts";
+import { recordEvents } from "../store/events/timeline.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import { notInstalled, plannedTag, planTags, taken, type PlannedTag } from "./plan-tags.ts";

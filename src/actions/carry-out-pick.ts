@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { pickBranch, type PickOrder, type PreparedPick } from "../forge/releasing.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
-import { findCardById } from "../store/cards.ts";
-import { listLinks } from "../store/links.ts";
-import { forgetPickBranches, notePickBranch } from "../store/pick-branches.ts";
-import { saveProgress } from "../store/release-actions.ts";
-import { listReleaseBranches, type ReleaseBranch } from "../store/release-branches.ts";
+import { findCardById } from "../store/cards/cards.ts";
+import { listLinks } from "../store/cards/links.ts";
+import { forgetPickBranches, notePickBranch } from "../store/releases/pick-branches.ts";
+import { saveProgress } from "../store/releases/release-actions.ts";
+import { listReleaseBranches, type ReleaseBranch } from "../store/releases/release-branches.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";

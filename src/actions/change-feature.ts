@@ -5,8 +5,8 @@ import {
   updateFeature,
   type Feature,
   type FeatureChanges,
-} from "../store/features.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+} from "../store/cards/features.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 
 /** Sets the fields that are given and, where a position is, moves the feature there. Answers with the whole feature. */

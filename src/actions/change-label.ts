@@ -1,7 +1,7 @@
 import { notFound } from "../errors.ts";
 import type { Color } from "../flow/colors.ts";
-import { findLabel, updateLabel, type Label } from "../store/labels.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { findLabel, updateLabel, type Label } from "../store/cards/labels.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { labelNameTaken, requireFreeName } from "./create-label.ts";
 

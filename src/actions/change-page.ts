@@ -1,8 +1,8 @@
 import { notFound } from "../errors.ts";
 import { wikiLinksOf } from "../flow/wiki-links.ts";
-import type { Trx } from "../store/connect.ts";
-import { setPageLinks, takeSlug } from "../store/page-links.ts";
-import { pageRankAt, pageRankAtEnd } from "../store/page-places.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { setPageLinks, takeSlug } from "../store/cards/page-links.ts";
+import { pageRankAt, pageRankAtEnd } from "../store/cards/page-places.ts";
 import {
   findPage,
   holdPages,
@@ -10,8 +10,8 @@ import {
   updatePage,
   type PageChanges,
   type PageHead,
-} from "../store/pages.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+} from "../store/cards/pages.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { requireParent, slugFor } from "./page-relations.ts";
 

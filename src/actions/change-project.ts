@@ -6,8 +6,8 @@ import {
   updateProject,
   type Project,
   type ProjectChanges,
-} from "../store/projects.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+} from "../store/cards/projects.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { requireFreeSlug } from "./create-project.ts";
 

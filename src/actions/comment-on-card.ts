@@ -1,8 +1,8 @@
 import { notFound } from "../errors.ts";
-import type { CardHead } from "../store/cards.ts";
-import { insertComment, readComment } from "../store/comments.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import { transaction } from "../store/transaction.ts";
+import type { CardHead } from "../store/cards/cards.ts";
+import { insertComment, readComment } from "../store/events/comments.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { transaction } from "../store/db/transaction.ts";
 import type { Deps } from "./deps.ts";
 import { recordGiveUpHere } from "./record-give-up.ts";
 import { CALLER_WAITS_MS, mirrorComment, mirrorLater } from "./mirror-comment.ts";

@@ -1,6 +1,6 @@
 import { DEFAULT_COLOR, type Color } from "../flow/colors.ts";
-import { findFeature, insertFeature } from "../store/features.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { findFeature, insertFeature } from "../store/cards/features.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 

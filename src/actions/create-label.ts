@@ -1,8 +1,8 @@
 import { conflict } from "../errors.ts";
 import { DEFAULT_COLOR, type Color } from "../flow/colors.ts";
-import { findLabel, findLabelNamed, insertLabel } from "../store/labels.ts";
-import type { Trx } from "../store/connect.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { findLabel, findLabelNamed, insertLabel } from "../store/cards/labels.ts";
+import type { Trx } from "../store/db/connect.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 

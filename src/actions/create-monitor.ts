@@ -1,5 +1,5 @@
 import { notFound } from "../errors.ts";
-import { insertMonitor } from "../store/monitors.ts";
+import { insertMonitor } from "../store/ops/monitors.ts";
 import { requireName } from "./create-workspace.ts";
 import { randomText } from "./credential-key.ts";
 import type { Deps } from "./deps.ts";

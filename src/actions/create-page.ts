@@ -1,8 +1,8 @@
 import { wikiLinksOf } from "../flow/wiki-links.ts";
-import { setPageLinks, takeSlug } from "../store/page-links.ts";
-import { pageRankAtEnd } from "../store/page-places.ts";
-import { holdPages, insertPage, readPage } from "../store/pages.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { setPageLinks, takeSlug } from "../store/cards/page-links.ts";
+import { pageRankAtEnd } from "../store/cards/page-places.ts";
+import { holdPages, insertPage, readPage } from "../store/cards/pages.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { requireParent, slugFor } from "./page-relations.ts";

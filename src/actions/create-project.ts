@@ -10,8 +10,8 @@ import {
   readProject,
   type Project,
   type ProjectEntry,
-} from "../store/projects.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+} from "../store/cards/projects.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { freshFlow } from "./fresh-flow.ts";

@@ -1,9 +1,9 @@
 import { notFound } from "../errors.ts";
 import { slugOf } from "../flow/branch-name.ts";
 import { freeSlug } from "../flow/page-slug.ts";
-import { lockProject, type Project } from "../store/projects.ts";
-import { insertRelease, listReleaseSlugs, readRelease } from "../store/releases.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { lockProject, type Project } from "../store/cards/projects.ts";
+import { insertRelease, listReleaseSlugs, readRelease } from "../store/releases/releases.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 

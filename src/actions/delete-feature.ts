@@ -1,5 +1,5 @@
-import { removeFeature, type Feature } from "../store/features.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { removeFeature, type Feature } from "../store/cards/features.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 
 /** Deletes a feature; its cards stay, without it. Answers 204. */

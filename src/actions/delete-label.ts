@@ -1,5 +1,5 @@
-import { removeLabel, type Label } from "../store/labels.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { removeLabel, type Label } from "../store/cards/labels.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 
 /** Deletes a label and takes it off every card at once. Answers 204. */

@@ -1,7 +1,7 @@
 import { notFound } from "../errors.ts";
-import { handOnChildren } from "../store/page-places.ts";
-import { findPage, holdPages, removePage, type PageHead } from "../store/pages.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { handOnChildren } from "../store/cards/page-places.ts";
+import { findPage, holdPages, removePage, type PageHead } from "../store/cards/pages.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 
 /** Deletes a page and hands those below it to its parent, where they take its place. Links to it dangle. Answers 204. */

@@ -1,7 +1,13 @@
 import { conflict, notFound } from "../errors.ts";
-import { holdProjects, listProjects, lockProject, removeProject, type Project } from "../store/projects.ts";
-import { listProjectRepositories } from "../store/repositories.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import {
+  holdProjects,
+  listProjects,
+  lockProject,
+  removeProject,
+  type Project,
+} from "../store/cards/projects.ts";
+import { listProjectRepositories } from "../store/forge/repositories.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { requireNoReleaseBranches } from "./release-branches.ts";
 

@@ -1,8 +1,8 @@
 import { conflict } from "../errors.ts";
-import { listReleaseTags } from "../store/release-tags.ts";
-import { removeRelease, type ReleaseHead } from "../store/releases.ts";
+import { listReleaseTags } from "../store/releases/release-tags.ts";
+import { removeRelease, type ReleaseHead } from "../store/releases/releases.ts";
 import { requireIdle } from "./begin-release-action.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 

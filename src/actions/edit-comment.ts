@@ -1,8 +1,8 @@
 import { forbidden } from "../errors.ts";
-import { triesOfDueMirrors } from "../store/comment-mirrors.ts";
-import { changeComment, readComment, type CommentHead } from "../store/comments.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import { transaction } from "../store/transaction.ts";
+import { triesOfDueMirrors } from "../store/events/comment-mirrors.ts";
+import { changeComment, readComment, type CommentHead } from "../store/events/comments.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { transaction } from "../store/db/transaction.ts";
 import type { Deps } from "./deps.ts";
 import { CALLER_WAITS_MS, mirrorComment, mirrorLater } from "./mirror-comment.ts";
 import type { Write } from "./write.ts";

@@ -9,9 +9,9 @@ import type {
   ReviewSubmitted,
 } from "../forge/events.ts";
 import type { ForgeAccount } from "../forge/forge.ts";
-import { findCardById } from "../store/cards.ts";
-import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
-import type { Db } from "../store/connect.ts";
+import { findCardById } from "../store/cards/cards.ts";
+import { listOutcomes, saveCheckReport } from "../store/forge/check-reports.ts";
+import type { Db } from "../store/db/connect.ts";
 import {
   dropAsks,
   findConversation,
@@ -20,9 +20,9 @@ import {
   noteTurn,
   type Conversation,
   type Turn,
-} from "../store/conversations.ts";
-import { findBranchOwner } from "../store/branches.ts";
-import { findForgeUser } from "../store/users.ts";
+} from "../store/events/conversations.ts";
+import { findBranchOwner } from "../store/forge/branches.ts";
+import { findForgeUser } from "../store/tenancy/users.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { isAgentOn } from "./is-agent.ts";

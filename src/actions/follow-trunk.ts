@@ -2,10 +2,10 @@ import { landingsOf } from "../flow/landings.ts";
 import type { Pushed } from "../forge/events.ts";
 import { ForgeUnavailable, type BranchAnswer } from "../forge/forge.ts";
 import type { LandedCommit } from "../forge/releasing.ts";
-import type { Db } from "../store/connect.ts";
-import { isInstallationRefused } from "../store/installations.ts";
-import { addJob } from "../store/jobs.ts";
-import { findRepositoryByForgeId } from "../store/repositories.ts";
+import type { Db } from "../store/db/connect.ts";
+import { isInstallationRefused } from "../store/forge/installations.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { findRepositoryByForgeId } from "../store/forge/repositories.ts";
 import {
   findKnownTrunk,
   findTrunk,
@@ -14,11 +14,11 @@ import {
   saveHistory,
   type ListedTrunk,
   type Trunk,
-} from "../store/trunks.ts";
-import { confirmTip, hearOfTip } from "../store/trunk-tips.ts";
+} from "../store/forge/trunks.ts";
+import { confirmTip, hearOfTip } from "../store/forge/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 import { recheckLacking } from "./recheck-blocked.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
 export const FOLLOW_TRUNKS = "follow-trunks";

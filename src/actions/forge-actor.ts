@@ -1,8 +1,8 @@
 import { isKnownAgent } from "../flow/agents.ts";
 import type { ForgeAccount } from "../forge/forge.ts";
-import type { Db } from "../store/connect.ts";
-import type { Actor } from "../store/timeline.ts";
-import { seeForgeUser } from "../store/users.ts";
+import type { Db } from "../store/db/connect.ts";
+import type { Actor } from "../store/events/timeline.ts";
+import { seeForgeUser } from "../store/tenancy/users.ts";
 import type { Deps } from "./deps.ts";
 
 /** The account GitHub shows in place of one that was deleted (https://github.com/ghost). */

@@ -1,8 +1,8 @@
 import { notFound } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
-import { insertAgent } from "../store/agents.ts";
-import { setMembership } from "../store/credentials.ts";
-import { findWorkspace } from "../store/workspaces.ts";
+import { insertAgent } from "../store/tenancy/agents.ts";
+import { setMembership } from "../store/tenancy/credentials.ts";
+import { findWorkspace } from "../store/tenancy/workspaces.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 

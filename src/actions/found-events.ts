@@ -1,6 +1,6 @@
 import type { PullRequestEvent, Pushed } from "../forge/events.ts";
 import type { BranchAnswer, InspectedPullRequest } from "../forge/forge.ts";
-import type { KnownBranch } from "../store/reconciling.ts";
+import type { KnownBranch } from "../store/ops/reconciling.ts";
 
 type Shown = Exclude<BranchAnswer, { readonly refusal: object }>;
 type Around = Pick<Pushed, "installationId" | "repository" | "isFound">;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { targetOf } from "../flow/flow.ts";
-import type { Db, Trx } from "../store/connect.ts";
+import type { Db, Trx } from "../store/db/connect.ts";
 import {
   listReleaseBranches,
   planReleaseBranch,
@@ -8,13 +8,13 @@ import {
   removeReleaseBranches,
   setReleaseBranchHead,
   type ReleaseBranch,
-} from "../store/release-branches.ts";
-import { saveProgress } from "../store/release-actions.ts";
-import { freezeScope, type ReleaseHead } from "../store/releases.ts";
-import { listProjectRepositories, type Repository } from "../store/repositories.ts";
-import { findTip } from "../store/trunk-tips.ts";
+} from "../store/releases/release-branches.ts";
+import { saveProgress } from "../store/releases/release-actions.ts";
+import { freezeScope, type ReleaseHead } from "../store/releases/releases.ts";
+import { listProjectRepositories, type Repository } from "../store/forge/repositories.ts";
+import { findTip } from "../store/forge/trunk-tips.ts";
 import { underWay } from "./begin-release-action.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";

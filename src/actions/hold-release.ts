@@ -1,6 +1,6 @@
 import { conflict, notFound } from "../errors.ts";
-import type { Trx } from "../store/connect.ts";
-import { findRelease, holdOpenReleases, type ReleaseHead } from "../store/releases.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { findRelease, holdOpenReleases, type ReleaseHead } from "../store/releases/releases.ts";
 
 /**
  * A release as it is now, held with the project's other open ones until the transaction ends. Throws `not_found` once it is gone and

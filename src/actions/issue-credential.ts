@@ -1,11 +1,11 @@
 import { invalid } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
-import { insertCredential, setMembership, type BoardRole, type Scope } from "../store/credentials.ts";
-import { insertMachineUser } from "../store/users.ts";
-import { listWorkspaces } from "../store/workspaces.ts";
+import { insertCredential, setMembership, type BoardRole, type Scope } from "../store/tenancy/credentials.ts";
+import { insertMachineUser } from "../store/tenancy/users.ts";
+import { listWorkspaces } from "../store/tenancy/workspaces.ts";
 import { makeCredentialKey } from "./credential-key.ts";
 import type { Deps } from "./deps.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 export interface CredentialOrder {
   readonly name: string;

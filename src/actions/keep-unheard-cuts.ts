@@ -1,9 +1,9 @@
 import { BROKEN_WORDS } from "../flow/connection.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { findCardById } from "../store/cards.ts";
+import { findCardById } from "../store/cards/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
-import { isBranchTaken } from "../store/branches.ts";
-import { listUnheardCuts } from "../store/reconciling.ts";
+import { isBranchTaken } from "../store/forge/branches.ts";
+import { listUnheardCuts } from "../store/ops/reconciling.ts";
 import { branchKey } from "./branch-items.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";

@@ -1,5 +1,9 @@
 import type { ForgeRepository } from "../forge/forge.ts";
-import { findRepositoryByForgeId, updateRepositoryNames, type Repository } from "../store/repositories.ts";
+import {
+  findRepositoryByForgeId,
+  updateRepositoryNames,
+  type Repository,
+} from "../store/forge/repositories.ts";
 import type { Deps } from "./deps.ts";
 
 interface FromRepository {

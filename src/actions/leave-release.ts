@@ -1,9 +1,9 @@
 import { busy, conflict } from "../errors.ts";
-import type { CardHead } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
-import { findPickUnderWay } from "../store/release-actions.ts";
-import { listOpenScopes, removeReleaseCard } from "../store/release-cards.ts";
-import { holdOpenReleases } from "../store/releases.ts";
+import type { CardHead } from "../store/cards/cards.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { findPickUnderWay } from "../store/releases/release-actions.ts";
+import { listOpenScopes, removeReleaseCard } from "../store/releases/release-cards.ts";
+import { holdOpenReleases } from "../store/releases/releases.ts";
 import { requireIdle } from "./begin-release-action.ts";
 
 /**

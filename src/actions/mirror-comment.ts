@@ -7,10 +7,10 @@ import {
   takeDueMirrors,
   triesOfDueMirrors,
   type DueMirror,
-} from "../store/comment-mirrors.ts";
-import type { Db } from "../store/connect.ts";
-import { addJob } from "../store/jobs.ts";
-import { readSecret } from "../store/secrets.ts";
+} from "../store/events/comment-mirrors.ts";
+import type { Db } from "../store/db/connect.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { readSecret } from "../store/events/secrets.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
 

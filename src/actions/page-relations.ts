@@ -1,8 +1,8 @@
 import { invalid } from "../errors.ts";
 import { freeSlug, pageSlugOf } from "../flow/page-slug.ts";
-import type { Trx } from "../store/connect.ts";
-import { listSlugs } from "../store/page-links.ts";
-import { findPage, isSelfOrAbove } from "../store/pages.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { listSlugs } from "../store/cards/page-links.ts";
+import { findPage, isSelfOrAbove } from "../store/cards/pages.ts";
 
 const wrongParent = (message: string): Error => invalid(message, [{ path: "body.parentId", message }]);
 

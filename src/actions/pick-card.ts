@@ -1,9 +1,9 @@
 import { conflict, invalid, notFound } from "../errors.ts";
-import { findCard } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
-import { holdCards } from "../store/release-cards.ts";
-import type { ReleaseHead } from "../store/releases.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { findCard } from "../store/cards/cards.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { holdCards } from "../store/releases/release-cards.ts";
+import type { ReleaseHead } from "../store/releases/releases.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { carryOutPick } from "./carry-out-pick.ts";
 import type { Deps } from "./deps.ts";

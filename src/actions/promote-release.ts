@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid, Problem } from "../errors.ts";
-import type { Db } from "../store/connect.ts";
+import type { Db } from "../store/db/connect.ts";
 import { stageOf, type Stage } from "../flow/flow.ts";
-import { findProject } from "../store/projects.ts";
-import { findAction, letGoOfAction, settleAction } from "../store/release-actions.ts";
-import { listCardNumbers, mapReleaseCards } from "../store/release-cards.ts";
-import { insertPromotions, readPromotion } from "../store/release-promotions.ts";
-import type { ReleaseHead } from "../store/releases.ts";
+import { findProject } from "../store/cards/projects.ts";
+import { findAction, letGoOfAction, settleAction } from "../store/releases/release-actions.ts";
+import { listCardNumbers, mapReleaseCards } from "../store/releases/release-cards.ts";
+import { insertPromotions, readPromotion } from "../store/releases/release-promotions.ts";
+import type { ReleaseHead } from "../store/releases/releases.ts";
 import { beginReleaseAction, type BegunAction, type RunningAction } from "./begin-release-action.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Caller, Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { noRelease } from "./hold-release.ts";
@@ -18,7 +18,7 @@ import { releaseWithRetry } from "./release-with-retry.ts";
 import { requireRoleFor } from "./require-role.ts";
 import { resumeActionSoon } from "./resume-action-soon.ts";
 import { requireKnown } from "./unknown-cards.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** What is not done by then is answered as pending, and gone on with by a job. */
 const ANSWER_WITHIN_MS = 55_000;

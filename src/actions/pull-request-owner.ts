@@ -1,8 +1,8 @@
 import type { PullRequestEvent } from "../forge/events.ts";
-import type { Db } from "../store/connect.ts";
-import { findBranchOwner } from "../store/branches.ts";
-import { findPullRequestOwner } from "../store/pull-requests.ts";
-import type { Repository } from "../store/repositories.ts";
+import type { Db } from "../store/db/connect.ts";
+import { findBranchOwner } from "../store/forge/branches.ts";
+import { findPullRequestOwner } from "../store/forge/pull-requests.ts";
+import type { Repository } from "../store/forge/repositories.ts";
 
 type OfPullRequest = Pick<PullRequestEvent, "number" | "headBranch" | "headRepositoryId" | "repository">;
 

@@ -1,7 +1,7 @@
 import { conflict, notFound, type Problem } from "../errors.ts";
 import type { InboxItem } from "../store/inbox/list-inbox.ts";
 import { dismissInboxItem } from "../store/inbox/stored-items.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 
 /** Puts an item of the inbox away unacted. Answers 204; throws `conflict` for one that clears by itself. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BROKEN_WORDS } from "../flow/connection.ts";
 import { ForgeUnavailable, type BranchAnswer, type InspectedPullRequest } from "../forge/forge.ts";
-import { clockOf } from "../store/installations.ts";
+import { clockOf } from "../store/forge/installations.ts";
 import {
   keepPlace,
   listBranchesToCompare,
@@ -10,7 +10,7 @@ import {
   oweComparison,
   type BranchPlace,
   type KnownBranch,
-} from "../store/reconciling.ts";
+} from "../store/ops/reconciling.ts";
 import type { Deps } from "./deps.ts";
 import { foundEvents } from "./found-events.ts";
 import { keepUnheardCuts } from "./keep-unheard-cuts.ts";

@@ -1,13 +1,13 @@
 import { checksState } from "../flow/checks.ts";
 import type { CheckReported } from "../forge/events.ts";
-import { listOutcomes, saveCheckReport } from "../store/check-reports.ts";
-import { holdBranch, listBranchesAt } from "../store/branches.ts";
-import { recordEvents } from "../store/timeline.ts";
+import { listOutcomes, saveCheckReport } from "../store/forge/check-reports.ts";
+import { holdBranch, listBranchesAt } from "../store/forge/branches.ts";
+import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /**
  * Keeps what a check or status reported on a card's branch, and tells the card's timeline when that changes the commit's state as a whole.

@@ -1,17 +1,17 @@
 import type { Commented } from "../forge/events.ts";
-import { adoptMirror, dropMirror, findMirrored } from "../store/comment-mirrors.ts";
-import { removeForgeComment, saveForgeComment } from "../store/comments.ts";
-import { findCardById } from "../store/cards.ts";
-import { findPullRequestOwner } from "../store/pull-requests.ts";
-import type { Repository } from "../store/repositories.ts";
-import { readSecret } from "../store/secrets.ts";
+import { adoptMirror, dropMirror, findMirrored } from "../store/events/comment-mirrors.ts";
+import { removeForgeComment, saveForgeComment } from "../store/events/comments.ts";
+import { findCardById } from "../store/cards/cards.ts";
+import { findPullRequestOwner } from "../store/forge/pull-requests.ts";
+import type { Repository } from "../store/forge/repositories.ts";
+import { readSecret } from "../store/events/secrets.ts";
 import { markedComment, tellableBody } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recordGiveUp } from "./record-give-up.ts";
 import { recordProposalComment } from "./record-proposal.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** Records what was written on a card's pull request; of our own mirrors only what became of them. */
 export async function recordComment(deps: Deps, event: Commented): Promise<void> {

@@ -1,14 +1,14 @@
 import { checksState } from "../flow/checks.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
-import { listOutcomes } from "../store/check-reports.ts";
-import { holdBranch } from "../store/branches.ts";
-import { saveFoundReport, type KnownBranch } from "../store/reconciling.ts";
-import { recordEvents } from "../store/timeline.ts";
+import { listOutcomes } from "../store/forge/check-reports.ts";
+import { holdBranch } from "../store/forge/branches.ts";
+import { saveFoundReport, type KnownBranch } from "../store/ops/reconciling.ts";
+import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { noteChecks } from "./follow-conversation.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** Keeps what checks say on a card's branch that nobody told of, and tells its timeline where that changes their state as a whole. */
 export async function recordFoundChecks(

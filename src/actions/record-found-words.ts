@@ -1,6 +1,6 @@
 import type { Commented, ReviewSubmitted } from "../forge/events.ts";
 import type { ForgeRepository, InspectedWords } from "../forge/forge.ts";
-import { listUnheard, type KnownBranch } from "../store/reconciling.ts";
+import { listUnheard, type KnownBranch } from "../store/ops/reconciling.ts";
 import { tellableBody } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";

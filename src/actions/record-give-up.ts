@@ -1,7 +1,7 @@
 import { giveUpReason } from "../flow/give-up.ts";
 import type { Commented, PullRequestEvent } from "../forge/events.ts";
-import type { Db, Trx } from "../store/connect.ts";
-import { recordEvents, type Actor } from "../store/timeline.ts";
+import type { Db, Trx } from "../store/db/connect.ts";
+import { recordEvents, type Actor } from "../store/events/timeline.ts";
 import { isAgentOn } from "./is-agent.ts";
 import { deedKey } from "./record-deeds.ts";
 

@@ -1,6 +1,6 @@
 import type { Commented } from "../forge/events.ts";
 import type { ForgeAccount, ForgeRepository, InspectedWords } from "../forge/forge.ts";
-import { listUnshown, type KnownBranch } from "../store/reconciling.ts";
+import { listUnshown, type KnownBranch } from "../store/ops/reconciling.ts";
 import type { Deps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";
 

@@ -1,16 +1,16 @@
 import type { Commented, PullRequestEvent } from "../forge/events.ts";
-import { findCardById } from "../store/cards.ts";
-import { findBranchOwner } from "../store/branches.ts";
-import { findProposedCard, removeProposal, saveProposal } from "../store/proposals.ts";
-import type { Repository } from "../store/repositories.ts";
-import { recordEvents, type EventKind } from "../store/timeline.ts";
+import { findCardById } from "../store/cards/cards.ts";
+import { findBranchOwner } from "../store/forge/branches.ts";
+import { findProposedCard, removeProposal, saveProposal } from "../store/forge/proposals.ts";
+import type { Repository } from "../store/forge/repositories.ts";
+import { recordEvents, type EventKind } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { hearAgainSoon } from "./hear-again.ts";
 import { isAgentOn } from "./is-agent.ts";
 import { deedKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent, recordGiveUp } from "./record-give-up.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** What is told of a proposal, by what happened to its pull request. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {

@@ -1,7 +1,7 @@
 import type { PullRequestEvent } from "../forge/events.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
-import { clearMergedBackmerge } from "../store/backmerges.ts";
-import { findCardById } from "../store/cards.ts";
+import { clearMergedBackmerge } from "../store/releases/backmerges.ts";
+import { findCardById } from "../store/cards/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import {
   findIntent,
@@ -9,18 +9,18 @@ import {
   noteQueueWord,
   type FoundIntent,
   type IntentKind,
-} from "../store/intents.ts";
-import type { Trx } from "../store/connect.ts";
+} from "../store/ops/intents.ts";
+import type { Trx } from "../store/db/connect.ts";
 import {
   findPullRequest,
   holdPullRequest,
   savePullRequest,
   type PullRequestRow,
-} from "../store/pull-requests.ts";
-import { noteLacking, type Repository } from "../store/repositories.ts";
-import { findOpenOperation } from "../store/operations.ts";
+} from "../store/forge/pull-requests.ts";
+import { noteLacking, type Repository } from "../store/forge/repositories.ts";
+import { findOpenOperation } from "../store/ops/operations.ts";
 import { branchKey } from "./branch-items.ts";
-import { recordEvents, wasFoundSince, type EventKind } from "../store/timeline.ts";
+import { recordEvents, wasFoundSince, type EventKind } from "../store/events/timeline.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -32,7 +32,7 @@ import { deedKey, intentKey } from "./record-deeds.ts";
 import { isGivenUp, recordClosedByAgent } from "./record-give-up.ts";
 import { recordProposal } from "./record-proposal.ts";
 import { resumeQueuedSoon } from "./resume-move.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** The actions that are told on the timeline. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {

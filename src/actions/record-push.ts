@@ -1,14 +1,20 @@
 import { checksState } from "../flow/checks.ts";
 import type { Pushed } from "../forge/events.ts";
-import { listCardsWaitingFor } from "../store/backmerges.ts";
-import { findCardById } from "../store/cards.ts";
-import { listOutcomes } from "../store/check-reports.ts";
-import type { Trx } from "../store/connect.ts";
-import { findIntent } from "../store/intents.ts";
+import { listCardsWaitingFor } from "../store/releases/backmerges.ts";
+import { findCardById } from "../store/cards/cards.ts";
+import { listOutcomes } from "../store/forge/check-reports.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { findIntent } from "../store/ops/intents.ts";
 import { forgetInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
-import { findBranchOwner, holdBranch, noteFound, setHeadSha, type HeldBranch } from "../store/branches.ts";
-import { listLinks, type Link } from "../store/links.ts";
-import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import {
+  findBranchOwner,
+  holdBranch,
+  noteFound,
+  setHeadSha,
+  type HeldBranch,
+} from "../store/forge/branches.ts";
+import { listLinks, type Link } from "../store/cards/links.ts";
+import { recordEvents, type NewEvent } from "../store/events/timeline.ts";
 import { branchKey, deletedBranchItem } from "./branch-items.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
@@ -17,7 +23,7 @@ import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { recheckIfBlocked, recheckLacking } from "./recheck-blocked.ts";
 import { hearOfStrayBranch } from "./suggest-branch.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** How many of a push's commits its timeline item names. */
 const MAX_COMMITS = 20;

@@ -1,12 +1,12 @@
 import type { ReviewSubmitted } from "../forge/events.ts";
-import { findCardById } from "../store/cards.ts";
-import { recordEvents } from "../store/timeline.ts";
+import { findCardById } from "../store/cards/cards.ts";
+import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";
 import { knownRepository } from "./known-repository.ts";
 import { pullRequestOwner } from "./pull-request-owner.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** Records a review of a card's pull request. */
 export async function recordReview(deps: Deps, event: ReviewSubmitted): Promise<void> {

@@ -1,10 +1,10 @@
 import { Problem } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import type { Trx } from "../store/connect.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import { findProject, lockProject, type Project } from "../store/projects.ts";
-import { isActionOurs, letGoOfAction, settleAction } from "../store/release-actions.ts";
-import { readRelease, type ReleaseHead } from "../store/releases.ts";
+import type { Trx } from "../store/db/connect.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { findProject, lockProject, type Project } from "../store/cards/projects.ts";
+import { isActionOurs, letGoOfAction, settleAction } from "../store/releases/release-actions.ts";
+import { readRelease, type ReleaseHead } from "../store/releases/releases.ts";
 import {
   beginReleaseAction,
   underWay,
@@ -15,7 +15,7 @@ import type { Deps } from "./deps.ts";
 import { releaseWithRetry } from "./release-with-retry.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 import type { Write } from "./write.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** What an action on a release works with. */
 export interface ReleaseContext {

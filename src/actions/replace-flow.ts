@@ -1,11 +1,17 @@
 import { busy, conflict, invalid, notFound } from "../errors.ts";
 import type { Flow, Stage } from "../flow/flow.ts";
 import { sharedTargetFaults, validateFlow, type FlowDraft, type FlowFault } from "../flow/validate-flow.ts";
-import type { Trx } from "../store/connect.ts";
-import { countCardsIn, holdFlow, listBlockedCards, listUnfinishedMoves, saveFlow } from "../store/flows.ts";
-import { findProject, type Project } from "../store/projects.ts";
-import { listProjectRepositories } from "../store/repositories.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Trx } from "../store/db/connect.ts";
+import {
+  countCardsIn,
+  holdFlow,
+  listBlockedCards,
+  listUnfinishedMoves,
+  saveFlow,
+} from "../store/cards/flows.ts";
+import { findProject, type Project } from "../store/cards/projects.ts";
+import { listProjectRepositories } from "../store/forge/repositories.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { followNewTrunksSoon } from "./follow-trunk.ts";

@@ -4,8 +4,8 @@ import {
   settleAction,
   takeOverAction,
   type ReleaseActionKind,
-} from "../store/release-actions.ts";
-import { findRelease, type ReleaseHead } from "../store/releases.ts";
+} from "../store/releases/release-actions.ts";
+import { findRelease, type ReleaseHead } from "../store/releases/releases.ts";
 import type { RunningAction } from "./begin-release-action.ts";
 import { carryOutComplete } from "./carry-out-complete.ts";
 import { carryOutPick } from "./carry-out-pick.ts";

@@ -1,5 +1,5 @@
 import { conflict, notFound } from "../errors.ts";
-import { findCredential, rotateSecret, type Rotation } from "../store/credentials.ts";
+import { findCredential, rotateSecret, type Rotation } from "../store/tenancy/credentials.ts";
 import { makeCredentialKey } from "./credential-key.ts";
 import type { Deps } from "./deps.ts";
 

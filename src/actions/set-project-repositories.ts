@@ -1,7 +1,7 @@
 import { busy, conflict, invalid, notFound } from "../errors.ts";
-import type { Trx } from "../store/connect.ts";
-import { holdLinkedCards, removeLinks } from "../store/links.ts";
-import { listProjects, lockProject, type Project } from "../store/projects.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { holdLinkedCards, removeLinks } from "../store/cards/links.ts";
+import { listProjects, lockProject, type Project } from "../store/cards/projects.ts";
 import {
   holdRepositories,
   listBoardRepositories,
@@ -9,9 +9,9 @@ import {
   saveProjectRepositories,
   type ConnectedRepository,
   type Repository,
-} from "../store/repositories.ts";
-import { recordEvents } from "../store/timeline.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+} from "../store/forge/repositories.ts";
+import { recordEvents } from "../store/events/timeline.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Caller, Write } from "./write.ts";
 import { followNewTrunksSoon } from "./follow-trunk.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";

@@ -1,11 +1,16 @@
 import { busy, conflict, invalid } from "../errors.ts";
-import type { Trx } from "../store/connect.ts";
-import { findPickUnderWay } from "../store/release-actions.ts";
-import { holdCards, listOpenScopes, saveReleaseCards, type ScopedCard } from "../store/release-cards.ts";
-import type { ReleaseHead } from "../store/releases.ts";
-import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { findPickUnderWay } from "../store/releases/release-actions.ts";
+import {
+  holdCards,
+  listOpenScopes,
+  saveReleaseCards,
+  type ScopedCard,
+} from "../store/releases/release-cards.ts";
+import type { ReleaseHead } from "../store/releases/releases.ts";
+import { recordEvents, type NewEvent } from "../store/events/timeline.ts";
 import { requireIdle } from "./begin-release-action.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { holdOpenRelease } from "./hold-release.ts";
 import { requireKnown } from "./unknown-cards.ts";

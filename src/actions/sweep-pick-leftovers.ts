@@ -1,6 +1,10 @@
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { pickBranch } from "../forge/releasing.ts";
-import { forgetPickBranches, listPickLeftovers, type PickLeftovers } from "../store/pick-branches.ts";
+import {
+  forgetPickBranches,
+  listPickLeftovers,
+  type PickLeftovers,
+} from "../store/releases/pick-branches.ts";
 import type { Deps } from "./deps.ts";
 
 export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";

@@ -1,20 +1,20 @@
 import { slugOf } from "../flow/branch-name.ts";
 import { DEFAULT_FLOW } from "../flow/flow.ts";
 import type { ForgeInstallation } from "../forge/forge.ts";
-import type { Trx } from "../store/connect.ts";
+import type { Trx } from "../store/db/connect.ts";
 import {
   clockOf,
   forgetInstallation,
   saveGrantedRepositories,
   saveInstallation,
   takeFromOthers,
-} from "../store/installations.ts";
-import { holdLinkedCards, removeLinks } from "../store/links.ts";
-import { insertProject, listProjectsWithFlow } from "../store/projects.ts";
-import { listProjectRepositories, setLinkedByDefault } from "../store/repositories.ts";
-import { takeOwedComparison } from "../store/reconciling.ts";
-import { recordEvents } from "../store/timeline.ts";
-import { insertWorkspace, listWorkspacesOfOrganization } from "../store/workspaces.ts";
+} from "../store/forge/installations.ts";
+import { holdLinkedCards, removeLinks } from "../store/cards/links.ts";
+import { insertProject, listProjectsWithFlow } from "../store/cards/projects.ts";
+import { listProjectRepositories, setLinkedByDefault } from "../store/forge/repositories.ts";
+import { takeOwedComparison } from "../store/ops/reconciling.ts";
+import { recordEvents } from "../store/events/timeline.ts";
+import { insertWorkspace, listWorkspacesOfOrganization } from "../store/tenancy/workspaces.ts";
 import type { Deps } from "./deps.ts";
 import { followTrunksLater } from "./follow-trunk.ts";
 import { forgeActor } from "./forge-actor.ts";
@@ -22,7 +22,7 @@ import { freshFlow } from "./fresh-flow.ts";
 import { recheckForbidden, recheckIfBlocked } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 import { unlinked } from "./relink-card.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** Makes one account's organization, board and repositories follow its installation on the forge. */
 export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { clockOf, forgetOtherInstallations } from "../store/installations.ts";
+import { clockOf, forgetOtherInstallations } from "../store/forge/installations.ts";
 import type { Deps } from "./deps.ts";
 import { follow } from "./sync-installation.ts";
 

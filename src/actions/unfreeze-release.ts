@@ -1,11 +1,15 @@
 import { z } from "zod";
 import { conflict } from "../errors.ts";
-import type { Trx } from "../store/connect.ts";
-import { saveProgress } from "../store/release-actions.ts";
-import { listReleaseBranches, removeReleaseBranches, type ReleaseBranch } from "../store/release-branches.ts";
-import { unfreezeScope, type ReleaseHead } from "../store/releases.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { saveProgress } from "../store/releases/release-actions.ts";
+import {
+  listReleaseBranches,
+  removeReleaseBranches,
+  type ReleaseBranch,
+} from "../store/releases/release-branches.ts";
+import { unfreezeScope, type ReleaseHead } from "../store/releases/releases.ts";
 import { underWay } from "./begin-release-action.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";
 import { actOnRelease, requireOurs, type ReleaseContext, type ReleaseOutcome } from "./release-action.ts";

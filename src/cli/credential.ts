@@ -3,7 +3,7 @@ import { MAX_KEEP_MS, rotateCredential } from "../actions/rotate-credential.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
-import { listCredentials, revokeCredential, type Scope } from "../store/credentials.ts";
+import { listCredentials, revokeCredential, type Scope } from "../store/tenancy/credentials.ts";
 import {
   commandOf,
   onlyWord,

@@ -1,5 +1,5 @@
 import { notFound } from "../errors.ts";
-import { listParked } from "../store/deliveries.ts";
+import { listParked } from "../store/forge/deliveries.ts";
 import { retryParked } from "../webhooks/retry-parked.ts";
 import { printRows, readArgs, type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./open-database.ts";

@@ -1,6 +1,6 @@
 import { forbidden, invalid } from "../errors.ts";
 import { mayAct, type Role } from "../flow/roles.ts";
-import type { BoardRole, Credential } from "../store/credentials.ts";
+import type { BoardRole, Credential } from "../store/tenancy/credentials.ts";
 import { id } from "./validate.ts";
 
 export const WORKSPACE_HEADER = "X-Service-Workspace";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { notFound } from "../errors.ts";
-import { findCard, type CardHead } from "../store/cards.ts";
-import type { Db } from "../store/connect.ts";
-import type { BoardRole } from "../store/credentials.ts";
+import { findCard, type CardHead } from "../store/cards/cards.ts";
+import type { Db } from "../store/db/connect.ts";
+import type { BoardRole } from "../store/tenancy/credentials.ts";
 
 export const cardParams = z.object({
   // Digits only: what JavaScript would read as a number besides, such as `0x7` or nothing at all, names no card.

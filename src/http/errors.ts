@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { Problem, type ProblemKind } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { isDatabaseAway } from "../store/connect.ts";
+import { isDatabaseAway } from "../store/db/connect.ts";
 
 /** The one place where a problem gets its status. */
 const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {

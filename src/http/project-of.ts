@@ -1,6 +1,6 @@
 import { invalid, notFound } from "../errors.ts";
-import type { Db } from "../store/connect.ts";
-import { findProject, listProjectsWithFlow, type Project } from "../store/projects.ts";
+import type { Db } from "../store/db/connect.ts";
+import { findProject, listProjectsWithFlow, type Project } from "../store/cards/projects.ts";
 
 /**
  * The project a call is about: the one it names, or the board's only one. Throws `invalid` when several could be meant, `not_found` for

@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { isDatabaseAway, type Db } from "../store/connect.ts";
-import { pendingMigrations } from "../store/migrate.ts";
-import { readStanding } from "../store/standing.ts";
+import { isDatabaseAway, type Db } from "../store/db/connect.ts";
+import { pendingMigrations } from "../store/db/migrate.ts";
+import { readStanding } from "../store/ops/standing.ts";
 
 /** Due jobs that nobody takes for this long say that no worker works, in seconds. */
 const LONGEST_QUEUE_AGE = 600;

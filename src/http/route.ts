@@ -3,11 +3,11 @@ import type { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { beginWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
-import type { BoardRole, Credential } from "../store/credentials.ts";
-import type { CachedCredential } from "../store/cached-credential.ts";
-import type { Db } from "../store/connect.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import { ReadyAnswer } from "../store/ready-boards.ts";
+import type { BoardRole, Credential } from "../store/tenancy/credentials.ts";
+import type { CachedCredential } from "../store/tenancy/cached-credential.ts";
+import type { Db } from "../store/db/connect.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { ReadyAnswer } from "../store/cards/ready-boards.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
 import {
   fingerprintOf,

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
 import { Problem } from "../errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { Db } from "../store/connect.ts";
-import { readStanding } from "../store/standing.ts";
+import type { Db } from "../store/db/connect.ts";
+import { readStanding } from "../store/ops/standing.ts";
 
 /** Who may read the numbers: whoever bears the token, everybody, or nobody. */
 export type MetricsAccess = { readonly token: string } | "open" | "off";

@@ -9,7 +9,7 @@ import {
   dropOldOperations,
   dropOldReports,
   type Retention,
-} from "../store/retention.ts";
+} from "../store/ops/retention.ts";
 
 export const DROP_OLD = "drop-what-is-old";
 

@@ -1,5 +1,5 @@
 import type { Deps } from "../actions/deps.ts";
-import { freeJobs, listLockedJobs, type TakenJob } from "../store/instances.ts";
+import { freeJobs, listLockedJobs, type TakenJob } from "../store/ops/instances.ts";
 
 /**
  * Finds the jobs that were taken for this process without its hearing of them: the database went away between the commit and the answer. Nobody

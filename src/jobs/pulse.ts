@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/resume-action-soon.ts";
 import { RESUME_ORPHANED_MOVES } from "../actions/resume-move.ts";
-import { heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
-import { addJob } from "../store/jobs.ts";
-import { listOrphanedOperations } from "../store/operations.ts";
-import { listOrphanedActions } from "../store/release-actions.ts";
+import { heartbeat, HEARTBEAT_MS, leave } from "../store/ops/instances.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { listOrphanedOperations } from "../store/ops/operations.ts";
+import { listOrphanedActions } from "../store/releases/release-actions.ts";
 import type { LostJobs } from "./lost-jobs.ts";
 import { freeDead } from "../webhooks/free-dead.ts";
 

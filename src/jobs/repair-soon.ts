@@ -2,8 +2,8 @@ import { FOLLOW_TRUNKS } from "../actions/follow-trunk.ts";
 import { LOOK_AFTER_HOTFIXES } from "../actions/bring-back-hotfix.ts";
 import { RECONCILE } from "../actions/reconcile-later.ts";
 import { SWEEP_PICK_LEFTOVERS } from "../actions/sweep-pick-leftovers.ts";
-import type { Db } from "../store/connect.ts";
-import { addJob, retryGivenUp } from "../store/jobs.ts";
+import type { Db } from "../store/db/connect.ts";
+import { addJob, retryGivenUp } from "../store/db/jobs.ts";
 import { TAKE_IN_MISSED } from "../webhooks/take-in-missed.ts";
 import { SYNC_INSTALLATIONS, WORK_FORGOTTEN_LANES } from "./tasks.ts";
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import { Logger as WorkerLogger, run, type WorkerEvents } from "graphile-worker";
 import type { Deps } from "../actions/deps.ts";
-import { addJob, openJobPool } from "../store/jobs.ts";
-import type { Retention } from "../store/retention.ts";
+import { addJob, openJobPool } from "../store/db/jobs.ts";
+import type { Retention } from "../store/ops/retention.ts";
 import { keepRunning } from "./keep-running.ts";
 import { findLostJobs } from "./lost-jobs.ts";
 import { startPulse } from "./pulse.ts";

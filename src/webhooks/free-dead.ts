@@ -1,9 +1,9 @@
 import type { Deps } from "../actions/deps.ts";
 import { MAX_DEATHS } from "../actions/resume-move.ts";
-import { countDeaths } from "../store/deliveries.ts";
-import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/instances.ts";
+import { countDeaths } from "../store/forge/deliveries.ts";
+import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/ops/instances.ts";
 import { WORK_LANE } from "./receive.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /**
  * Frees what the workers of dead processes were at, the deliveries of a lane among it. One that processes died with again and again may be why

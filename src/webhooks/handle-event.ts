@@ -2,7 +2,7 @@ import type { Deps } from "../actions/deps.ts";
 import { knownRepository } from "../actions/known-repository.ts";
 import { recordEvent } from "../actions/record-event.ts";
 import type { Commented, ForgeEvent, PullRequestEvent, ReviewSubmitted } from "../forge/events.ts";
-import { findConversation } from "../store/conversations.ts";
+import { findConversation } from "../store/events/conversations.ts";
 
 /** Records an event. Gives what was said on a pull request that nothing here knows of: it has to be heard again once that is known. */
 export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<Said | null> {

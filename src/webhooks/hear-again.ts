@@ -1,8 +1,8 @@
 import type { Deps } from "../actions/deps.ts";
-import { reopenAwaiting } from "../store/deliveries.ts";
-import { forgeIdOf } from "../store/repositories.ts";
+import { reopenAwaiting } from "../store/forge/deliveries.ts";
+import { forgeIdOf } from "../store/forge/repositories.ts";
 import { laneOfRepository, workLaneSoon } from "./receive.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** Gives what was said on a pull request, before anything here knew of it, to its lane again. */
 export async function hearAgain({ db }: Deps, repositoryId: string, number: number): Promise<void> {

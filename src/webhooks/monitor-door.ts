@@ -4,7 +4,7 @@ import { validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
 import { reportError } from "../actions/report-error.ts";
 import { notFound, Problem } from "../errors.ts";
-import { findMonitor } from "../store/monitors.ts";
+import { findMonitor } from "../store/ops/monitors.ts";
 import { decode } from "./decode.ts";
 import { readReport } from "./monitor-report.ts";
 

@@ -1,8 +1,8 @@
 import type { Deps } from "../actions/deps.ts";
-import type { Db } from "../store/connect.ts";
-import { insertDeliveries, type NewDelivery } from "../store/deliveries.ts";
-import { addJob, addJobs } from "../store/jobs.ts";
-import { transaction } from "../store/transaction.ts";
+import type { Db } from "../store/db/connect.ts";
+import { insertDeliveries, type NewDelivery } from "../store/forge/deliveries.ts";
+import { addJob, addJobs } from "../store/db/jobs.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 export const WORK_LANE = "work-lane";
 

@@ -8,8 +8,8 @@ import {
   nextDeliveries,
   reopenAwaiting,
   type Delivery,
-} from "../store/deliveries.ts";
-import { noteWebhook } from "../store/repositories.ts";
+} from "../store/forge/deliveries.ts";
+import { noteWebhook } from "../store/forge/repositories.ts";
 import { handleEvent, isHeard, type Said } from "./handle-event.ts";
 import { workLaneLater } from "./receive.ts";
 import { translateDelivery, type TranslatedDelivery } from "../forge/github/translate-delivery.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { MAX_DEATHS } from "../../src/actions/resume-move.ts";
-import { insertDeliveries } from "../../src/store/deliveries.ts";
+import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { workLaneSoon } from "../../src/webhooks/receive.ts";
 import { allWorkedIn, cardWithStatuses } from "../support/deliveries.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";

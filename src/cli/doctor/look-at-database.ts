@@ -1,7 +1,7 @@
-import type { Db } from "../../store/connect.ts";
-import { countLiveInstances } from "../../store/instances.ts";
-import { pendingMigrations } from "../../store/migrate.ts";
-import { readDatabaseVersion, readStanding } from "../../store/standing.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { countLiveInstances } from "../../store/ops/instances.ts";
+import { pendingMigrations } from "../../store/db/migrate.ts";
+import { readDatabaseVersion, readStanding } from "../../store/ops/standing.ts";
 import { fine, problem, warning, type Finding } from "./finding.ts";
 
 const OLDEST_VERSION = 140_000;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOrganizationsOf, listWorkspacesOf } from "../../store/workspaces.ts";
+import { listOrganizationsOf, listWorkspacesOf } from "../../store/tenancy/workspaces.ts";
 import { accountListRoute } from "../list-route.ts";
 import { accountRoute, type Route } from "../route.ts";
 import { role } from "./shapes.ts";

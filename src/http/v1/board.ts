@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { notFound } from "../../errors.ts";
-import { listBacklog } from "../../store/cards.ts";
+import { listBacklog } from "../../store/cards/cards.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, type Route } from "../route.ts";

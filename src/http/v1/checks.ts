@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Asked, PullRequestQuestion } from "../../forge/forge.ts";
-import { listOpenPullRequests, type OpenPullRequest } from "../../store/pull-requests.ts";
+import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
 import { cardOf, cardParams } from "../card-of.ts";
 import { readRoute, type Route } from "../route.ts";
 

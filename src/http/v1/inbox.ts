@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/adopt-branch.ts";
 import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
 import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
 import { cardParams } from "../card-of.ts";

@@ -4,9 +4,14 @@ import { deleteRelease } from "../../actions/delete-release.ts";
 import { noRelease } from "../../actions/hold-release.ts";
 import { setReleaseCards } from "../../actions/set-release-cards.ts";
 import { invalid } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findRelease, listReleases, readReleaseDetails, type ReleaseHead } from "../../store/releases.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import {
+  findRelease,
+  listReleases,
+  readReleaseDetails,
+  type ReleaseHead,
+} from "../../store/releases/releases.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";

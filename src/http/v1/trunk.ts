@@ -3,7 +3,7 @@ import type { Deps } from "../../actions/deps.ts";
 import { invalid } from "../../errors.ts";
 import { median } from "../../flow/median.ts";
 import { trunkWindow } from "../../flow/trunk-window.ts";
-import { readTrunkReport } from "../../store/trunk-report.ts";
+import { readTrunkReport } from "../../store/forge/trunk-report.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";

@@ -1,4 +1,4 @@
-import { kindOn } from "../users.ts";
+import { kindOn } from "../tenancy/users.ts";
 import type { DerivedKind } from "./kinds.ts";
 
 /**

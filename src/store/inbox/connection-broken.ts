@@ -1,4 +1,4 @@
-import { BROKEN, brokenWords } from "../connections.ts";
+import { BROKEN, brokenWords } from "../forge/connections.ts";
 import type { DerivedKind } from "./kinds.ts";
 
 /**

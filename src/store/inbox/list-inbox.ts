@@ -1,5 +1,5 @@
-import { firstRow, rows, type Db } from "../connect.ts";
-import { partOf, rowsToRead, type Part, type Window } from "../window.ts";
+import { firstRow, rows, type Db } from "../db/connect.ts";
+import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
 import { agentGaveUp } from "./agent-gave-up.ts";
 import { agentStoppedReacting } from "./agent-stopped-reacting.ts";
 import { backmergeOpen } from "./backmerge-open.ts";

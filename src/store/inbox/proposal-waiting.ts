@@ -1,4 +1,4 @@
-import { kindOn } from "../users.ts";
+import { kindOn } from "../tenancy/users.ts";
 import type { DerivedKind } from "./kinds.ts";
 
 /** An agent's pull request aims at a card's branch: merging it approves it, and only the forge can do that. A draft is one, too: agents leave them so. */

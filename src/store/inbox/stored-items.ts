@@ -1,5 +1,5 @@
 import { newId } from "../../new-id.ts";
-import { firstRow, type Db, type Trx } from "../connect.ts";
+import { firstRow, type Db, type Trx } from "../db/connect.ts";
 import type { StoredInboxKind } from "./kinds.ts";
 
 export interface NewInboxItem {

@@ -1,0 +1,159 @@
+import type { RepositoryRef } from "../../forge/forge.ts";
+import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { REF } from "./connections.ts";
+import { READS_LAG } from "./reads-lag.ts";
+
+export interface LinkedPullRequest {
+  readonly number: number;
+  readonly nodeId: string;
+  readonly targetBranch: string;
+  readonly state: "draft" | "open" | "merged" | "closed";
+  readonly headSha: string;
+  /** The branch it comes from; null where that was not kept yet. */
+  readonly headBranch: string | null;
+  /** Whether something was heard of it so lately that the forge may not show it yet. */
+  readonly isFresh: boolean;
+}
+
+/** SQL that is true of a pull request `p` of which something was heard lately. */
+export const IS_FRESH = `p.changed_at > now() - ${READS_LAG}`;
+
+/** The card whose pull request this is, or null. */
+export async function findPullRequestOwner(
+  db: Db,
+  repositoryId: string,
+  number: number,
+): Promise<string | null> {
+  const owner = await firstRow<{ cardId: string }>(
+    db,
+    `select c.id as "cardId" from pull_requests p join cards c on c.id = p.card_id
+      where p.repository_id = :repositoryId and p.number = :number and c.deleted_at is null`,
+    { repositoryId, number },
+  );
+  return owner?.cardId ?? null;
+}
+
+/** An open pull request of a card, as it is asked about on the forge. */
+export interface OpenPullRequest {
+  readonly fullName: string;
+  readonly branchName: string;
+  readonly number: number;
+  /** Null while nothing may be asked there. */
+  readonly ref: RepositoryRef | null;
+}
+
+/** Of each of a card's repositories the pull request that is open, by the repository's name; the newest one of several. */
+export async function listOpenPullRequests(db: Db, cardId: string): Promise<OpenPullRequest[]> {
+  return rows<OpenPullRequest>(
+    db,
+    `select distinct on (r.full_name, r.id) r.full_name as "fullName", cr.branch_name as "branchName", p.number,
+            ${REF} as ref
+       from pull_requests p
+       join card_repositories cr on cr.card_id = p.card_id and cr.repository_id = p.repository_id
+       join repositories r on r.id = p.repository_id
+       join organizations o on o.id = r.organization_id
+      where p.card_id = :cardId and p.state in ('draft', 'open') and cr.branch_name is not null
+      order by r.full_name, r.id, p.number desc`,
+    { cardId },
+  );
+}
+
+export interface PullRequestRow {
+  readonly repositoryId: string;
+  readonly number: number;
+  readonly cardId: string;
+  readonly nodeId: string;
+  readonly targetBranch: string;
+  readonly state: "draft" | "open" | "merged" | "closed";
+  readonly headSha: string;
+  readonly headBranch: string;
+  readonly mergeSha: string | null;
+  /** The forge's time of this news (ISO 8601); absent for what we did ourselves just now. */
+  readonly heardAt?: string | null;
+  /** What this news is of, in the forge events' words; its opening is older than anything that is known. */
+  readonly heardAction?: string | null;
+}
+
+/**
+ * Records what a pull request looks like now. Older news than what is known changes nothing, and merged is final: the
+ * forge was seen calling a merged pull request open again (https://github.com/rust-lang/bors, `github_reopens_merged_pr`).
+ * True where nothing was known of it.
+ */
+export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boolean> {
+  const saved = await firstRow<{ isNew: boolean }>(
+    db,
+    `insert into pull_requests as p
+            (repository_id, number, card_id, node_id, target_branch, state, head_sha, head_branch, merge_sha, heard_at,
+             heard_action)
+     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :headBranch, :mergeSha, :heardAt,
+             :heardAction)
+     on conflict (repository_id, number) do update
+       set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha,
+           head_branch = excluded.head_branch, changed_at = now(),
+           merge_sha = coalesce(excluded.merge_sha, p.merge_sha),
+           heard_at = coalesce(excluded.heard_at, p.heard_at),
+           heard_action = case when excluded.heard_at is null then p.heard_action else excluded.heard_action end
+       where (p.state <> 'merged' or excluded.state = 'merged') and excluded.heard_action is distinct from 'opened'
+         and (excluded.state = 'merged' or excluded.heard_at is null or p.heard_at is null
+              or excluded.heard_at >= p.heard_at)
+     returning xmax = 0 as "isNew"`,
+    { heardAt: null, heardAction: null, ...pull },
+  );
+  return saved?.isNew ?? false;
+}
+
+/** Whether word has come lately of a pull request from this branch into that one, with a greater number than `after`. */
+export async function isHeardOf(
+  db: Db,
+  pull: Pick<PullRequestRow, "repositoryId" | "headBranch" | "targetBranch">,
+  after: number,
+): Promise<boolean> {
+  const { repositoryId, headBranch, targetBranch } = pull;
+  const heard = await firstRow(
+    db,
+    `select 1 from pull_requests p
+      where p.repository_id = :repositoryId and p.head_branch = :headBranch and p.target_branch = :targetBranch
+        and p.number > :after and ${IS_FRESH}`,
+    { repositoryId, headBranch, targetBranch, after },
+  );
+  return heard !== null;
+}
+
+/** Makes an open pull request a card's, whichever card had it before. True where nothing was known of it. */
+export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<boolean> {
+  await trx("pull_requests")
+    .where({ repository_id: pull.repositoryId, number: pull.number })
+    .update({ card_id: pull.cardId });
+  return savePullRequest(trx, pull);
+}
+
+/** What is known of a pull request; null when nothing is. */
+export async function findPullRequest(
+  db: Db,
+  repositoryId: string,
+  number: number,
+): Promise<Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAt" | "heardAction"> | null> {
+  const row = await firstRow<
+    Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAction"> & { heardAt: Date | null }
+  >(
+    db,
+    `select state, head_sha as "headSha", target_branch as "targetBranch", heard_at as "heardAt",
+            heard_action as "heardAction"
+       from pull_requests where repository_id = :repositoryId and number = :number`,
+    { repositoryId, number },
+  );
+  return row && { ...row, heardAt: row.heardAt?.toISOString() ?? null };
+}
+
+/** A pull request's state as it is known, held until the transaction ends; null where it is not known yet. */
+export async function holdPullRequest(
+  trx: Trx,
+  repositoryId: string,
+  number: number,
+): Promise<{ readonly state: LinkedPullRequest["state"] } | null> {
+  return firstRow(
+    trx,
+    `select state from pull_requests where repository_id = :repositoryId and number = :number for no key update`,
+    { repositoryId, number },
+  );
+}

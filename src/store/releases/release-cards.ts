@@ -1,0 +1,125 @@
+import { isoTime, rows, type Db, type Trx } from "../db/connect.ts";
+
+/** A card of a release as the API shows it. */
+export interface ReleaseCard {
+  readonly number: number;
+  readonly title: string;
+  /** Where it stands; null for a card deleted after the release was completed. */
+  readonly statusId: string | null;
+  /** When it was picked (ISO 8601); null for one that was in the scope before the freeze. */
+  readonly pickedAt: string | null;
+}
+
+/** The cards of the release `r`, by number: `ReleaseCard`s as JSON. */
+export const RELEASE_CARDS = `
+  (select coalesce(json_agg(json_build_object(
+                     'number', c.number, 'title', c.title,
+                     'statusId', case when c.deleted_at is null then c.stage_id end,
+                     'pickedAt', ${isoTime("rc.picked_at")}) order by c.number), '[]')
+     from release_cards rc join cards c on c.id = rc.card_id where rc.release_id = r.id)`;
+
+/** The ids of a release's cards by their numbers, in the order of those. */
+export async function mapReleaseCards(db: Db, releaseId: string): Promise<Map<number, string>> {
+  const found = await rows<{ number: number; id: string }>(
+    db,
+    `select c.number, c.id from release_cards rc join cards c on c.id = rc.card_id
+      where rc.release_id = :releaseId order by c.number`,
+    { releaseId },
+  );
+  return new Map(found.map(({ number, id }) => [number, id]));
+}
+
+/** Which of these numbers cards of a board have. */
+export async function listCardNumbers(
+  db: Db,
+  workspaceId: string,
+  numbers: readonly number[],
+): Promise<Set<number>> {
+  const found = await rows<{ number: number }>(
+    db,
+    `select number from cards where workspace_id = :workspaceId and number = any(:numbers) and deleted_at is null`,
+    { workspaceId, numbers: [...numbers] },
+  );
+  return new Set(found.map(({ number }) => number));
+}
+
+export interface ScopedCard {
+  readonly id: string;
+  readonly number: number;
+  readonly projectId: string;
+}
+
+/** The cards of a board with these numbers, by number. Their rows are held until the transaction ends: none is deleted meanwhile. */
+export async function holdCards(
+  trx: Trx,
+  workspaceId: string,
+  numbers: readonly number[],
+): Promise<ScopedCard[]> {
+  const found = await rows<ScopedCard>(
+    trx,
+    `select id, number, project_id as "projectId" from cards
+      where workspace_id = :workspaceId and number = any(:numbers) and deleted_at is null order by id for share`,
+    { workspaceId, numbers: [...numbers] },
+  );
+  return found.toSorted((a, b) => a.number - b.number);
+}
+
+/** The open release a card is in. */
+export interface OpenScope {
+  readonly cardId: string;
+  readonly number: number;
+  readonly releaseId: string;
+  readonly releaseName: string;
+}
+
+/** In which open releases these cards are, by card number. */
+export async function listOpenScopes(db: Db, cardIds: readonly string[]): Promise<OpenScope[]> {
+  return rows<OpenScope>(
+    db,
+    `select rc.card_id as "cardId", c.number, r.id as "releaseId", r.name as "releaseName"
+       from release_cards rc join releases r on r.id = rc.release_id join cards c on c.id = rc.card_id
+      where rc.card_id = any(:cardIds) and rc.is_open order by c.number`,
+    { cardIds: [...cardIds] },
+  );
+}
+
+/** Makes these the cards of an open release, all of them and no others, and gives those it did not have before. */
+export async function saveReleaseCards(
+  trx: Trx,
+  releaseId: string,
+  cardIds: readonly string[],
+): Promise<Set<string>> {
+  await trx("release_cards")
+    .where({ release_id: releaseId })
+    .whereNotIn("card_id", [...cardIds])
+    .delete();
+  const added = await rows<{ cardId: string }>(
+    trx,
+    `insert into release_cards (release_id, card_id)
+     select cast(:releaseId as uuid), card_id from unnest(cast(:cardIds as uuid[])) as chosen (card_id)
+     on conflict (release_id, card_id) do nothing
+     returning card_id as "cardId"`,
+    { releaseId, cardIds: [...cardIds] },
+  );
+  return new Set(added.map(({ cardId }) => cardId));
+}
+
+/** Takes a card out of an open release. */
+export async function removeReleaseCard(db: Db, releaseId: string, cardId: string): Promise<void> {
+  await db("release_cards").where({ release_id: releaseId, card_id: cardId, is_open: true }).delete();
+}
+
+/** Takes a card into an open release, or marks one that is in it already, as picked now. */
+export async function pickReleaseCard(trx: Trx, releaseId: string, cardId: string): Promise<void> {
+  await trx.raw(
+    `insert into release_cards (release_id, card_id, picked_at) values (:releaseId, :cardId, now())
+     on conflict (release_id, card_id) do update set picked_at = now()`,
+    { releaseId, cardId },
+  );
+}
+
+/** Whether a card is in a release. */
+export async function isInRelease(db: Db, releaseId: string, cardId: string): Promise<boolean> {
+  const row = await db("release_cards").where({ release_id: releaseId, card_id: cardId }).first("card_id");
+  return row !== undefined;
+}
