@@ -4,7 +4,7 @@ import { needsGit } from "../flow/move.ts";
 import { setBlocked } from "../store/cards/blocked-cards.ts";
 import { lockCard, type CardHead } from "../store/cards/cards.ts";
 import type { Trx } from "../store/db/connect.ts";
-import { holdStage } from "../store/cards/flows.ts";
+import { holdStage, findProject } from "../store/cards/projects.ts";
 import { countLinks } from "../store/cards/links.ts";
 import {
   findOpenOperation,
@@ -16,7 +16,6 @@ import {
   type Operation,
 } from "../store/ops/operations.ts";
 import { placeCard } from "../store/cards/placing.ts";
-import { findProject } from "../store/cards/projects.ts";
 import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
 import type { Transition } from "./look-at-card.ts";

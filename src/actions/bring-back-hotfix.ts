@@ -10,7 +10,7 @@ import {
   saveBackmergeLook,
   saveBackmergeOpened,
   type Backmerge,
-} from "../store/releases/backmerges.ts";
+} from "../store/releases/release-cards.ts";
 import { findCardById, type CardHead } from "../store/cards/cards.ts";
 import type { Db } from "../store/db/connect.ts";
 import { findIntent, fulfilIntent, recordIntent, withdrawIntent, type Intent } from "../store/ops/intents.ts";

@@ -10,8 +10,8 @@ import {
   listReleaseTags,
   saveReleaseTag,
   type CarriedCard,
-} from "../store/releases/release-tags.ts";
-import type { ReleaseHead } from "../store/releases/releases.ts";
+  type ReleaseHead,
+} from "../store/releases/releases.ts";
 import { listBoardRepositories } from "../store/forge/repositories.ts";
 import { recordEvents } from "../store/events/timeline.ts";
 import { underWay } from "./begin-release-action.ts";

@@ -3,9 +3,13 @@ import { pickBranch, type PickOrder, type PreparedPick } from "../forge/releasin
 import type { RepositoryRef } from "../forge/forge.ts";
 import { findCardById } from "../store/cards/cards.ts";
 import { listLinks } from "../store/cards/links.ts";
-import { forgetPickBranches, notePickBranch } from "../store/releases/pick-branches.ts";
+import {
+  forgetPickBranches,
+  notePickBranch,
+  listReleaseBranches,
+  type ReleaseBranch,
+} from "../store/releases/release-branches.ts";
 import { saveProgress } from "../store/releases/release-actions.ts";
-import { listReleaseBranches, type ReleaseBranch } from "../store/releases/release-branches.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { Deps } from "./deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";

@@ -2,8 +2,9 @@ import { notFound } from "../errors.ts";
 import { wikiLinksOf } from "../flow/wiki-links.ts";
 import type { Trx } from "../store/db/connect.ts";
 import { setPageLinks, takeSlug } from "../store/cards/page-links.ts";
-import { pageRankAt, pageRankAtEnd } from "../store/cards/page-places.ts";
 import {
+  pageRankAt,
+  pageRankAtEnd,
   findPage,
   holdPages,
   readPage,

@@ -1,9 +1,8 @@
 import { conflict, invalid, type Issue } from "../errors.ts";
 import { isTagName } from "../flow/ref-name.ts";
 import type { Trx } from "../store/db/connect.ts";
-import { listReleaseRepositories } from "../store/releases/release-repositories.ts";
-import { listReleaseTags } from "../store/releases/release-tags.ts";
-import type { ReleaseHead } from "../store/releases/releases.ts";
+import { listReleaseRepositories } from "../store/releases/release-branches.ts";
+import { listReleaseTags, type ReleaseHead } from "../store/releases/releases.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { carryOutComplete } from "./carry-out-complete.ts";

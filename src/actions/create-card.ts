@@ -8,13 +8,12 @@ import {
   type NewCard,
   type Priority,
 } from "../store/cards/cards.ts";
-import { countColumn } from "../store/cards/column-counts.ts";
+import { countColumn, rankAtEnd } from "../store/cards/placing.ts";
 import type { Trx } from "../store/db/connect.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import { setCardLabels } from "../store/cards/labels.ts";
 import { insertLinks } from "../store/cards/links.ts";
 import { LAST_INDEX } from "../store/ops/operations.ts";
-import { rankAtEnd } from "../store/cards/placing.ts";
 import { lockProject, type Project } from "../store/cards/projects.ts";
 import { listProjectRepositories } from "../store/forge/repositories.ts";
 import { recordEvents } from "../store/events/timeline.ts";

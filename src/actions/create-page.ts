@@ -1,7 +1,6 @@
 import { wikiLinksOf } from "../flow/wiki-links.ts";
 import { setPageLinks, takeSlug } from "../store/cards/page-links.ts";
-import { pageRankAtEnd } from "../store/cards/page-places.ts";
-import { holdPages, insertPage, readPage } from "../store/cards/pages.ts";
+import { pageRankAtEnd, holdPages, insertPage, readPage } from "../store/cards/pages.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import type { Deps } from "./deps.ts";

@@ -2,11 +2,10 @@ import { conflict, invalid, notFound } from "../errors.ts";
 import { slugOf } from "../flow/branch-name.ts";
 import { DEFAULT_FLOW } from "../flow/flow.ts";
 import { insertProject } from "../store/cards/projects.ts";
-import { unlessTaken } from "../store/db/violations.ts";
+import { unlessTaken, transaction } from "../store/db/transaction.ts";
 import { findOrganization, insertWorkspace } from "../store/tenancy/workspaces.ts";
 import type { Deps } from "./deps.ts";
 import { freshFlow } from "./fresh-flow.ts";
-import { transaction } from "../store/db/transaction.ts";
 
 const MAX_NAME = 80;
 

@@ -1,6 +1,5 @@
 import { notFound } from "../errors.ts";
-import { handOnChildren } from "../store/cards/page-places.ts";
-import { findPage, holdPages, removePage, type PageHead } from "../store/cards/pages.ts";
+import { handOnChildren, findPage, holdPages, removePage, type PageHead } from "../store/cards/pages.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 

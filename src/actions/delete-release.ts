@@ -1,6 +1,5 @@
 import { conflict } from "../errors.ts";
-import { listReleaseTags } from "../store/releases/release-tags.ts";
-import { removeRelease, type ReleaseHead } from "../store/releases/releases.ts";
+import { listReleaseTags, removeRelease, type ReleaseHead } from "../store/releases/releases.ts";
 import { requireIdle } from "./begin-release-action.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";

@@ -10,7 +10,7 @@ import type {
 } from "../forge/events.ts";
 import type { ForgeAccount } from "../forge/forge.ts";
 import { findCardById } from "../store/cards/cards.ts";
-import { listOutcomes, saveCheckReport } from "../store/forge/check-reports.ts";
+import { listOutcomes, saveCheckReport, findBranchOwner } from "../store/forge/branches.ts";
 import type { Db } from "../store/db/connect.ts";
 import {
   dropAsks,
@@ -21,7 +21,6 @@ import {
   type Conversation,
   type Turn,
 } from "../store/events/conversations.ts";
-import { findBranchOwner } from "../store/forge/branches.ts";
 import { findForgeUser } from "../store/tenancy/users.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";

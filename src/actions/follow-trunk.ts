@@ -12,10 +12,11 @@ import {
   listNewTrunks,
   listTrunks,
   saveHistory,
+  confirmTip,
+  hearOfTip,
   type ListedTrunk,
   type Trunk,
 } from "../store/forge/trunks.ts";
-import { confirmTip, hearOfTip } from "../store/forge/trunk-tips.ts";
 import type { Deps } from "./deps.ts";
 import { recheckLacking } from "./recheck-blocked.ts";
 import { transaction } from "../store/db/transaction.ts";

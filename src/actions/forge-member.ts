@@ -1,6 +1,6 @@
 import { notFound } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
-import { insertAgent } from "../store/tenancy/agents.ts";
+import { insertAgent } from "../store/tenancy/users.ts";
 import { setMembership } from "../store/tenancy/credentials.ts";
 import { findWorkspace } from "../store/tenancy/workspaces.ts";
 import type { Deps } from "./deps.ts";

@@ -12,7 +12,7 @@ import {
 import { saveProgress } from "../store/releases/release-actions.ts";
 import { freezeScope, type ReleaseHead } from "../store/releases/releases.ts";
 import { listProjectRepositories, type Repository } from "../store/forge/repositories.ts";
-import { findTip } from "../store/forge/trunk-tips.ts";
+import { findTip } from "../store/forge/trunks.ts";
 import { underWay } from "./begin-release-action.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";

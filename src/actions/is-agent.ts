@@ -1,6 +1,6 @@
 import { isKnownAgent } from "../flow/agents.ts";
 import type { ForgeAccount } from "../forge/forge.ts";
-import { isRegisteredAgent } from "../store/tenancy/agents.ts";
+import { isRegisteredAgent } from "../store/tenancy/users.ts";
 import type { Db } from "../store/db/connect.ts";
 
 /** Whether a forge account is an agent on a board: one that everybody knows, or that the board has registered. */

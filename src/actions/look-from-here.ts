@@ -3,7 +3,7 @@ import { ruleAsks, targetOf } from "../flow/flow.ts";
 import { planMove, type RepositoryState } from "../flow/move.ts";
 import { listLinks, type Link } from "../store/cards/links.ts";
 import { listCuts } from "../store/events/timeline.ts";
-import { findTip } from "../store/forge/trunk-tips.ts";
+import { findTip } from "../store/forge/trunks.ts";
 import type { Deps } from "./deps.ts";
 import type { Transition, Look } from "./look-at-card.ts";
 

@@ -6,11 +6,11 @@ import {
   settleMirror,
   takeDueMirrors,
   triesOfDueMirrors,
+  readSecret,
   type DueMirror,
 } from "../store/events/comment-mirrors.ts";
 import type { Db } from "../store/db/connect.ts";
 import { addJob } from "../store/db/jobs.ts";
-import { readSecret } from "../store/events/secrets.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { targetOf } from "../flow/flow.ts";
 import type { RepositoryRef } from "../forge/forge.ts";
 import { listReleaseBranches } from "../store/releases/release-branches.ts";
-import { listReleaseTags, saveReleaseTag } from "../store/releases/release-tags.ts";
+import { listReleaseTags, saveReleaseTag } from "../store/releases/releases.ts";
 import type { Repository } from "../store/forge/repositories.ts";
-import { findTip } from "../store/forge/trunk-tips.ts";
+import { findTip } from "../store/forge/trunks.ts";
 import type { Deps } from "./deps.ts";
 import { recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
 

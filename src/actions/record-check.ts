@@ -1,7 +1,6 @@
 import { checksState } from "../flow/checks.ts";
 import type { CheckReported } from "../forge/events.ts";
-import { listOutcomes, saveCheckReport } from "../store/forge/check-reports.ts";
-import { holdBranch, listBranchesAt } from "../store/forge/branches.ts";
+import { listOutcomes, saveCheckReport, holdBranch, listBranchesAt } from "../store/forge/branches.ts";
 import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";

@@ -1,10 +1,9 @@
 import type { Commented } from "../forge/events.ts";
-import { adoptMirror, dropMirror, findMirrored } from "../store/events/comment-mirrors.ts";
+import { adoptMirror, dropMirror, findMirrored, readSecret } from "../store/events/comment-mirrors.ts";
 import { removeForgeComment, saveForgeComment } from "../store/events/comments.ts";
 import { findCardById } from "../store/cards/cards.ts";
 import { findPullRequestOwner } from "../store/forge/pull-requests.ts";
 import type { Repository } from "../store/forge/repositories.ts";
-import { readSecret } from "../store/events/secrets.ts";
 import { markedComment, tellableBody } from "./comment-mark.ts";
 import type { Deps } from "./deps.ts";
 import { forgeActor } from "./forge-actor.ts";

@@ -5,7 +5,7 @@ import { setBranch, setHeadSha } from "../store/forge/branches.ts";
 import { savePullRequest, type PullRequestRow } from "../store/forge/pull-requests.ts";
 import { addPromotion, isOperationOurs } from "../store/ops/operations.ts";
 import { recordEvents, type EventKind } from "../store/events/timeline.ts";
-import { doubtTip } from "../store/forge/trunk-tips.ts";
+import { doubtTip } from "../store/forge/trunks.ts";
 import { beingMoved } from "./begin-move.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";

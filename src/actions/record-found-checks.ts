@@ -1,7 +1,6 @@
 import { checksState } from "../flow/checks.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
-import { listOutcomes } from "../store/forge/check-reports.ts";
-import { holdBranch } from "../store/forge/branches.ts";
+import { listOutcomes, holdBranch } from "../store/forge/branches.ts";
 import { saveFoundReport, type KnownBranch } from "../store/ops/reconciling.ts";
 import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";

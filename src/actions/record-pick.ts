@@ -1,9 +1,7 @@
-import { noteBackmerge } from "../store/releases/backmerges.ts";
+import { noteBackmerge, isInRelease, pickReleaseCard } from "../store/releases/release-cards.ts";
 import type { CardHead } from "../store/cards/cards.ts";
 import type { Trx } from "../store/db/connect.ts";
-import { forgetPickBranches } from "../store/releases/pick-branches.ts";
-import { setReleaseBranchHead } from "../store/releases/release-branches.ts";
-import { isInRelease, pickReleaseCard } from "../store/releases/release-cards.ts";
+import { forgetPickBranches, setReleaseBranchHead } from "../store/releases/release-branches.ts";
 import type { ReleaseHead } from "../store/releases/releases.ts";
 import { recordEvents } from "../store/events/timeline.ts";
 import type { RunningAction } from "./begin-release-action.ts";

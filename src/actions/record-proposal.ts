@@ -1,7 +1,7 @@
 import type { Commented, PullRequestEvent } from "../forge/events.ts";
 import { findCardById } from "../store/cards/cards.ts";
 import { findBranchOwner } from "../store/forge/branches.ts";
-import { findProposedCard, removeProposal, saveProposal } from "../store/forge/proposals.ts";
+import { findProposedCard, removeProposal, saveProposal } from "../store/forge/pull-requests.ts";
 import type { Repository } from "../store/forge/repositories.ts";
 import { recordEvents, type EventKind } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";

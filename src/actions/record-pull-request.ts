@@ -1,6 +1,6 @@
 import type { PullRequestEvent } from "../forge/events.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
-import { clearMergedBackmerge } from "../store/releases/backmerges.ts";
+import { clearMergedBackmerge } from "../store/releases/release-cards.ts";
 import { findCardById } from "../store/cards/cards.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import {

@@ -1,18 +1,18 @@
 import { checksState } from "../flow/checks.ts";
 import type { Pushed } from "../forge/events.ts";
-import { listCardsWaitingFor } from "../store/releases/backmerges.ts";
+import { listCardsWaitingFor } from "../store/releases/release-cards.ts";
 import { findCardById } from "../store/cards/cards.ts";
-import { listOutcomes } from "../store/forge/check-reports.ts";
-import type { Trx } from "../store/db/connect.ts";
-import { findIntent } from "../store/ops/intents.ts";
-import { forgetInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
 import {
+  listOutcomes,
   findBranchOwner,
   holdBranch,
   noteFound,
   setHeadSha,
   type HeldBranch,
 } from "../store/forge/branches.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { findIntent } from "../store/ops/intents.ts";
+import { forgetInboxItems, putInboxItem } from "../store/inbox/stored-items.ts";
 import { listLinks, type Link } from "../store/cards/links.ts";
 import { recordEvents, type NewEvent } from "../store/events/timeline.ts";
 import { branchKey, deletedBranchItem } from "./branch-items.ts";

@@ -1,7 +1,7 @@
 import type { RepositoryChanged } from "../forge/events.ts";
 import { listBlockedCards } from "../store/cards/blocked-cards.ts";
 import { findRepositoryByForgeId } from "../store/forge/repositories.ts";
-import { doubtTips } from "../store/forge/trunk-tips.ts";
+import { doubtTips } from "../store/forge/trunks.ts";
 import type { Deps } from "./deps.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { syncInstallation } from "./sync-installation.ts";

@@ -1,6 +1,6 @@
 import { conflict } from "../errors.ts";
 import type { Trx } from "../store/db/connect.ts";
-import { listOpenReleaseBranches } from "../store/releases/release-repositories.ts";
+import { listOpenReleaseBranches } from "../store/releases/release-branches.ts";
 
 /**
  * Refuses to let a project part with repositories in which an open release of its has a branch. The project's row is held by the caller: no

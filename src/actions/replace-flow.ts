@@ -8,8 +8,9 @@ import {
   listBlockedCards,
   listUnfinishedMoves,
   saveFlow,
-} from "../store/cards/flows.ts";
-import { findProject, type Project } from "../store/cards/projects.ts";
+  findProject,
+  type Project,
+} from "../store/cards/projects.ts";
 import { listProjectRepositories } from "../store/forge/repositories.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";

@@ -4,7 +4,7 @@ import {
   forgetPickBranches,
   listPickLeftovers,
   type PickLeftovers,
-} from "../store/releases/pick-branches.ts";
+} from "../store/releases/release-branches.ts";
 import type { Deps } from "./deps.ts";
 
 export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";

@@ -1,7 +1,6 @@
 import { checksState } from "../flow/checks.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
-import { takeBranch } from "../store/forge/branches.ts";
-import { listOutcomes } from "../store/forge/check-reports.ts";
+import { takeBranch, listOutcomes } from "../store/forge/branches.ts";
 import type { Trx } from "../store/db/connect.ts";
 import { forgetInboxItems } from "../store/inbox/stored-items.ts";
 import { adoptPullRequest } from "../store/forge/pull-requests.ts";

@@ -8,7 +8,7 @@ import {
   type CardHead,
   type Priority,
 } from "../store/cards/cards.ts";
-import { countColumn } from "../store/cards/column-counts.ts";
+import { countColumn } from "../store/cards/placing.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import { setCardLabels } from "../store/cards/labels.ts";
 import { lockProject } from "../store/cards/projects.ts";

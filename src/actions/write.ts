@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { busy } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
-import type { CachedCredential } from "../store/tenancy/cached-credential.ts";
+import type { CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Trx } from "../store/db/connect.ts";
 import {
   claimKey,

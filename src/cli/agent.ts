@@ -1,7 +1,7 @@
 import { registerAgent } from "../actions/forge-member.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
-import { listAgents, removeAgent } from "../store/tenancy/agents.ts";
+import { listAgents, removeAgent } from "../store/tenancy/users.ts";
 import {
   commandOf,
   printResult,

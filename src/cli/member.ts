@@ -3,7 +3,7 @@ import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
 import { findWorkspace } from "../store/tenancy/workspaces.ts";
-import { listMemberEntries, removeMember } from "../store/tenancy/members.ts";
+import { listMemberEntries, removeMember } from "../store/tenancy/users.ts";
 import {
   commandOf,
   printResult,

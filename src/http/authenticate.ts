@@ -2,8 +2,7 @@ import { LRUCache } from "lru-cache";
 import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
 import { Problem } from "../errors.ts";
 import type { Db } from "../store/db/connect.ts";
-import { findCredential, type Credential } from "../store/tenancy/credentials.ts";
-import { CachedCredential } from "../store/tenancy/cached-credential.ts";
+import { findCredential, CachedCredential, type Credential } from "../store/tenancy/credentials.ts";
 
 const refuse = (): Problem =>
   new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`.");

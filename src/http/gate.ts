@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem, tooMany } from "../errors.ts";
 import type { Db } from "../store/db/connect.ts";
-import { StaleCredential, type CachedCredential } from "../store/tenancy/cached-credential.ts";
+import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
 import { Authentication } from "./authenticate.ts";
 import { FailedKeys } from "./failed-keys.ts";
 import { TokenBuckets } from "./token-buckets.ts";

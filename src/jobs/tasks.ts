@@ -28,7 +28,7 @@ import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-
 import { syncInstallations } from "../actions/sync-installations.ts";
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
 import { dropOldBoardChanges } from "../store/cards/ready-boards.ts";
-import { dropOldPlaceChanges } from "../store/cards/column-counts.ts";
+import { dropOldPlaceChanges } from "../store/cards/placing.ts";
 import type { Retention } from "../store/ops/retention.ts";
 import { addJob, forgetGivenUp } from "../store/db/jobs.ts";
 import { hearAgain } from "../webhooks/hear-again.ts";

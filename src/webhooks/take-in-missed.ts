@@ -2,8 +2,7 @@ import type { Deps } from "../actions/deps.ts";
 import type { DeliveryAttempt } from "../forge/forge.ts";
 import { isTranslated, whereOf } from "../forge/github/translate-delivery.ts";
 import { clockOf } from "../store/forge/installations.ts";
-import { listUnknown } from "../store/forge/deliveries.ts";
-import { markRepaired, repairedUntil } from "../store/forge/repairs.ts";
+import { listUnknown, markRepaired, repairedUntil } from "../store/forge/deliveries.ts";
 import { receiveDelivery } from "./receive.ts";
 
 export const TAKE_IN_MISSED = "take-in-missed-deliveries";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { generateNKeysBetween } from "fractional-indexing";
 import type { RunningService } from "../../src/service.ts";
-import { countColumn } from "../../src/store/cards/column-counts.ts";
+import { countColumn } from "../../src/store/cards/placing.ts";
 import { rows, type Trx } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/second-service.ts";

@@ -1,6 +1,6 @@
 /** What the forge sent and never arrived is found in its own log of deliveries. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { markRepaired } from "../../src/store/forge/repairs.ts";
+import { markRepaired } from "../../src/store/forge/deliveries.ts";
 import { retryParked } from "../../src/webhooks/retry-parked.ts";
 import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
 import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listMembers } from "../../store/tenancy/members.ts";
+import { listMembers } from "../../store/tenancy/users.ts";
 import { listRoute } from "../list-route.ts";
 import type { Route } from "../route.ts";
 import { role, user } from "./shapes.ts";

@@ -1,12 +1,11 @@
 import type { Blocked } from "../../flow/blocked.ts";
 import type { ChecksState } from "../../flow/checks.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { whileItStands } from "../db/violations.ts";
+import { whileItStands } from "../db/transaction.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
-import type { CachedCredential } from "../tenancy/cached-credential.ts";
-import { STAMP } from "../tenancy/credentials.ts";
+import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import type { User } from "../tenancy/users.ts";
-import { countColumn } from "./column-counts.ts";
+import { countColumn } from "./placing.ts";
 import type { CardLabel } from "./labels.ts";
 import { cardColumns, cardFrom, CARD_COLUMNS } from "./shown-card.ts";
 

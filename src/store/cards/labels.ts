@@ -1,7 +1,7 @@
 import type { Color } from "../../flow/colors.ts";
 import { foldName } from "../../flow/fold-name.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
-import { unlessTaken } from "../db/violations.ts";
+import { unlessTaken } from "../db/transaction.ts";
 
 export interface Label {
   readonly id: string;

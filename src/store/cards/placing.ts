@@ -1,7 +1,6 @@
 import { generateKeyBetween } from "fractional-indexing";
-import { rows, type Trx } from "../db/connect.ts";
-import { allInOrder } from "../db/transaction.ts";
-import { whileItStands } from "../db/violations.ts";
+import { rows, firstRow, type Trx, type Db } from "../db/connect.ts";
+import { allInOrder, whileItStands } from "../db/transaction.ts";
 
 /**
  * Locks a column until the transaction ends, so that two cards never get one place. Everybody takes exactly one of these, and
@@ -52,4 +51,60 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, index
       rank,
     }),
   );
+}
+
+/** Of a long column every so many ranks are kept, as `place_in_long_column` knows. */
+const EVERY = 256;
+
+/** One caller at a time, and not before all transactions are over that may not have noted their changes. */
+const GO_THROUGH = `
+  with known as materialized (select k.stage_id, k.since from column_counts k where k.stage_id = :stageId),
+  turn as materialized (
+    select known.stage_id from known
+     where known.since <= pg_snapshot_xmin(pg_current_snapshot())
+       and pg_try_advisory_xact_lock(hashtextextended('column-count:' || cast(known.stage_id as text), 0))),
+  gone_through as materialized (
+    select array_agg(ranked.rank order by ranked.rank) filter (where ranked.nth % ${EVERY} = 1) as ranks
+      from turn, lateral (
+           select c.rank, row_number() over (order by c.rank) as nth
+             from cards c where c.stage_id = turn.stage_id and c.deleted_at is null) ranked),
+  kept as (
+    update column_counts k
+       set snapshot = pg_current_snapshot(), server = pg_postmaster_start_time(), at = now(), ranks = gone_through.ranks
+      from turn, gone_through
+     where k.stage_id = turn.stage_id and gone_through.ranks is not null)
+  select 1 from known where since is not null`;
+
+/**
+ * Counts a long column and keeps ranks that `place_in_long_column` counts on from, so that the cost of a card's position does
+ * not grow with the column. From the first time on, triggers record the column's changes. Does nothing while another caller
+ * counts it, or a transaction that did not record its changes is still open: a later caller counts it then.
+ */
+export async function countColumn(db: Db, stageId: string): Promise<void> {
+  if (await firstRow(db, GO_THROUGH, { stageId })) return;
+  await rows(db, "insert into column_counts (stage_id) values (:stageId) on conflict do nothing", {
+    stageId,
+  });
+  await rows(
+    db,
+    "update column_counts set since = pg_current_xact_id() where stage_id = :stageId and since is null",
+    { stageId },
+  );
+  await rows(db, GO_THROUGH, { stageId });
+}
+
+/** Drops counts that are good no more, and changes that no other one is counted on from. Gives how many changes. */
+export async function dropOldPlaceChanges(db: Db): Promise<number> {
+  await rows(db, "delete from column_counts where at < now() - interval '2 hours'");
+  const dropped = await firstRow<{ count: number }>(
+    db,
+    `with dropped as (
+       delete from place_changes p
+        where p.at < now() - interval '2 hours'
+          and not exists (select 1 from column_counts k
+                           where k.stage_id = p.stage_id and not pg_visible_in_snapshot(p.xid, k.snapshot))
+       returning 1)
+     select count(*) as count from dropped`,
+  );
+  return dropped?.count ?? 0;
 }

@@ -1,5 +1,5 @@
 import { isoTime } from "../db/connect.ts";
-import { CHECKS_STATE } from "../forge/check-reports.ts";
+import { CHECKS_STATE } from "../forge/branches.ts";
 import { userJson } from "../tenancy/users.ts";
 import { cardLabelsJson } from "./labels.ts";
 

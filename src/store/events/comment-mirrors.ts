@@ -1,7 +1,7 @@
 import type { RepositoryRef } from "../../forge/forge.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
-import { REF } from "../forge/connections.ts";
-import { READS_LAG } from "../forge/reads-lag.ts";
+import { READS_LAG } from "../forge/pull-requests.ts";
+import { REF } from "../forge/repositories.ts";
 
 /** A comment that a pull request does not show as it is now, and all it takes to write it there. */
 export interface DueMirror {
@@ -134,3 +134,12 @@ const columns = ({ commentId, repositoryId, prNumber }: MirrorKey): Record<strin
   repository_id: repositoryId,
   pr_number: prNumber,
 });
+
+/** A key of this database's own. It is made with the database, and nothing but the database knows it. */
+export async function readSecret(db: Db, name: "comment_marks"): Promise<Buffer> {
+  const secret = await firstRow<{ value: Buffer }>(db, "select value from secrets where name = :name", {
+    name,
+  });
+  if (!secret) throw new Error(`no secret ${name}`);
+  return secret.value;
+}

@@ -1,7 +1,35 @@
-import type { Broken } from "../../flow/connection.ts";
+import { BROKEN_KINDS, BROKEN_WORDS, type Broken } from "../../flow/connection.ts";
 import type { Feature, RepositoryRef } from "../../forge/forge.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { BROKEN, REF } from "./connections.ts";
+
+const OUT_OF_REACH = `
+  case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended'
+       when o.refused is not null then 'refused' when not r.connected then 'not_granted' end`;
+
+/** Why a repository `r` of the organization `o` cannot be used, in SQL; null while it can. */
+export const BROKEN = `coalesce(${OUT_OF_REACH}, case when r.archived then 'archived' end)`;
+
+/** How long a noted lack counts: plans and server versions change. */
+const LACK_LASTS = "interval '1 hour'";
+
+/**
+ * The `RepositoryRef` of a repository `r` of the organization `o`, in SQL; null while the forge must
+ * not be asked about it. An archived repository can be read, and the read shows when it no longer is.
+ */
+export const REF = `
+  case when ${OUT_OF_REACH} is null then json_build_object(
+    'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name, 'nodeId', r.node_id,
+    'lacks', array_remove(array[
+      case when r.lacks_drafts_at > now() - ${LACK_LASTS} then 'drafts' end,
+      case when r.lacks_async_merge_at > now() - ${LACK_LASTS} then 'async_merge' end], null)) end`;
+
+/** What is wrong with a connection, in SQL: the words for what `broken`, itself SQL, comes to. */
+export const brokenWords = (broken: string): string => {
+  const cases = BROKEN_KINDS.map(
+    (name) => `when '${name}' then '${BROKEN_WORDS[name].replaceAll("'", "''")}'`,
+  );
+  return `case ${broken} ${cases.join(" ")} end`;
+};
 
 export interface Repository {
   readonly id: string;
@@ -52,11 +80,11 @@ export async function listProjectRepositories(db: Db, projectId: string): Promis
   );
 }
 
-const LACKING = { drafts: "lacks_drafts_at", async_merge: "lacks_async_merge_at" } as const;
+const LACK_COLUMNS = { drafts: "lacks_drafts_at", async_merge: "lacks_async_merge_at" } as const;
 
 /** Remembers for all processes that a repository lacks something, or that it does not. */
 export async function noteLacking(db: Db, forgeId: number, what: Feature, isLacking: boolean): Promise<void> {
-  const column = LACKING[what];
+  const column = LACK_COLUMNS[what];
   const known = db("repositories").where({ forge_id: forgeId });
   if (isLacking) await known.update({ [column]: db.fn.now() });
   else await known.whereNotNull(column).update({ [column]: null });

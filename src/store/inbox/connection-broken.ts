@@ -1,4 +1,4 @@
-import { BROKEN, brokenWords } from "../forge/connections.ts";
+import { BROKEN, brokenWords } from "../forge/repositories.ts";
 import type { DerivedKind } from "./kinds.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import type { CachedCredential } from "../tenancy/cached-credential.ts";
-import { STAMP } from "../tenancy/credentials.ts";
+import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { isHeld } from "./instances.ts";
 
 /** A key this request holds. `attempt` fences it: once somebody else took it over, this holder's writes no longer match. */

@@ -1,5 +1,5 @@
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { whileItStands } from "../db/violations.ts";
+import { whileItStands } from "../db/transaction.ts";
 import { isHeld } from "./instances.ts";
 
 /** A merge that a move brought about. */

@@ -1,6 +1,6 @@
 import type { RepositoryRef } from "../../forge/forge.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { REF } from "../forge/connections.ts";
+import { REF } from "../forge/repositories.ts";
 import { UNHEARD_CUT } from "./intents.ts";
 
 /** A branch of a card that may still change, with what is known of it. */

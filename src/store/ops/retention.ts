@@ -1,6 +1,6 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { transaction } from "../db/transaction.ts";
-import { markRepaired } from "../forge/repairs.ts";
+import { markRepaired } from "../forge/deliveries.ts";
 
 /** How long what has been is kept, in days. */
 export interface Retention {

@@ -79,3 +79,102 @@ export async function removeReleaseBranches(
     .whereIn("repository_id", [...repositoryIds])
     .delete();
 }
+
+/** A repository as a release concerns it. */
+export interface ReleaseRepository {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  /** The release's branch there, and its tip as we left it; null while it is not frozen. */
+  readonly branchName: string | null;
+  readonly headSha: string | null;
+  /** Whether a card of the release is linked to it. */
+  readonly holdsCards: boolean;
+}
+
+/** The repositories of the project of the release `r`, and those it has a branch in. */
+const REPOSITORIES = `
+  select p.id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName", b.head_sha as "headSha",
+         exists (select 1 from release_cards rc join card_repositories cr on cr.card_id = rc.card_id
+                  where rc.release_id = r.id and cr.repository_id = p.id) as "holdsCards"
+    from repositories p
+    left join release_branches b on b.release_id = r.id and b.repository_id = p.id and b.head_sha is not null
+   where p.project_id = r.project_id
+      or p.id in (select repository_id from release_branches where release_id = r.id)`;
+
+/** The same by name: `ReleaseRepository`s as JSON. */
+export const RELEASE_REPOSITORIES = `
+  (select coalesce(json_agg(told order by told."fullName"), '[]') from (${REPOSITORIES}) told)`;
+
+/** The repositories of a release's project, and those it has a branch in, by name. */
+export async function listReleaseRepositories(db: Db, releaseId: string): Promise<ReleaseRepository[]> {
+  return rows<ReleaseRepository>(
+    db,
+    `select told.* from releases r cross join lateral (${REPOSITORIES}) told
+      where r.id = :releaseId order by told."fullName"`,
+    { releaseId },
+  );
+}
+
+/** A branch of an open release, which needs its repository to stay. */
+export interface OpenReleaseBranch {
+  readonly repositoryId: string;
+  readonly releaseName: string;
+  readonly branchName: string;
+}
+
+/** The branches of a project's open releases, in these repositories. */
+export async function listOpenReleaseBranches(
+  db: Db,
+  projectId: string,
+  repositoryIds: readonly string[],
+): Promise<OpenReleaseBranch[]> {
+  return rows<OpenReleaseBranch>(
+    db,
+    `select b.repository_id as "repositoryId", r.name as "releaseName", b.branch_name as "branchName"
+       from release_branches b join releases r on r.id = b.release_id
+      where r.project_id = :projectId and r.status = 'open' and b.repository_id = any(:repositoryIds)
+      order by r.id, b.branch_name`,
+    { projectId, repositoryIds: [...repositoryIds] },
+  );
+}
+
+/** Notes that a pick is about to have its temporary branch in a repository. */
+export async function notePickBranch(db: Db, actionId: string, repositoryId: string): Promise<void> {
+  await db("pick_branches")
+    .insert({ action_id: actionId, repository_id: repositoryId })
+    .onConflict()
+    .ignore();
+}
+
+/** Says that the temporary branches of these picks are gone from a repository. */
+export async function forgetPickBranches(
+  db: Db,
+  actionIds: readonly string[],
+  repositoryId: string,
+): Promise<void> {
+  await db("pick_branches")
+    .where({ repository_id: repositoryId })
+    .whereIn("action_id", [...actionIds])
+    .delete();
+}
+
+/** A repository where picks that have ended may have left their branches. */
+export interface PickLeftovers {
+  readonly repositoryId: string;
+  readonly ref: RepositoryRef;
+  readonly actionIds: readonly string[];
+}
+
+/** Where picks that have ended, well or not, may have left something. Not told of repositories that may not be asked. */
+export async function listPickLeftovers(db: Db): Promise<PickLeftovers[]> {
+  return rows<PickLeftovers>(
+    db,
+    `select r.id as "repositoryId", array_agg(b.action_id) as "actionIds",
+            json_build_object('installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) as ref
+       from pick_branches b
+       join release_actions a on a.id = b.action_id and a.state <> 'running'
+       join repositories r on r.id = b.repository_id and r.connected
+       join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended
+      group by r.id, o.id order by r.id`,
+  );
+}

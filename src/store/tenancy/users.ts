@@ -1,5 +1,6 @@
+import type { Role } from "../../flow/roles.ts";
 import type { ForgeAccount } from "../../forge/forge.ts";
-import { firstRow, type Db } from "../db/connect.ts";
+import { firstRow, rows, type Db } from "../db/connect.ts";
 
 export type UserKind = "human" | "machine" | "agent";
 
@@ -60,4 +61,106 @@ export async function seeForgeUser(
 /** The account with this id of the forge's; null where nothing of it was ever heard. */
 export async function findForgeUser(db: Db, forgeId: number): Promise<{ readonly id: string } | null> {
   return firstRow(db, "select id from users where forge_account_id = :forgeId", { forgeId });
+}
+
+export interface Member extends User {
+  readonly role: Role;
+}
+
+/** The members of a board, who has been one longest first. */
+export async function listMembers(db: Db, workspaceId: string): Promise<Member[]> {
+  return rows<Member>(
+    db,
+    `select u.id, u.name, u.avatar_url as "avatarUrl", ${kindOn("m.workspace_id", "u")} as kind, m.role
+       from memberships m join users u on u.id = m.user_id
+      where m.workspace_id = :workspaceId order by m.created_at, u.id`,
+    { workspaceId },
+  );
+}
+
+/** A member by what a person at the command line knows of it. */
+export interface MemberEntry {
+  readonly id: string;
+  /** Null for an API credential. */
+  readonly login: string | null;
+  readonly name: string;
+  readonly kind: User["kind"];
+  readonly role: Role;
+}
+
+/** The members of a board with their logins, who has been one longest first. */
+export async function listMemberEntries(db: Db, workspaceId: string): Promise<MemberEntry[]> {
+  return rows<MemberEntry>(
+    db,
+    `select u.id, u.login, u.name, ${kindOn("m.workspace_id", "u")} as kind, m.role
+       from memberships m join users u on u.id = m.user_id
+      where m.workspace_id = :workspaceId order by m.created_at, u.id`,
+    { workspaceId },
+  );
+}
+
+/** Takes a board's member with this login away from it; false where it has none. */
+export async function removeMember(db: Db, workspaceId: string, login: string): Promise<boolean> {
+  const removed = await rows(
+    db,
+    `delete from memberships m using users u
+      where u.id = m.user_id and m.workspace_id = :workspaceId and lower(u.login) = lower(:login)
+     returning u.id`,
+    { workspaceId, login },
+  );
+  return removed.length > 0;
+}
+
+/** A forge account that a board takes for an agent. */
+export interface RegisteredAgent {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly login: string;
+}
+
+/** Takes an account for an agent on a board from now on; once is enough. */
+export async function insertAgent(db: Db, workspaceId: string, userId: string): Promise<void> {
+  await db("workspace_agents")
+    .insert({ workspace_id: workspaceId, user_id: userId })
+    .onConflict(["workspace_id", "user_id"])
+    .ignore();
+}
+
+/** The accounts registered as agents, on one board or (null) on all, the oldest first. */
+export async function listAgents(db: Db, workspaceId: string | null): Promise<RegisteredAgent[]> {
+  return rows<RegisteredAgent>(
+    db,
+    `select wa.workspace_id as "workspaceId", u.id, u.login
+       from workspace_agents wa join users u on u.id = wa.user_id
+      where :workspaceId::uuid is null or wa.workspace_id = :workspaceId
+      order by wa.created_at, u.id`,
+    { workspaceId },
+  );
+}
+
+/** Takes the account with this login for an agent no longer; false where it was none there. */
+export async function removeAgent(db: Db, workspaceId: string, login: string): Promise<boolean> {
+  const removed = await rows(
+    db,
+    `delete from workspace_agents wa using users u
+      where u.id = wa.user_id and wa.workspace_id = :workspaceId and lower(u.login) = lower(:login)
+     returning u.id`,
+    { workspaceId, login },
+  );
+  return removed.length > 0;
+}
+
+/** Whether a board has registered a forge account as an agent. */
+export async function isRegisteredAgent(
+  db: Db,
+  workspaceId: string,
+  forgeAccountId: number,
+): Promise<boolean> {
+  const found = await rows(
+    db,
+    `select 1 from workspace_agents wa join users u on u.id = wa.user_id
+      where wa.workspace_id = :workspaceId and u.forge_account_id = :forgeAccountId`,
+    { workspaceId, forgeAccountId },
+  );
+  return found.length > 0;
 }
