@@ -75,7 +75,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I6",
     edits: [
       {
-        file: "store/inbox/pr-merged-outside.js",
+        file: "store/inbox/pull-request-items.js",
         find: "t.login is not null",
         replace: "t.login is null",
       },

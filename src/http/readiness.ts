@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import { isDatabaseAway, type Db } from "../store/db/connect.ts";
 import { pendingMigrations } from "../store/db/migrate.ts";
-import { readStanding } from "../store/ops/standing.ts";
+import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 
 /** Due jobs that nobody takes for this long say that no worker works, in seconds. */
 const LONGEST_QUEUE_AGE = 600;
@@ -55,7 +55,7 @@ async function checkReadiness({ db, log, hasAppKey, isDraining }: ReadinessOf): 
       pending.length === 0 ? "The schema is up to date." : `Not yet applied: ${pending.join(", ")}.`,
     );
     if (pending.length > 0) return checks;
-    const { queueDepth, queueAge } = await readStanding(db);
+    const { queueDepth, queueAge } = await readQueueStatistics(db);
     const isWorked = queueAge < LONGEST_QUEUE_AGE;
     const backlog = `Jobs due: ${queueDepth}, the oldest for ${Math.round(queueAge)} seconds`;
     say("queue", isWorked, isWorked ? `${backlog}.` : `${backlog}: no worker takes them.`);

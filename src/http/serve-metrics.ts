@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 import { Problem } from "../errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Db } from "../store/db/connect.ts";
-import { readStanding } from "../store/ops/standing.ts";
+import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 
 /** Who may read the numbers: whoever bears the token, everybody, or nobody. */
 export type MetricsAccess = { readonly token: string } | "open" | "off";
@@ -32,7 +32,7 @@ function bears(authorization: string | undefined, token: string): boolean {
 async function askDatabase(db: Db, { standing }: Metrics): Promise<void> {
   const { databaseUp, ...gauges } = standing;
   try {
-    const found = await readStanding(db);
+    const found = await readQueueStatistics(db);
     databaseUp.set(1);
     for (const [name, gauge] of Object.entries(gauges)) gauge.set(found[name as keyof typeof found]);
   } catch {

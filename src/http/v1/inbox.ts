@@ -3,8 +3,14 @@ import { adoptBranch } from "../../actions/adopt-branch.ts";
 import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
-import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
-import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
+import {
+  DERIVED_KINDS,
+  STORED_KINDS,
+  findInboxItem,
+  listInbox,
+  type InboxItem,
+  type InboxPlace,
+} from "../../store/inbox/list-inbox.ts";
 import { cardParams } from "../card-of.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";

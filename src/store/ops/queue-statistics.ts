@@ -1,23 +1,26 @@
 import { firstRow, type Db } from "../db/connect.ts";
 
-/** How much waits in this database, and for how long. Ages are in seconds, 0 where nothing waits. */
-export interface QueueStanding {
-  /** Jobs that are due and that no worker has taken. */
+/**
+ * How many jobs and deliveries wait, and for how long. Ages are in seconds, 0 when nothing waits.
+ */
+export interface QueueStatistics {
+  /** Due jobs that no worker has taken. */
   readonly queueDepth: number;
   readonly queueAge: number;
   readonly failedJobs: number;
-  /** Deliveries that are kept and not yet worked. */
+  /** Stored deliveries that are not yet processed. */
   readonly waiting: number;
   readonly waitingAge: number;
   readonly parked: number;
 }
 
 /**
- * Counts what waits. The job queue's own table is asked rather than its view, for the index of what is available; deliveries by their partial
- * indexes: what is done costs nothing here.
+ * Counts waiting jobs and deliveries. Reads graphile-worker's table rather than its view, because
+ * the table has an index of available jobs. Partial indexes keep finished deliveries out of the
+ * count.
  */
-export async function readStanding(db: Db): Promise<QueueStanding> {
-  const found = await firstRow<QueueStanding>(
+export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
+  const found = await firstRow<QueueStatistics>(
     db,
     `with due as (
        select count(*) as depth, min(run_at) as since from graphile_worker._private_jobs
