@@ -125,7 +125,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       { file: "log.js", find: "return withoutSecrets(line);", replace: "return line;" },
       {
-        file: "http/observe-requests.js",
+        file: "http/metrics.js",
         find: `info({ requestId, method, path,`,
         replace: `info({ requestId, method, path, key: request.get("authorization"),`,
       },

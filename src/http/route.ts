@@ -7,7 +7,7 @@ import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/c
 import type { Db } from "../store/db/connect.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import { ReadyAnswer } from "../store/cards/ready-boards.ts";
-import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
+import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
   fingerprintOf,
   idempotencyKeyOf,
@@ -16,8 +16,7 @@ import {
   keyRunning,
   requestIdOf,
 } from "./idempotency.ts";
-import { readBody, requireNoBody, requireNoBodySent } from "./read-body.ts";
-import { JsonText, sendJson } from "./send-json.ts";
+import { readBody, requireNoBody, requireNoBodySent, JsonText, sendJson } from "./json.ts";
 import { validate } from "./validate.ts";
 
 /** What a route says of itself; the OpenAPI document is made of these. */

@@ -5,7 +5,7 @@ import { freeDeadWorkers } from "../../src/store/ops/instances.ts";
 import { connect, isDatabaseAway, rows, type Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
-import { findLostJobs } from "../../src/jobs/lost-jobs.ts";
+import { findLostJobs } from "../../src/jobs/pulse.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WORK_FORGOTTEN_LANES } from "../../src/jobs/tasks.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";

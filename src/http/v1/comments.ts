@@ -5,7 +5,7 @@ import { notFound } from "../../errors.ts";
 import { findComment, type CommentHead } from "../../store/events/comments.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
-import { cardOf, cardParams } from "../card-of.ts";
+import { cardOf, cardParams } from "../resolve.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
 import { actor, timestamp } from "./shapes.ts";

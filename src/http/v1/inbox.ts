@@ -11,9 +11,8 @@ import {
   type InboxItem,
   type InboxPlace,
 } from "../../store/inbox/list-inbox.ts";
-import { cardParams } from "../card-of.ts";
+import { cardParams, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
-import { projectOf } from "../project-of.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { problem, timestamp } from "./shapes.ts";

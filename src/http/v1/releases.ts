@@ -13,7 +13,7 @@ import {
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
 import { keyedListRoute } from "../list-route.ts";
-import { projectOf } from "../project-of.ts";
+import { projectOf } from "../resolve.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
 import { problem, timestamp } from "./shapes.ts";

@@ -4,7 +4,7 @@ import { invalid } from "../../errors.ts";
 import { median } from "../../flow/median.ts";
 import { trunkWindow } from "../../flow/trunk-window.ts";
 import { readTrunkReport } from "../../store/forge/trunk-report.ts";
-import { projectOf } from "../project-of.ts";
+import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { tag } from "./releases.ts";
