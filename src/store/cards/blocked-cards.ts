@@ -1,5 +1,5 @@
 import type { Blocked } from "../../flow/blocked.ts";
-import { firstRow, isoTime, rows, type Db } from "../db/connect.ts";
+import { column, exists, firstRow, isoTime, rows, type Db } from "../db/connect.ts";
 import { trunksSql } from "../forge/trunks.ts";
 
 /** Sets or clears (null) what stands in the card's way. */
@@ -23,24 +23,22 @@ export async function blockCard(db: Db, cardId: string, refused: Omit<Blocked, "
 
 /** Whether something stands in the card's way, or a move is under way that may find so. */
 export async function mayBeBlocked(db: Db, cardId: string): Promise<boolean> {
-  const found = await firstRow(
+  return exists(
     db,
     `select 1 from cards c where c.id = :cardId
         and (c.blocked is not null or exists (select 1 from operations o where o.card_id = c.id and o.state = 'running'))`,
     { cardId },
   );
-  return found !== null;
 }
 
 /** The cards linked to a repository that something stands in the way of. */
 export async function listBlockedCards(db: Db, repositoryId: string): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  return column<string>(
     db,
     `select c.id from card_repositories cr join cards c on c.id = cr.card_id
       where cr.repository_id = :repositoryId and c.blocked is not null and c.deleted_at is null`,
     { repositoryId },
   );
-  return found.map((row) => row.id);
 }
 
 /**
@@ -51,7 +49,7 @@ export async function listCardsLacking(
   db: Db,
   branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
 ): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  return column<string>(
     db,
     `select distinct c.id
        from unnest(cast(:repositoryIds as uuid[]), cast(:branchNames as text[])) b(repository_id, branch_name)
@@ -70,7 +68,6 @@ export async function listCardsLacking(
       branchNames: branches.map(({ branchName }) => branchName),
     },
   );
-  return found.map((row) => row.id);
 }
 
 /** The cards linked to an organization's repositories that the forge did not permit to move, and when each was refused. */

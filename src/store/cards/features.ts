@@ -1,5 +1,5 @@
 import type { Color } from "../../flow/colors.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 export interface Feature {
   readonly id: string;
@@ -105,10 +105,9 @@ export async function removeFeature(db: Db, featureId: string): Promise<void> {
 
 /** Whether this is a feature of this board. It is held until the transaction ends: it is not deleted meanwhile. */
 export async function holdFeature(db: Db, workspaceId: string, featureId: string): Promise<boolean> {
-  const found = await firstRow<{ id: string }>(
+  return exists(
     db,
     "select id from features where workspace_id = :workspaceId and id = :featureId for key share",
     { workspaceId, featureId },
   );
-  return found !== null;
 }

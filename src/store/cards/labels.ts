@@ -1,6 +1,6 @@
 import type { Color } from "../../flow/colors.ts";
 import { foldName } from "../../flow/fold-name.ts";
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { column, firstRow, rows, type Db } from "../db/connect.ts";
 import { unlessTaken } from "../db/transaction.ts";
 
 export interface Label {
@@ -84,12 +84,13 @@ export async function holdLabels(
   workspaceId: string,
   labelIds: readonly string[],
 ): Promise<Set<string>> {
-  const found = await rows<{ id: string }>(
-    db,
-    "select id from labels where workspace_id = :workspaceId and id = any(:labelIds) order by id for key share",
-    { workspaceId, labelIds: [...labelIds] },
+  return new Set(
+    await column<string>(
+      db,
+      "select id from labels where workspace_id = :workspaceId and id = any(:labelIds) order by id for key share",
+      { workspaceId, labelIds: [...labelIds] },
+    ),
   );
-  return new Set(found.map(({ id }) => id));
 }
 
 /** Makes these the labels of a card, all of them and no others. */

@@ -1,4 +1,4 @@
-import { rows, type Db } from "../db/connect.ts";
+import { column, rows, type Db } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
 
 /** The slugs of a board's other pages that begin so. */
@@ -8,13 +8,14 @@ export async function listSlugs(
   start: string,
   exceptPageId: string,
 ): Promise<Set<string>> {
-  const found = await rows<{ slug: string }>(
-    db,
-    `select slug from pages
+  return new Set(
+    await column<string>(
+      db,
+      `select slug from pages
       where workspace_id = :workspaceId and starts_with(slug, :start) and id <> :exceptPageId`,
-    { workspaceId, start, exceptPageId },
+      { workspaceId, start, exceptPageId },
+    ),
   );
-  return new Set(found.map(({ slug }) => slug));
 }
 
 /** From now on a slug leads to this page, also where it led to another one's past. */
@@ -64,12 +65,13 @@ export async function holdThesePages(
   workspaceId: string,
   pageIds: readonly string[],
 ): Promise<Set<string>> {
-  const found = await rows<{ id: string }>(
-    db,
-    "select id from pages where workspace_id = :workspaceId and id = any(:pageIds) order by id for key share",
-    { workspaceId, pageIds: [...pageIds] },
+  return new Set(
+    await column<string>(
+      db,
+      "select id from pages where workspace_id = :workspaceId and id = any(:pageIds) order by id for key share",
+      { workspaceId, pageIds: [...pageIds] },
+    ),
   );
-  return new Set(found.map(({ id }) => id));
 }
 
 /** Makes these the pages a card was given, all of them and no others. */

@@ -1,5 +1,5 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
-import { firstRow, rows, type Trx, type Db } from "../db/connect.ts";
+import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A page among its siblings. All of these are called while the board's pages are held. */
 interface Place {

@@ -1,5 +1,5 @@
 import { generateKeyBetween } from "fractional-indexing";
-import { rows, firstRow, type Trx, type Db } from "../db/connect.ts";
+import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder, whileItStands } from "../db/transaction.ts";
 
 /**

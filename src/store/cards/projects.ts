@@ -1,5 +1,5 @@
 import type { Flow, Stage } from "../../flow/flow.ts";
-import { rows, firstRow, type Db, type Trx } from "../db/connect.ts";
+import { column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /**
  * Holds a project's flow until the transaction ends: nobody else changes it, and no card and no move enters a stage. Who is about to has
@@ -43,12 +43,11 @@ export async function countCardsIn(db: Db, stageIds: readonly string[]): Promise
 
 /** The cards of a project that something stands in the way of. */
 export async function listBlockedCards(db: Db, projectId: string): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  return column<string>(
     db,
     "select id from cards where project_id = :projectId and deleted_at is null and blocked is not null",
     { projectId },
   );
-  return found.map(({ id }) => id);
 }
 
 /** A flow's settings as columns of its project. */
@@ -210,12 +209,7 @@ export async function lockProject(
   projectId: string,
   strength: "share" | "no key update" | "update",
 ): Promise<boolean> {
-  const found = await firstRow<{ id: string }>(
-    trx,
-    `select id from projects where id = :projectId for ${strength}`,
-    { projectId },
-  );
-  return found !== null;
+  return exists(trx, `select id from projects where id = :projectId for ${strength}`, { projectId });
 }
 
 /** Removes a project with its flow, and lets go of its repositories. */

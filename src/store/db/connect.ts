@@ -130,6 +130,27 @@ export async function firstRow<Row>(
   return (await rows<Row>(db, sql, bindings))[0] ?? null;
 }
 
-/** A time in SQL as JSON has it from JavaScript. */
+/** The only column of all rows. */
+export async function column<Value>(
+  db: Db,
+  sql: string,
+  bindings: Record<string, unknown> = {},
+): Promise<Value[]> {
+  const found = await rows<Record<string, Value>>(db, sql, bindings);
+  return found.flatMap((row) => Object.values(row));
+}
+
+/** The only column of the first row; null without a row. */
+export const firstValue = async <Value>(
+  db: Db,
+  sql: string,
+  bindings: Record<string, unknown>,
+): Promise<Value | null> => (await column<Value>(db, sql, bindings))[0] ?? null;
+
+/** Whether the statement returns a row. */
+export const exists = async (db: Db, sql: string, bindings: Record<string, unknown>): Promise<boolean> =>
+  (await rows(db, sql, bindings)).length > 0;
+
+/** A time in SQL in the ISO 8601 format of JavaScript. */
 export const isoTime = (time: string): string =>
   `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

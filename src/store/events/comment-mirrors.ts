@@ -1,5 +1,5 @@
 import type { RepositoryRef } from "../../forge/forge.ts";
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 import { READS_LAG } from "../forge/pull-requests.ts";
 import { REF } from "../forge/repositories.ts";
 
@@ -65,13 +65,12 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
 
 /** How often the mirrors of a comment that are still due were tried, at most; null when none is due. */
 export async function triesOfDueMirrors(db: Db, commentId: string): Promise<number | null> {
-  const due = await firstRow<{ tries: number | null }>(
+  return firstValue<number>(
     db,
     `select max(m.tries) as tries from comment_mirrors m join timeline_items t on t.id = m.comment_id
       where m.comment_id = :commentId and ${IS_DUE}`,
     { commentId },
   );
-  return due?.tries ?? null;
 }
 
 /** The pull request shows this revision of the comment. */
@@ -120,13 +119,12 @@ export async function findMirrored(
   repositoryId: string,
   forgeCommentId: number,
 ): Promise<string | null> {
-  const mirror = await firstRow<{ commentId: string }>(
+  return firstValue<string>(
     db,
     `select comment_id as "commentId" from comment_mirrors
       where repository_id = :repositoryId and forge_comment_id = :forgeCommentId`,
     { repositoryId, forgeCommentId },
   );
-  return mirror?.commentId ?? null;
 }
 
 const columns = ({ commentId, repositoryId, prNumber }: MirrorKey): Record<string, unknown> => ({

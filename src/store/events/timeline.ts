@@ -1,5 +1,5 @@
 import { newId } from "../../new-id.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
 import { kindOn, type UserKind } from "../tenancy/users.ts";
@@ -152,13 +152,12 @@ function toItem(row: TimelineRow, readerId: string): TimelineItem {
 
 /** Whether an event whose natural key begins so is told as of this time or later. */
 export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: string): Promise<boolean> {
-  const found = await firstRow(
+  return exists(
     db,
     `select 1 from timeline_items
       where card_id = :cardId and starts_with(natural_key, :prefix) and at >= cast(:at as timestamptz) limit 1`,
     { cardId, prefix, at },
   );
-  return found !== null;
 }
 
 /** The commits a card's branches were cut at, by `repositoryId:branchName`. */
@@ -179,11 +178,10 @@ export async function lastActorOf(
   kind: EventKind,
   repositoryId: string,
 ): Promise<string | null> {
-  const found = await firstRow<{ actorId: string }>(
+  return firstValue<string>(
     db,
     `select actor_id as "actorId" from timeline_items
       where card_id = :cardId and kind = :kind and repository_id = :repositoryId order by seq desc limit 1`,
     { cardId, kind, repositoryId },
   );
-  return found?.actorId ?? null;
 }

@@ -1,5 +1,5 @@
 import { CHECKS_PRECEDENCE, type CheckOutcome } from "../../flow/checks.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { unlessTaken } from "../db/transaction.ts";
 
 /** A branch and its tip; null where it is gone. */
@@ -55,13 +55,12 @@ export async function findBranchOwner(
   repositoryId: string,
   branchName: string,
 ): Promise<string | null> {
-  const owner = await firstRow<{ cardId: string }>(
+  return firstValue<string>(
     db,
     `select c.id as "cardId" from card_repositories cr join cards c on c.id = cr.card_id
       where cr.repository_id = :repositoryId and cr.branch_name = :branchName and c.deleted_at is null`,
     { repositoryId, branchName },
   );
-  return owner?.cardId ?? null;
 }
 
 /** Whether a card has a branch in a repository: one that is gone does not count. */
@@ -76,17 +75,16 @@ export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string)
 
 /** Whether any card, a deleted one included, has or had this branch. */
 export async function isBranchTaken(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
-  const row = await firstRow(
+  return exists(
     db,
     "select 1 from card_repositories where repository_id = :repositoryId and branch_name = :branchName",
     { repositoryId, branchName },
   );
-  return row !== null;
 }
 
 /** The branch a card had in a repository when it was last unlinked from there, and that no other card has had since; null where there is none. */
 export async function findLeftBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
-  const left = await firstRow<{ branchName: string }>(
+  return firstValue<string>(
     db,
     `select l.branch_name as "branchName" from left_branches l
       where l.card_id = :cardId and l.repository_id = :repositoryId
@@ -95,7 +93,6 @@ export async function findLeftBranch(db: Db, cardId: string, repositoryId: strin
       order by l.left_at desc limit 1`,
     { cardId, repositoryId },
   );
-  return left?.branchName ?? null;
 }
 
 export interface OwnedBranch {
@@ -168,7 +165,7 @@ export interface CheckReport {
  * taken back to pending, since deliveries may come in any order.
  */
 export async function saveCheckReport(db: Db, report: CheckReport): Promise<boolean> {
-  const saved = await firstRow(
+  return exists(
     db,
     `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
      values (:repositoryId, :sha, :source, :name, :appId, :forgeId, :outcome)
@@ -179,7 +176,6 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
      returning sha`,
     { ...report },
   );
-  return saved !== null;
 }
 
 /** SQL for the state of a commit with the reports `k`, generated from the rule in `flow/checks.ts`. */
@@ -190,10 +186,9 @@ export const CHECKS_STATE = `case ${CHECKS_PRECEDENCE.map(
 
 /** The outcomes of all that reported on a commit. */
 export async function listOutcomes(db: Db, repositoryId: string, sha: string): Promise<CheckOutcome[]> {
-  const found = await rows<{ outcome: CheckOutcome }>(
+  return column<CheckOutcome>(
     db,
     "select outcome from check_reports where repository_id = :repositoryId and sha = :sha",
     { repositoryId, sha },
   );
-  return found.map((row) => row.outcome);
 }

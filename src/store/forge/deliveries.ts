@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { column, exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 
 export interface Delivery {
   readonly guid: string;
@@ -27,33 +27,33 @@ export interface NewDelivery {
 export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Promise<Set<string>> {
   const once = [...new Map(deliveries.toReversed().map((each) => [each.guid, each])).values()].toReversed();
   const bindings = Object.fromEntries(
-    once.flatMap((delivery, at) =>
-      COLUMNS.map((column): [string, string] => [`${column}${at}`, delivery[column]]),
-    ),
+    once.flatMap((delivery, at) => COLUMNS.map((name): [string, string] => [`${name}${at}`, delivery[name]])),
   );
-  const values = once.map((_, at) => `(${COLUMNS.map((column) => `:${column}${at}`).join(", ")})`);
-  const inserted = await rows<{ guid: string }>(
-    db,
-    `insert into deliveries (${COLUMNS.join(", ")}) values ${values.join(", ")}
+  const values = once.map((_, at) => `(${COLUMNS.map((name) => `:${name}${at}`).join(", ")})`);
+  return new Set(
+    await column<string>(
+      db,
+      `insert into deliveries (${COLUMNS.join(", ")}) values ${values.join(", ")}
      on conflict (guid) do update set state = 'waiting', attempts = 0, deaths = 0
        where deliveries.state = 'parked'
      returning guid`,
-    bindings,
+      bindings,
+    ),
   );
-  return new Set(inserted.map(({ guid }) => guid));
 }
 
 const COLUMNS = ["guid", "event", "lane", "payload", "source"] as const;
 
 /** Those of these deliveries that were never kept here. */
 export async function listUnknown(db: Db, guids: readonly string[]): Promise<Set<string>> {
-  const found = await rows<{ guid: string }>(
-    db,
-    `select asked.guid from unnest(cast(:guids as text[])) as asked(guid)
+  return new Set(
+    await column<string>(
+      db,
+      `select asked.guid from unnest(cast(:guids as text[])) as asked(guid)
       where not exists (select 1 from deliveries d where d.guid = asked.guid)`,
-    { guids: [...guids] },
+      { guids: [...guids] },
+    ),
   );
-  return new Set(found.map((row) => row.guid));
 }
 
 /** A delivery that was set aside after too many failures. */
@@ -76,13 +76,12 @@ export async function listParked(db: Db): Promise<ParkedDelivery[]> {
 
 /** Gives what was set aside another try, this one or all; gives the lanes they wait in now. */
 export async function unpark(db: Db, guid: string | null): Promise<string[]> {
-  const found = await rows<{ lane: string }>(
+  return column<string>(
     db,
     `update deliveries set state = 'waiting', attempts = 0, deaths = 0
       where state = 'parked' and (cast(:guid as text) is null or guid = :guid) returning lane`,
     { guid },
   );
-  return found.map((row) => row.lane);
 }
 
 /**
@@ -124,11 +123,7 @@ export async function nextDeliveries(
 
 /** Lanes in which something waits. */
 export async function listWaitingLanes(db: Db): Promise<string[]> {
-  const found = await rows<{ lane: string }>(
-    db,
-    "select distinct lane from deliveries where state = 'waiting'",
-  );
-  return found.map((row) => row.lane);
+  return column<string>(db, "select distinct lane from deliveries where state = 'waiting'");
 }
 
 /** Worked for now; again once the pull request with this number is known. */
@@ -140,12 +135,10 @@ export async function markAwaiting(db: Db, guid: string, awaits: number): Promis
 
 /** Whether anything awaits the pull request with this number. */
 export async function isAwaited(db: Db, lane: string, number: number): Promise<boolean> {
-  const found = await firstRow(
-    db,
-    "select 1 from deliveries where lane = :lane and awaits_pull_request = :number limit 1",
-    { lane, number },
-  );
-  return found !== null;
+  return exists(db, "select 1 from deliveries where lane = :lane and awaits_pull_request = :number limit 1", {
+    lane,
+    number,
+  });
 }
 
 /** Lets what awaits a pull request be worked again; gives how much that is. */
@@ -203,12 +196,7 @@ export interface FailedTry {
 
 /** Until when, by the forge's clock, this repair has seen to everything; null before its first run. */
 export async function repairedUntil(db: Db, name: string): Promise<Date | null> {
-  const row = await firstRow<{ doneUntil: Date }>(
-    db,
-    `select done_until as "doneUntil" from repairs where name = :name`,
-    { name },
-  );
-  return row?.doneUntil ?? null;
+  return firstValue<Date>(db, `select done_until as "doneUntil" from repairs where name = :name`, { name });
 }
 
 /** Remembers how far a repair has come. It never goes back, whoever else is at it. */

@@ -1,5 +1,5 @@
 import type { ForgeInstallation, GrantedRepository } from "../../forge/forge.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** What is known of an account's installation, and when the forge was asked for it: `askedAt` comes from `clockOf`. */
 export interface InstallationState extends ForgeInstallation {
@@ -120,7 +120,7 @@ export async function takeFromOthers(
   forgeIds: readonly number[],
   askedAt: string,
 ): Promise<string[]> {
-  const left = await rows<{ id: string }>(
+  return column<string>(
     trx,
     `update repositories
         set forge_id = null, project_id = null, link_by_default = false, connected = false,
@@ -130,7 +130,6 @@ export async function takeFromOthers(
      returning id`,
     { organizationId, forgeIds: [...forgeIds], askedAt },
   );
-  return left.map((row) => row.id);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { RepositoryRef } from "../../forge/forge.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { REF } from "./repositories.ts";
 
 /** So long the forge's reads may show what was there before a write, in SQL. */
@@ -26,13 +26,12 @@ export async function findPullRequestOwner(
   repositoryId: string,
   number: number,
 ): Promise<string | null> {
-  const owner = await firstRow<{ cardId: string }>(
+  return firstValue<string>(
     db,
     `select c.id as "cardId" from pull_requests p join cards c on c.id = p.card_id
       where p.repository_id = :repositoryId and p.number = :number and c.deleted_at is null`,
     { repositoryId, number },
   );
-  return owner?.cardId ?? null;
 }
 
 /** An open pull request of a card, as it is asked about on the forge. */
@@ -111,14 +110,13 @@ export async function isHeardOf(
   after: number,
 ): Promise<boolean> {
   const { repositoryId, headBranch, targetBranch } = pull;
-  const heard = await firstRow(
+  return exists(
     db,
     `select 1 from pull_requests p
       where p.repository_id = :repositoryId and p.head_branch = :headBranch and p.target_branch = :targetBranch
         and p.number > :after and ${IS_FRESH}`,
     { repositoryId, headBranch, targetBranch, after },
   );
-  return heard !== null;
 }
 
 /** Makes an open pull request a card's, whichever card had it before. True where nothing was known of it. */

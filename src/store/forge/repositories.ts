@@ -1,6 +1,6 @@
 import { BROKEN_KINDS, BROKEN_WORDS, type Broken } from "../../flow/connection.ts";
 import type { Feature, RepositoryRef } from "../../forge/forge.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 const OUT_OF_REACH = `
   case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended'
@@ -144,12 +144,9 @@ export async function findRepositoryByForgeId(db: Db, forgeId: number): Promise<
 
 /** The forge's id of a repository; null where it is nobody's any more. */
 export async function forgeIdOf(db: Db, repositoryId: string): Promise<number | null> {
-  const row = await firstRow<{ forgeId: number | null }>(
-    db,
-    `select forge_id as "forgeId" from repositories where id = :repositoryId`,
-    { repositoryId },
-  );
-  return row?.forgeId ?? null;
+  return firstValue<number>(db, `select forge_id as "forgeId" from repositories where id = :repositoryId`, {
+    repositoryId,
+  });
 }
 
 /** Notes when the forge last told of a repository by itself. */

@@ -1,6 +1,6 @@
 import { revertsAmong, type Landing } from "../../flow/landings.ts";
 import type { RepositoryRef } from "../../forge/forge.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A branch that a project's flow merges into, in one of its repositories. */
 export interface Trunk {
@@ -185,14 +185,13 @@ const TRUSTED_FOR = "2 hours";
 
 /** The commit a trunk branch was last heard to be at; null where nobody told, or what was told does not fit together. */
 export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): Promise<string | null> {
-  const trunk = await firstRow<{ sha: string }>(
+  return firstValue<string>(
     db,
     `select tip_sha as sha from trunks
       where repository_id = :repositoryId and branch_name = :branchName
         and tip_sha is not null and tip_at > now() - interval '${TRUSTED_FOR}'`,
     { repositoryId, branchName },
   );
-  return trunk?.sha ?? null;
 }
 
 /** Hears of a push. One that does not follow on what was heard before leaves the tip in doubt until the forge is asked. */

@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { isHeld } from "./instances.ts";
 
@@ -74,13 +74,12 @@ export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyCla
 
 /** Stores the answer under a held key; false when the key is no longer held, and then nothing may be committed. */
 export async function storeAnswer(db: Db, held: HeldKey, answer: StoredAnswer): Promise<boolean> {
-  const stored = await rows(
+  return exists(
     db,
     `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
       where credential_id = :credentialId and key = :key and attempt = :attempt and state = 'running' returning attempt`,
     { ...held, ...answer },
   );
-  return stored.length === 1;
 }
 
 /** Releases a held key after a failed attempt, so that the request can be made again under it. */

@@ -1,4 +1,4 @@
-import { rows, type Db, type Trx } from "../db/connect.ts";
+import { column, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** How long a process may be silent before what it holds is free for others, in seconds. */
 export const SILENCE_SECONDS = 15;
@@ -30,13 +30,12 @@ export async function listDeadQueues(
   task: string,
   graceSeconds = SILENCE_SECONDS,
 ): Promise<string[]> {
-  const found = await rows<{ queue: string }>(
+  return column<string>(
     db,
     `select distinct j.queue_name as queue from graphile_worker.jobs j
       where j.task_identifier = :task and j.queue_name is not null and ${IS_OF_DEAD}`,
     { task, graceSeconds },
   );
-  return found.map(({ queue }) => queue);
 }
 
 /** Keeps others from seeing to the same dead, until this transaction ends; false when somebody is at it already. */

@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
 
@@ -174,13 +174,12 @@ export async function findLatestMerge(
 
 /** The repository of what was last about to be done for a card and never known to be done, or null. */
 export async function findUndone(db: Db, cardId: string): Promise<string | null> {
-  const undone = await firstRow<{ repositoryId: string }>(
+  return firstValue<string>(
     db,
     `select repository_id as "repositoryId" from forge_intents
       where card_id = :cardId and not done order by created_at desc limit 1`,
     { cardId },
   );
-  return undone?.repositoryId ?? null;
 }
 
 /** Our intent for this deed, or null when it was never ours. */

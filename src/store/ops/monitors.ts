@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 
 /** What may be told of a monitor: everything but its secret. */
 export interface MonitorSummary {
@@ -17,13 +17,12 @@ export interface NewMonitor {
 
 /** Adds a monitor to a project; false when there is no such project. */
 export async function insertMonitor(db: Db, monitor: NewMonitor): Promise<boolean> {
-  const added = await rows(
+  return exists(
     db,
     `insert into monitors (id, project_id, name, secret)
      select :id, p.id, :name, :secret from projects p where p.id = :projectId returning id`,
     { ...monitor },
   );
-  return added.length > 0;
 }
 
 /** The monitors, the oldest first. */
@@ -65,11 +64,10 @@ export async function removeMonitor(db: Db, monitorId: string): Promise<boolean>
 
 /** Remembers a report by the name it goes by; false when it is known already. */
 export async function rememberReport(db: Db, monitorId: string, reportId: string): Promise<boolean> {
-  const added = await rows(
+  return exists(
     db,
     `insert into monitor_reports (monitor_id, report_id) values (:monitorId, :reportId)
      on conflict do nothing returning report_id`,
     { monitorId, reportId },
   );
-  return added.length > 0;
 }

@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { whileItStands } from "../db/transaction.ts";
 import { isHeld } from "./instances.ts";
 
@@ -138,12 +138,11 @@ export async function countFailure(
   db: Db,
   operation: { readonly id: string; readonly attempt: number },
 ): Promise<number | null> {
-  const counted = await firstRow<{ failures: number }>(
+  return firstValue<number>(
     db,
     "update operations set failures = failures + 1 where id = :id and attempt = :attempt returning failures",
     { id: operation.id, attempt: operation.attempt },
   );
-  return counted?.failures ?? null;
 }
 
 /**
@@ -156,7 +155,7 @@ export async function settleOperation(
   state: Operation["state"],
   result: unknown = null,
 ): Promise<boolean> {
-  const settled = await rows(
+  return exists(
     db,
     `update operations set state = :state, holder = null, result = cast(:result as jsonb), updated_at = now()
       where id = :id and attempt = :attempt and state in ('running', 'queued') returning id`,
@@ -167,7 +166,6 @@ export async function settleOperation(
       result: result === null ? null : JSON.stringify(result),
     },
   );
-  return settled.length === 1;
 }
 
 /** Whether a move is still this holder's. Nobody takes it over before the transaction ends. */
@@ -175,12 +173,11 @@ export async function isOperationOurs(
   trx: Trx,
   operation: { readonly id: string; readonly attempt: number },
 ): Promise<boolean> {
-  const ours = await firstRow(
+  return exists(
     trx,
     "select 1 from operations where id = :id and attempt = :attempt and state = 'running' for share",
     { ...operation },
   );
-  return ours !== null;
 }
 
 /** Adds to what the move has merged; recording the same merge again changes nothing. */
@@ -208,11 +205,10 @@ export async function listPromotions(db: Db, operationId: string): Promise<Promo
 
 /** Who last moved this card: what Trunkline does later on its stage's behalf is done for them. */
 export async function lastMoverOf(db: Db, cardId: string): Promise<string | null> {
-  const row = await firstRow<{ actorId: string }>(
+  return firstValue<string>(
     db,
     `select actor_id as "actorId" from operations where card_id = :cardId and state in ('done', 'running', 'queued')
       order by created_at desc limit 1`,
     { cardId },
   );
-  return row?.actorId ?? null;
 }

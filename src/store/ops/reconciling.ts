@@ -1,5 +1,5 @@
 import type { RepositoryRef } from "../../forge/forge.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { REF } from "../forge/repositories.ts";
 import { UNHEARD_CUT } from "./intents.ts";
 
@@ -58,7 +58,7 @@ export async function oweComparison(db: Db, organizationId: string, quietMs: num
 
 /** The milliseconds of quiet of the comparison that was put off for an account, which is not owed any more; null where none was. */
 export async function takeOwedComparison(trx: Trx, organizationId: string): Promise<number | null> {
-  const taken = await firstRow<{ quietMs: number }>(
+  return firstValue<number>(
     trx,
     `update organizations o set comparison_owed = null
        from organizations was
@@ -66,7 +66,6 @@ export async function takeOwedComparison(trx: Trx, organizationId: string): Prom
      returning was.comparison_owed as "quietMs"`,
     { organizationId },
   );
-  return taken?.quietMs ?? null;
 }
 
 export async function keepPlace(db: Db, organizationId: string, place: BranchPlace | null): Promise<void> {
@@ -189,7 +188,7 @@ export async function saveFoundReport(
   },
   askedAt: string,
 ): Promise<boolean> {
-  const saved = await firstRow(
+  return exists(
     db,
     `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
      values (:repositoryId, :sha, :source, :name, :appId, coalesce(:forgeId, 0), :outcome)
@@ -201,7 +200,6 @@ export async function saveFoundReport(
      returning sha`,
     { ...report, askedAt },
   );
-  return saved !== null;
 }
 
 /** What the forge shows on a pull request of a card that is not told here: of comments whether they are new, or known with other words. */

@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 import { isHeld } from "../ops/instances.ts";
 import type { TakenOver } from "../ops/operations.ts";
 
@@ -68,13 +68,12 @@ export async function findAction(
 
 /** The name of the release that a card is just being picked into, or null. */
 export async function findPickUnderWay(db: Db, cardIds: readonly string[]): Promise<string | null> {
-  const found = await firstRow<{ name: string }>(
+  return firstValue<string>(
     db,
     `select r.name from release_actions a join releases r on r.id = a.release_id
       where a.card_id = any(:cardIds) and a.state = 'running' limit 1`,
     { cardIds: [...cardIds] },
   );
-  return found?.name ?? null;
 }
 
 export interface NewReleaseAction {

@@ -1,4 +1,4 @@
-import { isoTime, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A card of a release as the API shows it. */
 export interface ReleaseCard {
@@ -35,12 +35,13 @@ export async function listCardNumbers(
   workspaceId: string,
   numbers: readonly number[],
 ): Promise<Set<number>> {
-  const found = await rows<{ number: number }>(
-    db,
-    `select number from cards where workspace_id = :workspaceId and number = any(:numbers) and deleted_at is null`,
-    { workspaceId, numbers: [...numbers] },
+  return new Set(
+    await column<number>(
+      db,
+      `select number from cards where workspace_id = :workspaceId and number = any(:numbers) and deleted_at is null`,
+      { workspaceId, numbers: [...numbers] },
+    ),
   );
-  return new Set(found.map(({ number }) => number));
 }
 
 export interface ScopedCard {
@@ -93,15 +94,16 @@ export async function saveReleaseCards(
     .where({ release_id: releaseId })
     .whereNotIn("card_id", [...cardIds])
     .delete();
-  const added = await rows<{ cardId: string }>(
-    trx,
-    `insert into release_cards (release_id, card_id)
+  return new Set(
+    await column<string>(
+      trx,
+      `insert into release_cards (release_id, card_id)
      select cast(:releaseId as uuid), card_id from unnest(cast(:cardIds as uuid[])) as chosen (card_id)
      on conflict (release_id, card_id) do nothing
      returning card_id as "cardId"`,
-    { releaseId, cardIds: [...cardIds] },
+      { releaseId, cardIds: [...cardIds] },
+    ),
   );
-  return new Set(added.map(({ cardId }) => cardId));
 }
 
 /** Takes a card out of an open release. */
@@ -170,13 +172,12 @@ export async function listCardsWaitingFor(
   repositoryId: string,
   targetBranch: string,
 ): Promise<string[]> {
-  const found = await rows<{ cardId: string }>(
+  return column<string>(
     db,
     `select card_id as "cardId" from backmerges
       where repository_id = :repositoryId and target_branch = :targetBranch and cleared_at is null`,
     { repositoryId, targetBranch },
   );
-  return found.map(({ cardId }) => cardId);
 }
 
 /** Cards with something open that was not looked at for an hour, the longest waiting first. */

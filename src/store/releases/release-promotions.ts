@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 import type { Promotion } from "../ops/operations.ts";
 import type { HeldAction } from "./release-actions.ts";
 
@@ -79,7 +79,7 @@ export async function settlePromotion(
   position: number,
   { state, detail }: PromotionEnd,
 ): Promise<boolean> {
-  const settled = await rows(
+  return exists(
     db,
     `with held as (
        update release_actions set updated_at = now(), failures = 0
@@ -89,7 +89,6 @@ export async function settlePromotion(
      returning p.position`,
     { id: action.id, attempt: action.attempt, position, state, detail: JSON.stringify(detail) },
   );
-  return settled.length === 1;
 }
 
 /** Puts a card off behind the others. */

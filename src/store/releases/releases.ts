@@ -1,4 +1,4 @@
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
 import { RELEASE_REPOSITORIES, type ReleaseRepository } from "./release-branches.ts";
 import { RELEASE_CARDS, type ReleaseCard } from "./release-cards.ts";
@@ -132,10 +132,11 @@ export async function holdOpenReleases(trx: Trx, projectId: string): Promise<Rel
 
 /** The slugs of a project's releases. The project's row is held by the caller. */
 export async function listReleaseSlugs(db: Db, projectId: string): Promise<Set<string>> {
-  const found = await rows<{ slug: string }>(db, "select slug from releases where project_id = :projectId", {
-    projectId,
-  });
-  return new Set(found.map(({ slug }) => slug));
+  return new Set(
+    await column<string>(db, "select slug from releases where project_id = :projectId", {
+      projectId,
+    }),
+  );
 }
 
 export async function insertRelease(

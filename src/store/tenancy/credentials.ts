@@ -1,5 +1,5 @@
 import type { Role } from "../../flow/roles.ts";
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 
 export type Scope = "read" | "write";
 
@@ -37,8 +37,7 @@ export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_
 
 /** The stamp by itself; null where the credential may not be used, or is none. */
 export async function readStamp(db: Db, clientId: string): Promise<string | null> {
-  const found = await firstRow<{ stamp: string | null }>(db, `select ${STAMP} as stamp`, { clientId });
-  return found?.stamp ?? null;
+  return firstValue<string>(db, `select ${STAMP} as stamp`, { clientId });
 }
 
 /** The credential with this public half and the boards it reaches, or null. */
@@ -145,7 +144,7 @@ export async function rotateSecret(
 
 /** Revokes a credential as of now, and with it its memberships; false when there is none with this client id. */
 export async function revokeCredential(db: Db, clientId: string): Promise<boolean> {
-  const revoked = await rows(
+  return exists(
     db,
     `with revoked as (
        update credentials set revoked_at = coalesce(revoked_at, now()) where client_id = :clientId returning user_id),
@@ -153,7 +152,6 @@ export async function revokeCredential(db: Db, clientId: string): Promise<boolea
      select 1 from revoked`,
     { clientId },
   );
-  return revoked.length > 0;
 }
 
 /** Gives a user a role on a board, replacing the one it has. */

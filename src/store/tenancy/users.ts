@@ -1,6 +1,6 @@
 import type { Role } from "../../flow/roles.ts";
 import type { ForgeAccount } from "../../forge/forge.ts";
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 
 export type UserKind = "human" | "machine" | "agent";
 
@@ -101,14 +101,13 @@ export async function listMemberEntries(db: Db, workspaceId: string): Promise<Me
 
 /** Takes a board's member with this login away from it; false where it has none. */
 export async function removeMember(db: Db, workspaceId: string, login: string): Promise<boolean> {
-  const removed = await rows(
+  return exists(
     db,
     `delete from memberships m using users u
       where u.id = m.user_id and m.workspace_id = :workspaceId and lower(u.login) = lower(:login)
      returning u.id`,
     { workspaceId, login },
   );
-  return removed.length > 0;
 }
 
 /** A forge account that a board takes for an agent. */
@@ -140,14 +139,13 @@ export async function listAgents(db: Db, workspaceId: string | null): Promise<Re
 
 /** Takes the account with this login for an agent no longer; false where it was none there. */
 export async function removeAgent(db: Db, workspaceId: string, login: string): Promise<boolean> {
-  const removed = await rows(
+  return exists(
     db,
     `delete from workspace_agents wa using users u
       where u.id = wa.user_id and wa.workspace_id = :workspaceId and lower(u.login) = lower(:login)
      returning u.id`,
     { workspaceId, login },
   );
-  return removed.length > 0;
 }
 
 /** Whether a board has registered a forge account as an agent. */
@@ -156,11 +154,10 @@ export async function isRegisteredAgent(
   workspaceId: string,
   forgeAccountId: number,
 ): Promise<boolean> {
-  const found = await rows(
+  return exists(
     db,
     `select 1 from workspace_agents wa join users u on u.id = wa.user_id
       where wa.workspace_id = :workspaceId and u.forge_account_id = :forgeAccountId`,
     { workspaceId, forgeAccountId },
   );
-  return found.length > 0;
 }

@@ -1,5 +1,5 @@
 import type { Role } from "../../flow/roles.ts";
-import { firstRow, rows, type Db } from "../db/connect.ts";
+import { column, firstRow, rows, type Db } from "../db/connect.ts";
 
 export interface Organization {
   readonly id: string;
@@ -112,10 +112,9 @@ export async function takeCardNumber(db: Db, workspaceId: string): Promise<numbe
 
 /** The ids of an organization's boards, the oldest first. */
 export async function listWorkspacesOfOrganization(db: Db, organizationId: string): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  return column<string>(
     db,
     "select id from workspaces where organization_id = :organizationId order by created_at, id",
     { organizationId },
   );
-  return found.map((row) => row.id);
 }
