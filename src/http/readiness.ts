@@ -14,7 +14,7 @@ export interface Check {
   readonly says: string;
 }
 
-export interface ReadinessOf {
+interface ReadinessOf {
   readonly db: Db;
   readonly log: Logger;
   /** Whether the App's private key is one, as was found at the start. */

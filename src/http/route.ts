@@ -36,7 +36,7 @@ export interface RouteDefinition {
   readonly responses: Readonly<Record<number, RouteResponse>>;
 }
 
-export interface RouteResponse {
+interface RouteResponse {
   readonly description: string;
   /** Null for an answer without a body. */
   readonly schema: z.ZodType | null;
@@ -62,12 +62,12 @@ export interface ReadCall<Params, Query> extends AccountCall<Query> {
 }
 
 /** What the call came in and goes out by, for headers; the body is what `handle` gives. */
-export interface Exchange {
+interface Exchange {
   readonly request: Request;
   readonly response: Response;
 }
 
-export interface WriteCall<Params, Query, Body, Subject> {
+interface WriteCall<Params, Query, Body, Subject> {
   readonly write: Write;
   readonly params: Params;
   readonly query: Query;

@@ -64,7 +64,7 @@ export async function dropOld({ db, log }: Deps, { deliveryDays, historyDays }: 
   log.info(dropped, "dropped what is old");
 }
 
-export const SYNC_INSTALLATIONS = "sync-installations";
+const SYNC_INSTALLATIONS = "sync-installations";
 export const WORK_FORGOTTEN_LANES = "work-forgotten-lanes";
 
 const lanePayload = z.object({ lane: z.string() });

@@ -10,14 +10,14 @@ export interface Budget {
   readonly resetAt: number;
 }
 
-export interface Budgets {
+interface Budgets {
   heard(budget: Budget): void;
 }
 
 /**
  * The last known rate limits. One past its reset is dropped, so removed installations disappear.
  */
-export function createBudgets(registry: Registry, now: () => number = Date.now): Budgets {
+function createBudgets(registry: Registry, now: () => number = Date.now): Budgets {
   const heard = new Map<string, Budget>();
   const gauge = new Gauge({
     name: "trunkline_forge_budget_remaining",
@@ -55,7 +55,7 @@ export interface Metrics {
   readonly standing: Standing;
 }
 
-export type Standing = Readonly<
+type Standing = Readonly<
   Record<"databaseUp" | "queueDepth" | "queueAge" | "failedJobs" | "waiting" | "waitingAge" | "parked", Gauge>
 >;
 

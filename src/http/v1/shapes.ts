@@ -47,7 +47,7 @@ export const color = z.enum(COLORS);
 
 export const cardLabel = z.object({ id: z.uuid(), name: z.string(), color }).meta({ id: "CardLabel" });
 
-export const cardRepository = z
+const cardRepository = z
   .object({
     fullName: z.string().meta({ example: "acme/web" }),
     branchName: z

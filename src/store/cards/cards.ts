@@ -49,7 +49,7 @@ const SHOWN_CARD = `
    where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
 
 /** A card, and the stage whose long column should be counted again, where that is due. */
-export interface PlacedCard {
+interface PlacedCard {
   readonly card: Card;
   readonly columnToCount: string | null;
 }

@@ -63,7 +63,7 @@ export async function removeLinks(db: Db, cardId: string, repositoryIds: readonl
 }
 
 /** A card on the board that is linked to a repository, and what keeps it there. */
-export interface LinkedCard {
+interface LinkedCard {
   readonly cardId: string;
   readonly number: number;
   readonly repositoryId: string;

@@ -70,7 +70,7 @@ export interface PageSummary {
   readonly position: number;
 }
 
-export interface PageTask {
+interface PageTask {
   readonly id: string;
   readonly number: number;
   readonly title: string;
@@ -177,7 +177,7 @@ export async function holdPages(trx: Trx, workspaceId: string): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`pages:${workspaceId}`]);
 }
 
-export interface NewPage {
+interface NewPage {
   readonly id: string;
   readonly workspaceId: string;
   readonly title: string;

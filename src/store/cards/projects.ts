@@ -15,7 +15,7 @@ export async function holdStage(trx: Trx, stageId: string): Promise<void> {
   await rows(trx, "select 1 from stages where id = :stageId for key share", { stageId });
 }
 
-export interface UnfinishedMove {
+interface UnfinishedMove {
   readonly number: number;
   readonly state: "running" | "queued";
 }
@@ -51,7 +51,7 @@ export async function listBlockedCards(db: Db, projectId: string): Promise<strin
 }
 
 /** A flow's settings as columns of its project. */
-export const settingsRow = (flow: Flow): Record<string, unknown> => ({
+const settingsRow = (flow: Flow): Record<string, unknown> => ({
   releases: flow.releases,
   branch_pattern: flow.branchPattern,
   merge_method: flow.mergeMethod,
@@ -60,7 +60,7 @@ export const settingsRow = (flow: Flow): Record<string, unknown> => ({
   agent_silence_hours: flow.agentSilenceHours,
 });
 
-export const stageRow = (projectId: string, stage: Stage, position: number): Record<string, unknown> => ({
+const stageRow = (projectId: string, stage: Stage, position: number): Record<string, unknown> => ({
   id: stage.id,
   project_id: projectId,
   position,
@@ -165,7 +165,7 @@ export async function holdProjects(trx: Trx, workspaceId: string): Promise<void>
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`projects:${workspaceId}`]);
 }
 
-export interface NewProject {
+interface NewProject {
   readonly id: string;
   readonly workspaceId: string;
   readonly name: string;

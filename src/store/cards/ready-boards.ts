@@ -9,7 +9,7 @@ import { kindOn } from "../tenancy/users.ts";
  * `workspace` are expressions, never input. Joined by hand, and who cards are assigned to and their labels made once each: half the time of the same in json_agg
  * (500 cards: 3.3 ms for 6.8, 5,000: 25 for 95).
  */
-export const boardText = (project: string, workspace: string): string => `(
+const boardText = (project: string, workspace: string): string => `(
   with people as materialized (
     select u.id, json_build_object('id', u.id, 'name', u.name, 'avatarUrl', u.avatar_url,
                                    'kind', ${kindOn(workspace, "u")})::text as json
@@ -45,7 +45,7 @@ export class ReadyAnswer {
   }
 }
 
-export interface BoardQuestion {
+interface BoardQuestion {
   readonly workspaceId: string;
   /** Null means the board's only project. */
   readonly projectId: string | null;
@@ -184,7 +184,7 @@ export async function dropOldBoardChanges(db: Db): Promise<number> {
 }
 
 /** Gives what `work` gives, to all who ask for the same under one key. */
-export type Join = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+type Join = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Answers alike questions of one moment together: who asks while one is under way shares the next, which begins when that one has ended, and so after all who share it have asked.

@@ -27,7 +27,7 @@ const types: CustomTypesConfig = {
   },
 };
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly connectionString: string;
   /** The most connections this process holds at once. */
   readonly max?: number;

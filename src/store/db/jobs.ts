@@ -12,7 +12,7 @@ export function openJobPool(connectionString: string, max: number, onError: (err
   return pool;
 }
 
-export interface JobOptions {
+interface JobOptions {
   /** Jobs of one queue run one after the other. */
   readonly queue?: string;
   /** A job waiting under this key is replaced instead of doubled. */

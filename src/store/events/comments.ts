@@ -55,7 +55,7 @@ export async function readComment(db: Db, commentId: string): Promise<Comment> {
   return comment;
 }
 
-export interface NewComment {
+interface NewComment {
   readonly id: string;
   readonly cardId: string;
   readonly authorId: string;

@@ -3,7 +3,7 @@ import { column, exists, firstRow, firstValue, rows, type Db, type Trx } from ".
 import { unlessTaken } from "../db/transaction.ts";
 
 /** A branch and its tip; null where it is gone. */
-export interface NamedBranch {
+interface NamedBranch {
   readonly name: string;
   readonly headSha: string | null;
 }
@@ -95,7 +95,7 @@ export async function findLeftBranch(db: Db, cardId: string, repositoryId: strin
   );
 }
 
-export interface OwnedBranch {
+interface OwnedBranch {
   readonly cardId: string;
   readonly branchName: string;
   readonly headSha: string | null;

@@ -57,7 +57,7 @@ export async function listUnknown(db: Db, guids: readonly string[]): Promise<Set
 }
 
 /** A delivery that was set aside after too many failures. */
-export interface ParkedDelivery {
+interface ParkedDelivery {
   readonly guid: string;
   readonly event: string;
   readonly lane: string;
@@ -187,7 +187,7 @@ export async function markFailed(
   return { parked: row?.parked ?? false };
 }
 
-export interface FailedTry {
+interface FailedTry {
   readonly guid: string;
   readonly error: string;
   readonly maxAttempts: number;

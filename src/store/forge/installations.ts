@@ -2,7 +2,7 @@ import type { ForgeInstallation, GrantedRepository } from "../../forge/forge.ts"
 import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** What is known of an account's installation, and when the forge was asked for it: `askedAt` comes from `clockOf`. */
-export interface InstallationState extends ForgeInstallation {
+interface InstallationState extends ForgeInstallation {
   /** The forge's words where it refuses to let us in. */
   readonly refused: string | null;
   readonly askedAt: string;

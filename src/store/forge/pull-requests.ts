@@ -159,7 +159,7 @@ export async function holdPullRequest(
 }
 
 /** A pull request of somebody else's that aims at a card's branch. */
-export interface Proposal {
+interface Proposal {
   readonly repositoryId: string;
   readonly number: number;
   readonly cardId: string;
@@ -206,7 +206,7 @@ export async function removeProposal(db: Db, repositoryId: string, number: numbe
   await db("proposals").where({ repository_id: repositoryId, number }).delete();
 }
 
-export interface ProposedCard {
+interface ProposedCard {
   readonly cardId: string;
   readonly workspaceId: string;
 }

@@ -5,13 +5,13 @@ import { kindOn } from "../tenancy/users.ts";
 import { trunksSql } from "./trunks.ts";
 
 /** Which project's report is read, and when it begins and ends (not included). */
-export interface ReportScope {
+interface ReportScope {
   readonly projectId: string;
   readonly begin: Date;
   readonly end: Date;
 }
 
-export interface ReportedLanding {
+interface ReportedLanding {
   readonly fullName: string;
   readonly branchName: string;
   readonly sha: string;
@@ -26,7 +26,7 @@ export interface ReportedLanding {
   readonly at: string;
 }
 
-export interface DeliveredCard {
+interface DeliveredCard {
   readonly number: number;
   readonly title: string;
   readonly deliveredAt: string;
@@ -41,7 +41,7 @@ export interface DeliveredCard {
   }[];
 }
 
-export interface PromisedCard {
+interface PromisedCard {
   readonly number: number;
   readonly title: string;
   readonly releaseId: string;
@@ -49,7 +49,7 @@ export interface PromisedCard {
   readonly statusId: string;
 }
 
-export interface ReportedRelease {
+interface ReportedRelease {
   readonly id: string;
   readonly name: string;
   readonly completedAt: string;
@@ -57,7 +57,7 @@ export interface ReportedRelease {
   readonly cards: readonly { readonly number: number; readonly title: string }[];
 }
 
-export interface ReadReport {
+interface ReadReport {
   /** The cards whose last move in the window was to the end of the flow, newest first. */
   readonly delivered: readonly DeliveredCard[];
   /** The cards of open releases, and of those completed in the window, that have not reached the end of the flow. */

@@ -12,7 +12,7 @@ export interface Trunk {
 type TrunkKey = Pick<Trunk, "repositoryId" | "branchName">;
 
 /** How far a trunk's history is known. */
-export interface KnownTrunk {
+interface KnownTrunk {
   readonly headSha: string;
   /** Where it was last heard to be. */
   readonly tipSha: string | null;
@@ -89,7 +89,7 @@ export async function findKnownTrunk(
 }
 
 /** A stretch of a trunk's history as it was read, up to its tip. */
-export interface ReadHistory {
+interface ReadHistory {
   readonly headSha: string;
   readonly settledSha: string | null;
   readonly knownSince: Date;

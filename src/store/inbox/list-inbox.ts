@@ -38,7 +38,7 @@ export const DERIVED_KINDS = [
 ] as const;
 
 export type StoredInboxKind = (typeof STORED_KINDS)[number];
-export type DerivedInboxKind = (typeof DERIVED_KINDS)[number];
+type DerivedInboxKind = (typeof DERIVED_KINDS)[number];
 
 /**
  * For each derived kind, the SELECT of its items in the project `:projectId`. It finds them by an

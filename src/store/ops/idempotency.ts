@@ -10,7 +10,7 @@ export interface HeldKey {
 }
 
 /** A key as a request claims it, on behalf of one process. */
-export interface KeyClaim {
+interface KeyClaim {
   readonly credentialId: string;
   readonly key: string;
   /** Identifies the request: what the same key may be sent with again. */

@@ -13,7 +13,7 @@ export interface Intent {
 }
 
 /** A move as its holder knows it. */
-interface HeldMove {
+export interface HeldMove {
   readonly id: string;
   readonly attempt: number;
 }
@@ -103,7 +103,7 @@ export async function acceptMerge(
 }
 
 /** What the forge's merge queue has told of a merge: its word for having thrown it out, or null for having it (again). */
-export interface QueueWord {
+interface QueueWord {
   readonly thrownOut: string | null;
   /** The forge's time (ISO 8601), where it gave one. */
   readonly at: string | null;

@@ -1,14 +1,14 @@
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 
 /** What may be told of a monitor: everything but its secret. */
-export interface MonitorSummary {
+interface MonitorSummary {
   readonly id: string;
   readonly name: string;
   readonly projectId: string;
   readonly createdAt: Date;
 }
 
-export interface NewMonitor {
+interface NewMonitor {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;

@@ -1,6 +1,7 @@
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { whileItStands } from "../db/transaction.ts";
 import { isHeld } from "./instances.ts";
+import type { HeldMove } from "./intents.ts";
 
 /** A merge that a move brought about. */
 export interface Promotion {
@@ -74,7 +75,7 @@ export async function listOrphanedOperations(db: Db, limit: number): Promise<Ope
   );
 }
 
-export interface NewOperation {
+interface NewOperation {
   readonly id: string;
   readonly workspaceId: string;
   readonly cardId: string;
@@ -115,7 +116,7 @@ export interface TakenOver {
  */
 export async function takeOver(
   db: Db,
-  operation: { readonly id: string; readonly attempt: number },
+  operation: HeldMove,
   by: { holder: string; requestId: string | null },
 ): Promise<TakenOver | null> {
   return firstRow<TakenOver>(
@@ -134,10 +135,7 @@ export async function takeOver(
 }
 
 /** Counts that going on with a move has failed for a reason of our own. Gives how often by now; null where it is another's. */
-export async function countFailure(
-  db: Db,
-  operation: { readonly id: string; readonly attempt: number },
-): Promise<number | null> {
+export async function countFailure(db: Db, operation: HeldMove): Promise<number | null> {
   return firstValue<number>(
     db,
     "update operations set failures = failures + 1 where id = :id and attempt = :attempt returning failures",
@@ -151,7 +149,7 @@ export async function countFailure(
  */
 export async function settleOperation(
   db: Db,
-  operation: { readonly id: string; readonly attempt: number },
+  operation: HeldMove,
   state: Operation["state"],
   result: unknown = null,
 ): Promise<boolean> {
@@ -169,10 +167,7 @@ export async function settleOperation(
 }
 
 /** Whether a move is still this holder's. Nobody takes it over before the transaction ends. */
-export async function isOperationOurs(
-  trx: Trx,
-  operation: { readonly id: string; readonly attempt: number },
-): Promise<boolean> {
+export async function isOperationOurs(trx: Trx, operation: HeldMove): Promise<boolean> {
   return exists(
     trx,
     "select 1 from operations where id = :id and attempt = :attempt and state = 'running' for share",
@@ -181,11 +176,7 @@ export async function isOperationOurs(
 }
 
 /** Adds to what the move has merged; recording the same merge again changes nothing. */
-export async function addPromotion(
-  db: Db,
-  operation: { readonly id: string; readonly attempt: number },
-  promotion: Promotion,
-): Promise<void> {
+export async function addPromotion(db: Db, operation: HeldMove, promotion: Promotion): Promise<void> {
   await db.raw(
     `update operations set promoted = promoted || cast(:added as jsonb), updated_at = now()
       where id = :id and attempt = :attempt and not promoted @> cast(:added as jsonb)`,

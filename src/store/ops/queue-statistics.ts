@@ -3,7 +3,7 @@ import { firstRow, type Db } from "../db/connect.ts";
 /**
  * How many jobs and deliveries wait, and for how long. Ages are in seconds, 0 when nothing waits.
  */
-export interface QueueStatistics {
+interface QueueStatistics {
   /** Due jobs that no worker has taken. */
   readonly queueDepth: number;
   readonly queueAge: number;

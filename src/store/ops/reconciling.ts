@@ -1,5 +1,7 @@
 import type { RepositoryRef } from "../../forge/forge.ts";
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import type { CheckReport } from "../forge/branches.ts";
+import type { LinkedPullRequest } from "../forge/pull-requests.ts";
 import { REF } from "../forge/repositories.ts";
 import { UNHEARD_CUT } from "./intents.ts";
 
@@ -12,12 +14,7 @@ export interface KnownBranch {
   readonly headSha: string | null;
   /** Whether its card was refused for conflicts there. */
   readonly isConflicting: boolean;
-  readonly pullRequests: readonly {
-    readonly number: number;
-    readonly state: "draft" | "open" | "merged" | "closed";
-    readonly targetBranch: string;
-    readonly headSha: string;
-  }[];
+  readonly pullRequests: readonly Pick<LinkedPullRequest, "number" | "state" | "targetBranch" | "headSha">[];
 }
 
 /** Where a comparison goes on: behind this branch. */
@@ -132,7 +129,7 @@ const allAskable = <T>(found: Askable<T>[]): T[] | null =>
   found.every(({ ref }) => ref !== null) ? (found as T[]) : null;
 
 /** A branch meant for a card that has none there, of which nobody knows whether it was cut. */
-export interface UnheardCut {
+interface UnheardCut {
   readonly cardId: string;
   readonly actorId: string;
   readonly repositoryId: string;
@@ -177,15 +174,7 @@ export async function markReconciled(db: Db, repositoryIds: readonly string[]): 
  */
 export async function saveFoundReport(
   db: Db,
-  report: {
-    readonly repositoryId: string;
-    readonly sha: string;
-    readonly source: "check_run" | "status";
-    readonly name: string;
-    readonly appId: number;
-    readonly forgeId: number | null;
-    readonly outcome: string;
-  },
+  report: Omit<CheckReport, "forgeId"> & { readonly forgeId: number | null },
   askedAt: string,
 ): Promise<boolean> {
   return exists(
@@ -253,7 +242,7 @@ export async function listUnheard(
 }
 
 /** A comment that is told here, and that the forge did not show among those it was asked for. */
-export interface UnshownComment {
+interface UnshownComment {
   readonly commentId: number;
   /** Whether it was written here, and the forge's is its mirror. */
   readonly isMirror: boolean;

@@ -76,7 +76,7 @@ export async function findPickUnderWay(db: Db, cardIds: readonly string[]): Prom
   );
 }
 
-export interface NewReleaseAction {
+interface NewReleaseAction {
   readonly id: string;
   readonly workspaceId: string;
   readonly releaseId: string;

@@ -116,7 +116,7 @@ export async function listReleaseRepositories(db: Db, releaseId: string): Promis
 }
 
 /** A branch of an open release, which needs its repository to stay. */
-export interface OpenReleaseBranch {
+interface OpenReleaseBranch {
   readonly repositoryId: string;
   readonly releaseName: string;
   readonly branchName: string;

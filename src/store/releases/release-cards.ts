@@ -66,7 +66,7 @@ export async function holdCards(
 }
 
 /** The open release a card is in. */
-export interface OpenScope {
+interface OpenScope {
   readonly cardId: string;
   readonly number: number;
   readonly releaseId: string;
@@ -136,7 +136,7 @@ export interface Backmerge {
   readonly prNumber: number | null;
 }
 
-export interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
+interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
   readonly cardId: string;
   /** The release it was picked into; left out of a hotfix. */
   readonly releaseId?: string;

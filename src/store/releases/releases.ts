@@ -3,13 +3,8 @@ import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
 import { RELEASE_REPOSITORIES, type ReleaseRepository } from "./release-branches.ts";
 import { RELEASE_CARDS, type ReleaseCard } from "./release-cards.ts";
 
-export interface ReleaseTag {
-  readonly repositoryId: string;
+export interface ReleaseTag extends WrittenTag {
   readonly fullName: string;
-  readonly tagName: string;
-  readonly sha: string;
-  /** The page of its provider release; null before that is published. */
-  readonly url: string | null;
 }
 
 /** A release as the API shows it. */
@@ -163,11 +158,11 @@ export async function unfreezeScope(db: Db, releaseId: string): Promise<void> {
   await db("release_cards").where({ release_id: releaseId }).update({ picked_at: null });
 }
 
-export interface WrittenTag {
+interface WrittenTag {
   readonly repositoryId: string;
   readonly tagName: string;
   readonly sha: string;
-  /** The page of its provider release; null before that is published. */
+  /** The page of its GitHub release; null before that is published. */
   readonly url: string | null;
 }
 

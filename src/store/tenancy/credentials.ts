@@ -36,9 +36,16 @@ const stampOf = (credential: string): string =>
 export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_id = :clientId)`;
 
 /** The stamp by itself; null where the credential may not be used, or is none. */
-export async function readStamp(db: Db, clientId: string): Promise<string | null> {
+async function readStamp(db: Db, clientId: string): Promise<string | null> {
   return firstValue<string>(db, `select ${STAMP} as stamp`, { clientId });
 }
+
+/** The boards that the credential `c` reaches, as JSON. */
+const BOARDS = `coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
+                                                        'organizationId', w.organization_id,
+                                                        'role', m.role) order by w.created_at, w.id)
+                        from memberships m join workspaces w on w.id = m.workspace_id
+                       where m.user_id = c.user_id), '[]')`;
 
 /** The credential with this public half and the boards it reaches, or null. */
 export async function findCredential(db: Db, clientId: string): Promise<Credential | null> {
@@ -48,17 +55,13 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
             case when c.previous_until > now() then array[c.secret_hash, c.previous_secret_hash]
                  else array[c.secret_hash] end as "secretHashes",
             ${stampOf("c")} as stamp,
-            coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
-                                                        'organizationId', w.organization_id,
-                                                        'role', m.role) order by w.created_at, w.id)
-                        from memberships m join workspaces w on w.id = m.workspace_id
-                       where m.user_id = c.user_id), '[]') as boards
+            ${BOARDS} as boards
        from credentials c where c.client_id = :clientId`,
     { clientId },
   );
 }
 
-export interface NewCredential {
+interface NewCredential {
   readonly id: string;
   readonly clientId: string;
   readonly userId: string;
@@ -81,7 +84,7 @@ export async function insertCredential(db: Db, credential: NewCredential): Promi
 }
 
 /** What may be told of a credential: everything but its secret. */
-export interface CredentialSummary {
+interface CredentialSummary {
   readonly clientId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -97,11 +100,7 @@ export async function listCredentials(db: Db): Promise<CredentialSummary[]> {
     db,
     `select c.client_id as "clientId", c.name, c.scopes, c.created_at as "createdAt",
             c.expires_at as "expiresAt", c.revoked_at as "revokedAt",
-            coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
-                                                        'organizationId', w.organization_id,
-                                                        'role', m.role) order by w.created_at, w.id)
-                        from memberships m join workspaces w on w.id = m.workspace_id
-                       where m.user_id = c.user_id), '[]') as boards
+            ${BOARDS} as boards
        from credentials c order by c.created_at, c.id`,
   );
 }

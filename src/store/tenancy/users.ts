@@ -79,7 +79,7 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
 }
 
 /** A member by what a person at the command line knows of it. */
-export interface MemberEntry {
+interface MemberEntry {
   readonly id: string;
   /** Null for an API credential. */
   readonly login: string | null;
@@ -111,7 +111,7 @@ export async function removeMember(db: Db, workspaceId: string, login: string): 
 }
 
 /** A forge account that a board takes for an agent. */
-export interface RegisteredAgent {
+interface RegisteredAgent {
   readonly workspaceId: string;
   readonly id: string;
   readonly login: string;

@@ -7,7 +7,7 @@ export interface Organization {
   readonly name: string;
 }
 
-export interface WorkspaceEntry {
+interface WorkspaceEntry {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
@@ -32,7 +32,7 @@ export async function listWorkspacesOf(db: Db, userId: string): Promise<Workspac
   );
 }
 
-export interface OrganizationEntry extends Organization {
+interface OrganizationEntry extends Organization {
   readonly workspaceIds: readonly string[];
 }
 
@@ -73,7 +73,7 @@ export async function listWorkspaces(db: Db): Promise<Omit<WorkspaceEntry, "role
 }
 
 /** A board with what the forge is asked by on its behalf. */
-export interface WorkspaceHead {
+interface WorkspaceHead {
   readonly id: string;
   /** Null while the App is not installed there. */
   readonly installationId: number | null;
