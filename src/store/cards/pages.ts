@@ -11,7 +11,7 @@ interface Place {
 const SIBLINGS = `
   from pages where workspace_id = :workspaceId and parent_id is not distinct from cast(:parentId as uuid) and id <> :pageId`;
 
-/** The rank that puts a page at `index` among the pages below `parentId`, 0 being the first; past the end is the end. */
+/** The rank for place `index` (0 is first) among the pages below `parentId`, or at their end. */
 export async function pageRankAt(trx: Trx, place: Place, index: number): Promise<string> {
   if (index > 0) {
     const [before, after] = await rows<{ rank: string }>(
@@ -36,7 +36,7 @@ export async function pageRankAtEnd(trx: Trx, place: Place): Promise<string> {
   return generateKeyBetween(last?.rank ?? null, null);
 }
 
-/** Hands the pages below a page to its own parent, where they take its place in the order they had. */
+/** Moves the children of a page to its parent, in its place and in their order. */
 export async function handOnChildren(trx: Trx, pageId: string): Promise<void> {
   const children = await rows<{ id: string }>(
     trx,
@@ -170,8 +170,8 @@ export async function findPage(db: Db, workspaceId: string, pageId: string): Pro
 }
 
 /**
- * Holds a board's pages until the transaction ends. Whoever changes a page takes this first: slugs, places among siblings and who stands
- * below whom are about all of them.
+ * Holds a board's pages until the transaction ends. Whoever changes a page takes this first: slugs,
+ * places among siblings and who stands below whom are about all of them.
  */
 export async function holdPages(trx: Trx, workspaceId: string): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`pages:${workspaceId}`]);

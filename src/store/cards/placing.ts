@@ -3,8 +3,9 @@ import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder, whileItStands } from "../db/transaction.ts";
 
 /**
- * Locks a column until the transaction ends, so that two cards never get one place. Everybody takes exactly one of these, and
- * takes it before any row of the column, so movers wait for each other and never deadlock.
+ * Locks a column until the transaction ends, so that two cards never get one place. Everybody takes
+ * exactly one of these, and takes it before any row of the column, so movers wait for each other
+ * and never deadlock.
  */
 async function holdColumn(trx: Trx, stageId: string): Promise<void> {
   await rows(trx, "select pg_advisory_xact_lock(hashtextextended('column:' || cast(:stageId as text), 0))", {
@@ -31,7 +32,7 @@ export async function rankAtEnd(trx: Trx, stageId: string): Promise<string> {
 
 const OTHERS = "select rank from cards where stage_id = :stageId and deleted_at is null and id <> :cardId";
 
-/** Puts a card at `index` of a column, 0 being the top; past the end is the end. One row is written, whatever the column's length. */
+/** Puts a card at `index` of a column (0 is the top) or at its end. Writes one row. */
 export async function placeCard(trx: Trx, cardId: string, stageId: string, index: number): Promise<void> {
   const column = { stageId, cardId };
   const [, [first, second], [last]] = await allInOrder([
@@ -53,10 +54,10 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, index
   );
 }
 
-/** Of a long column every so many ranks are kept, as `place_in_long_column` knows. */
+/** Every 256th rank of a long column is stored; `place_in_long_column` uses the same number. */
 const EVERY = 256;
 
-/** One caller at a time, and not before all transactions are over that may not have noted their changes. */
+/** For one caller at a time, once no transaction that did not record its changes is open. */
 const GO_THROUGH = `
   with known as materialized (select k.stage_id, k.since from column_counts k where k.stage_id = :stageId),
   turn as materialized (
@@ -76,9 +77,10 @@ const GO_THROUGH = `
   select 1 from known where since is not null`;
 
 /**
- * Counts a long column and keeps ranks that `place_in_long_column` counts on from, so that the cost of a card's position does
- * not grow with the column. From the first time on, triggers record the column's changes. Does nothing while another caller
- * counts it, or a transaction that did not record its changes is still open: a later caller counts it then.
+ * Counts a long column and keeps ranks that `place_in_long_column` counts on from, so that the cost
+ * of a card's position does not grow with the column. From the first time on, triggers record the
+ * column's changes. Does nothing while another caller counts it, or a transaction that did not
+ * record its changes is still open: a later caller counts it then.
  */
 export async function countColumn(db: Db, stageId: string): Promise<void> {
   if (await firstRow(db, GO_THROUGH, { stageId })) return;
@@ -93,7 +95,7 @@ export async function countColumn(db: Db, stageId: string): Promise<void> {
   await rows(db, GO_THROUGH, { stageId });
 }
 
-/** Drops counts that are good no more, and changes that no other one is counted on from. Gives how many changes. */
+/** Drops outdated counts and the changes that no count needs. Returns the number of changes. */
 export async function dropOldPlaceChanges(db: Db): Promise<number> {
   await rows(db, "delete from column_counts where at < now() - interval '2 hours'");
   const dropped = await firstRow<{ count: number }>(

@@ -2,15 +2,15 @@ import type { Flow, Stage } from "../../flow/flow.ts";
 import { column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /**
- * Holds a project's flow until the transaction ends: nobody else changes it, and no card and no move enters a stage. Who is about to has
- * got through before, or waits.
+ * Holds a project's flow until the transaction ends: nobody else changes it, and no card and no
+ * move enters a stage. Who is about to has got through before, or waits.
  */
 export async function holdFlow(trx: Trx, projectId: string): Promise<void> {
   await trx.raw("select 1 from projects where id = ? for no key update", [projectId]);
   await trx.raw("select 1 from stages where project_id = ? order by position for update", [projectId]);
 }
 
-/** Keeps a stage, and with it its project's flow, as it is until the transaction ends. Many may do that at the same time. */
+/** Locks a stage and so its project's flow until the transaction ends; the lock is shared. */
 export async function holdStage(trx: Trx, stageId: string): Promise<void> {
   await rows(trx, "select 1 from stages where id = :stageId for key share", { stageId });
 }
@@ -41,7 +41,7 @@ export async function countCardsIn(db: Db, stageIds: readonly string[]): Promise
   return new Map(found.map(({ stageId, count }) => [stageId, count]));
 }
 
-/** The cards of a project that something stands in the way of. */
+/** The blocked cards of a project. */
 export async function listBlockedCards(db: Db, projectId: string): Promise<string[]> {
   return column<string>(
     db,
@@ -71,7 +71,7 @@ const stageRow = (projectId: string, stage: Stage, position: number): Record<str
   rule_into: stage.rule.into,
 });
 
-/** Makes this the project's whole flow: known stages are kept, others added, those not in it removed. */
+/** Replaces the flow of a project: keeps stages by id, adds the new, removes the others. */
 export async function saveFlow(trx: Trx, projectId: string, flow: Flow): Promise<void> {
   await trx("projects").where({ id: projectId }).update(settingsRow(flow));
   const kept = flow.stages.map(({ id }) => id);
@@ -102,7 +102,7 @@ const PROJECT = `
                         from stages s where s.project_id = p.id)) as flow
     from projects p`;
 
-/** A project of this board, or null: one of another board is as unknown as one that never was. */
+/** A project of this board, or null. */
 export async function findProject(db: Db, workspaceId: string, projectId: string): Promise<Project | null> {
   return firstRow<Project>(db, `${PROJECT} where p.workspace_id = :workspaceId and p.id = :projectId`, {
     workspaceId,
@@ -201,8 +201,9 @@ export async function updateProject(db: Db, projectId: string, changes: ProjectC
 }
 
 /**
- * Holds a project's row until the transaction ends; false once the project is gone. `share` keeps what it has as it is, and many may do that at
- * once, `no key update` is for who changes that, and `update` keeps even new cards out.
+ * Holds a project's row until the transaction ends; false once the project is gone. `share` keeps
+ * what it has as it is, and many may do that at once, `no key update` is for who changes that, and
+ * `update` keeps even new cards out.
  */
 export async function lockProject(
   trx: Trx,

@@ -5,9 +5,10 @@ import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { kindOn } from "../tenancy/users.ts";
 
 /**
- * In SQL, the text of a project's board as the API shows it: its columns in flow order, each with its cards in their order; the backlog is no column. `project` and
- * `workspace` are expressions, never input. Joined by hand, and who cards are assigned to and their labels made once each: half the time of the same in json_agg
- * (500 cards: 3.3 ms for 6.8, 5,000: 25 for 95).
+ * A project's board as JSON text, in SQL: columns in flow order without the backlog, cards in their
+ * order. `project` and `workspace` are expressions, never input. Concatenating text, and rendering
+ * each assignee and label once, takes half the time of json_agg or less (500 cards: 3.3 ms for 6.8,
+ * 5,000: 25 for 95).
  */
 const boardText = (project: string, workspace: string): string => `(
   with people as materialized (
@@ -53,24 +54,25 @@ interface BoardQuestion {
 
 export interface ReadyBoards {
   /**
-   * The board's bytes: those at hand when no transaction has changed what they show, else as PostgreSQL writes them now. Null unless it is one project that is
-   * meant. Either statement confirms the credential.
+   * The board's bytes: from the cache when no transaction has changed what they show, otherwise
+   * from PostgreSQL. Null unless exactly one project matches. Either statement confirms the
+   * credential.
    */
   read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<ReadyAnswer | null>;
 }
 
-/** One board as a process keeps it: good while no transaction outside the snapshot has changed it. */
+/** A cached board, valid until a transaction outside its snapshot changes it. */
 interface Kept {
   readonly projectId: string;
   /** What the board was read in. */
   readonly snapshot: string;
-  /** Names this run of the server: another, such as a replica that took over, may give other transactions the numbers the snapshot speaks of. */
+  /** Identifies the server process: another one may reuse the snapshot's transaction ids. */
   readonly server: string;
   readonly answer: ReadyAnswer;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Kept for less long than the changes it is compared with. */
+/** Shorter than the time for which changes are kept. */
 const KEPT_MS = 30 * 60_000;
 const CHANGES_KEPT = "interval '2 hours'";
 
@@ -138,8 +140,8 @@ const IS_GOOD = `
    where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`;
 
 /**
- * Whether the known board is still the one that is meant, and no transaction outside its snapshot has changed it. A statement of its own: were the board's text in
- * it, too, an unchanged one would take PostgreSQL twice as long, for making the plan ready.
+ * Whether the cached board is the requested one and no transaction outside its snapshot has changed
+ * it. A separate statement: planning one that also renders the board takes twice as long.
  */
 async function askWhether(
   db: Db,
@@ -168,7 +170,9 @@ const READ_BOARD = `
     from (select id, workspace_id, count(*) over () as candidates from projects
            where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`;
 
-/** The board as it is now, with the snapshot it was read in, its text null unless one project is meant; null where there is none. */
+/**
+ * The current board and its snapshot, without text unless one project matches; null without any.
+ */
 const readBoard = (
   db: Db,
   clientId: string,
@@ -176,19 +180,20 @@ const readBoard = (
 ): Promise<(Stamped & Omit<Kept, "answer"> & { readonly text: string | null }) | null> =>
   firstRow(db, READ_BOARD, { workspaceId, projectId, clientId });
 
-/** Drops what no board at hand is compared with any more, and gives how much. */
+/** Drops changes that no cached board needs, and returns their number. */
 export async function dropOldBoardChanges(db: Db): Promise<number> {
   return db("board_changes")
     .where("at", "<", db.raw(`now() - ${CHANGES_KEPT}`))
     .delete();
 }
 
-/** Gives what `work` gives, to all who ask for the same under one key. */
+/** Runs `work` once for all callers with the same key that ask at the same time. */
 type Join = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Answers alike questions of one moment together: who asks while one is under way shares the next, which begins when that one has ended, and so after all who share it have asked.
- * So everybody gets what is true after he asked. At most one question of a key is under way.
+ * Shares work between callers with the same key. A caller that arrives while `work` runs shares the
+ * next run, which starts after the current one ends, so every result is read after its caller
+ * asked. At most one run per key is in progress.
  */
 export function createJoin(): Join {
   const underWay = new Map<string, Promise<unknown>>();

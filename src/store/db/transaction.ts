@@ -4,8 +4,9 @@ import { Problem } from "../../errors.ts";
 import type { Db, Trx } from "./connect.ts";
 
 /**
- * Opens a transaction. It waits neither for `begin` nor, with `commit`, for the statements before it: they travel together, so a
- * transaction adds no round trips to those of its statements. (knex's own transactions wait for each.)
+ * Opens a transaction. It waits neither for `begin` nor, with `commit`, for the statements before
+ * it: they travel together, so a transaction adds no round trips to those of its statements.
+ * (knex's own transactions wait for each.)
  */
 export async function beginTransaction(db: Db): Promise<Trx> {
   const connection: Client = await db.client.acquireConnection();
@@ -54,8 +55,9 @@ export async function transaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Pr
 }
 
 /**
- * Waits for statements of one transaction that were sent together, and returns their results. Throws the error of the first
- * that failed: PostgreSQL refuses those after it only because of that.
+ * Waits for statements of one transaction that were sent together, and returns their results.
+ * Throws the error of the first that failed: PostgreSQL refuses those after it only because of
+ * that.
  */
 export async function allInOrder<T extends readonly unknown[] | []>(
   sent: T,
@@ -72,17 +74,17 @@ const UNIQUE = "23505";
 const FOREIGN_KEY = "23503";
 const NOT_NULL = "23502";
 
-/** Of PostgreSQL's errors, what tells them apart. */
+/** The code of a PostgreSQL error. */
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 const constraintOf = (error: unknown): unknown =>
   error instanceof Error && "constraint" in error ? error.constraint : undefined;
 
-/** Whether a statement was undone because a row stands in its way, one that it refers to has gone, or a value that it needs could not be made. */
+/** Whether a unique, foreign key or not-null constraint undid a statement. */
 export const isUndone = (error: unknown): boolean =>
   [UNIQUE, FOREIGN_KEY, NOT_NULL].includes(String(codeOf(error)));
 
-/** True once `work` is done, false when a row with such a value is there already; its transaction can then only be undone. */
+/** False when `work` violates a unique constraint; its transaction can then only roll back. */
 export async function unlessTaken(work: PromiseLike<unknown>): Promise<boolean> {
   try {
     await work;
@@ -93,14 +95,14 @@ export async function unlessTaken(work: PromiseLike<unknown>): Promise<boolean> 
   }
 }
 
-/** The ties of a card and its move to the project and the stage they are in. */
+/** The foreign keys of cards and moves to their project and stage. */
 const WHEREABOUTS = new Set<unknown>([
   "cards_project_id_fkey",
   "cards_stage_id_fkey",
   "operations_stage_id_fkey",
 ]);
 
-/** Does `work`; throws busy where the stage or the project it leads to was removed after it had been looked up. */
+/** Runs `work`; throws `busy` when its stage or project was removed after it was read. */
 export async function whileItStands<T>(work: PromiseLike<T>): Promise<T> {
   try {
     return await work;

@@ -17,7 +17,10 @@ export interface DueMirror {
   readonly triedSince: Date;
   /** Whether an earlier try may have written it. */
   readonly isRepeated: boolean;
-  /** Whether what an earlier try has written would be shown by now, so that it may be written where nothing is. */
+  /**
+   * Whether what an earlier try has written would be shown by now, so that it may be written where
+   * nothing is.
+   */
   readonly mayWrite: boolean;
   readonly revision: number;
   readonly body: string;
@@ -34,8 +37,8 @@ const IS_DUE = `not m.gone and m.shown_revision is distinct from t.revision and 
 type MirrorKey = Pick<DueMirror, "commentId" | "repositoryId" | "prNumber">;
 
 /**
- * Takes on the mirrors of a comment that are due, for `holdSeconds`, and counts the try: what is taken on is written down before it is
- * done. Those somebody else is at work on are left to them.
+ * Takes on the mirrors of a comment that are due, for `holdSeconds`, and counts the try: what is
+ * taken on is written down before it is done. Those somebody else is at work on are left to them.
  */
 export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: number): Promise<DueMirror[]> {
   return rows<DueMirror>(
@@ -63,7 +66,9 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
   );
 }
 
-/** How often the mirrors of a comment that are still due were tried, at most; null when none is due. */
+/**
+ * How often the mirrors of a comment that are still due were tried, at most; null when none is due.
+ */
 export async function triesOfDueMirrors(db: Db, commentId: string): Promise<number | null> {
   return firstValue<number>(
     db,
@@ -87,7 +92,9 @@ export async function settleMirror(
   });
 }
 
-/** A try has failed: the next may begin. `isUnsure` says that it may have written it all the same. */
+/**
+ * A try has failed: the next may begin. `isUnsure` says that it may have written it all the same.
+ */
 export async function letGoOfMirror(
   db: Db,
   mirror: MirrorKey & Pick<DueMirror, "mayWrite">,
@@ -99,7 +106,10 @@ export async function letGoOfMirror(
     .update({ held_until: null, ...unsure });
 }
 
-/** Records that the forge shows a mirror, because it told so: whoever wrote it may have died before the answer came. */
+/**
+ * Records that the forge shows a mirror, because it told so: whoever wrote it may have died before
+ * the answer came.
+ */
 export async function adoptMirror(db: Db, key: MirrorKey, forgeCommentId: number): Promise<void> {
   await db("comment_mirrors")
     .where(columns(key))
@@ -133,7 +143,7 @@ const columns = ({ commentId, repositoryId, prNumber }: MirrorKey): Record<strin
   pr_number: prNumber,
 });
 
-/** A key of this database's own. It is made with the database, and nothing but the database knows it. */
+/** A secret that was generated with the database and is stored nowhere else. */
 export async function readSecret(db: Db, name: "comment_marks"): Promise<Buffer> {
   const secret = await firstRow<{ value: Buffer }>(db, "select value from secrets where name = :name", {
     name,

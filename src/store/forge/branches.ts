@@ -21,8 +21,8 @@ export async function setBranch(
 }
 
 /**
- * Makes a branch a card's, where a deleted card may have left it; false when another card on the board owns it, and then the transaction can
- * only be undone.
+ * Makes a branch a card's, where a deleted card may have left it; false when another card on the
+ * board owns it, and then the transaction can only be undone.
  */
 export async function takeBranch(
   trx: Trx,
@@ -82,7 +82,10 @@ export async function isBranchTaken(db: Db, repositoryId: string, branchName: st
   );
 }
 
-/** The branch a card had in a repository when it was last unlinked from there, and that no other card has had since; null where there is none. */
+/**
+ * The branch a card had when it was unlinked from a repository, unless another card has it; or
+ * null.
+ */
 export async function findLeftBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
   return firstValue<string>(
     db,
@@ -101,7 +104,7 @@ interface OwnedBranch {
   readonly headSha: string | null;
 }
 
-/** The cards' branches that are at this commit, or that are among these names: news of a commit may outrun its push. */
+/** Card branches at this commit or with these names: a commit's events may precede its push. */
 export async function listBranchesAt(
   db: Db,
   repositoryId: string,
@@ -137,7 +140,7 @@ export async function holdBranch(trx: Trx, cardId: string, repositoryId: string)
   return row && { ...row, foundAt: row.foundAt?.toISOString() ?? null };
 }
 
-/** Notes a change of a branch that nobody told of. */
+/** Records a change of a branch that came without an event. */
 export async function noteFound(
   trx: Trx,
   cardId: string,
@@ -161,8 +164,8 @@ export interface CheckReport {
 }
 
 /**
- * Keeps the newest report of its series; false when it says nothing new. Within one run (`forgeId` equal) what has an outcome is not
- * taken back to pending, since deliveries may come in any order.
+ * Keeps the newest report of its series; false when it says nothing new. Within one run (`forgeId`
+ * equal) what has an outcome is not taken back to pending, since deliveries may come in any order.
  */
 export async function saveCheckReport(db: Db, report: CheckReport): Promise<boolean> {
   return exists(
@@ -178,7 +181,9 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
   );
 }
 
-/** SQL for the state of a commit with the reports `k`, generated from the rule in `flow/checks.ts`. */
+/**
+ * SQL for the state of a commit with the reports `k`, generated from the rule in `flow/checks.ts`.
+ */
 export const CHECKS_STATE = `case ${CHECKS_PRECEDENCE.map(
   ([state, from]) =>
     `when bool_or(k.outcome in (${from.map((outcome) => `'${outcome}'`).join(", ")})) then '${state}'`,

@@ -21,8 +21,9 @@ export interface NewDelivery {
 }
 
 /**
- * Keeps deliveries, in this order; gives the ids of those we did not have. One that was set aside and is sent again is as new: it gets another
- * try. Payloads are values of their own: in an array each quotation mark would have to be escaped.
+ * Keeps deliveries, in this order; gives the ids of those we did not have. One that was set aside
+ * and is sent again is as new: it gets another try. Payloads are values of their own: in an array
+ * each quotation mark would have to be escaped.
  */
 export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Promise<Set<string>> {
   const once = [...new Map(deliveries.toReversed().map((each) => [each.guid, each])).values()].toReversed();
@@ -85,8 +86,9 @@ export async function unpark(db: Db, guid: string | null): Promise<string[]> {
 }
 
 /**
- * A list that PostgreSQL does not look into when it plans. Of a shorter one it would expect less than of any, and for that plan anew each time: 104
- * microseconds instead of 37. A lane is kept from it for the same reason.
+ * A list that PostgreSQL does not look into when it plans. Of a shorter one it would expect less
+ * than of any, and for that plan anew each time: 104 microseconds instead of 37. A lane is kept
+ * from it for the same reason.
  */
 const WORKED = "cast((select cast(:worked as text[])) as text[])";
 
@@ -96,9 +98,11 @@ const MARKED = `with marked as (
    where guid = any(${WORKED}))`;
 
 /**
- * Up to 16 of a lane that wait to be worked, the oldest first, with `mostOctets` of payloads together; the first comes however large its own is. None
- * comes behind one that may make a pull request known: what was said on that before, which is older, may have to come between them.
- * `worked`, those before them, are marked by the same statement. How long a payload is can be told without reading it.
+ * Up to 16 of a lane that wait to be worked, the oldest first, with `mostOctets` of payloads
+ * together; the first comes however large its own is. None comes behind one that may make a pull
+ * request known: what was said on that before, which is older, may have to come between them.
+ * `worked`, those before them, are marked by the same statement. How long a payload is can be told
+ * without reading it.
  */
 export async function nextDeliveries(
   db: Db,
@@ -149,8 +153,9 @@ export async function reopenAwaiting(db: Db, lane: string, number: number): Prom
 }
 
 /**
- * Counts a death for the oldest delivery that waits in each of these lanes: the one that was being worked, or the first of those taken with it. After
- * `maxDeaths` of them it is parked. Gives those parked now.
+ * Counts a death for the oldest delivery that waits in each of these lanes: the one that was being
+ * worked, or the first of those taken with it. After `maxDeaths` of them it is parked. Gives those
+ * parked now.
  */
 export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: number): Promise<string[]> {
   const counted = await rows<{ guid: string; state: string }>(
@@ -169,8 +174,8 @@ export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: n
 }
 
 /**
- * Counts a failed try; after `maxAttempts` of them it is parked, so that it no longer holds up what came after it. `worked`, those before it, are
- * marked by the same statement.
+ * Counts a failed try; after `maxAttempts` of them it is parked, so that it no longer holds up what
+ * came after it. `worked`, those before it, are marked by the same statement.
  */
 export async function markFailed(
   db: Db,
@@ -194,12 +199,12 @@ interface FailedTry {
   readonly worked: readonly string[];
 }
 
-/** Until when, by the forge's clock, this repair has seen to everything; null before its first run. */
+/** The time, by GitHub's clock, up to which this repair is complete; null before its first run. */
 export async function repairedUntil(db: Db, name: string): Promise<Date | null> {
   return firstValue<Date>(db, `select done_until as "doneUntil" from repairs where name = :name`, { name });
 }
 
-/** Remembers how far a repair has come. It never goes back, whoever else is at it. */
+/** Records how far a repair has come; the time never goes back. */
 export async function markRepaired(db: Db, name: string, until: string): Promise<void> {
   await db.raw(
     `insert into repairs as r (name, done_until) values (:name, :until)

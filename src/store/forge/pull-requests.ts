@@ -2,7 +2,7 @@ import type { RepositoryRef } from "../../forge/forge.ts";
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { REF } from "./repositories.ts";
 
-/** So long the forge's reads may show what was there before a write, in SQL. */
+/** How long GitHub's reads may lag behind a write, in SQL. */
 export const READS_LAG = "interval '1 minute'";
 
 export interface LinkedPullRequest {
@@ -13,11 +13,11 @@ export interface LinkedPullRequest {
   readonly headSha: string;
   /** The branch it comes from; null where that was not kept yet. */
   readonly headBranch: string | null;
-  /** Whether something was heard of it so lately that the forge may not show it yet. */
+  /** Whether it changed so recently that GitHub's reads may lag. */
   readonly isFresh: boolean;
 }
 
-/** SQL that is true of a pull request `p` of which something was heard lately. */
+/** Whether a pull request `p` changed so recently that GitHub's reads may lag, in SQL. */
 export const IS_FRESH = `p.changed_at > now() - ${READS_LAG}`;
 
 /** The card whose pull request this is, or null. */
@@ -43,7 +43,7 @@ export interface OpenPullRequest {
   readonly ref: RepositoryRef | null;
 }
 
-/** Of each of a card's repositories the pull request that is open, by the repository's name; the newest one of several. */
+/** The newest open pull request in each of a card's repositories, by the repository's name. */
 export async function listOpenPullRequests(db: Db, cardId: string): Promise<OpenPullRequest[]> {
   return rows<OpenPullRequest>(
     db,
@@ -71,14 +71,15 @@ export interface PullRequestRow {
   readonly mergeSha: string | null;
   /** The forge's time of this news (ISO 8601); absent for what we did ourselves just now. */
   readonly heardAt?: string | null;
-  /** What this news is of, in the forge events' words; its opening is older than anything that is known. */
+  /** The action of the GitHub event; `opened` is older than any other. */
   readonly heardAction?: string | null;
 }
 
 /**
- * Records what a pull request looks like now. Older news than what is known changes nothing, and merged is final: the
- * forge was seen calling a merged pull request open again (https://github.com/rust-lang/bors, `github_reopens_merged_pr`).
- * True where nothing was known of it.
+ * Records what a pull request looks like now. Older news than what is known changes nothing, and
+ * merged is final: the forge was seen calling a merged pull request open again
+ * (https://github.com/rust-lang/bors, `github_reopens_merged_pr`). True where nothing was known of
+ * it.
  */
 export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boolean> {
   const saved = await firstRow<{ isNew: boolean }>(
@@ -103,7 +104,7 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
   return saved?.isNew ?? false;
 }
 
-/** Whether word has come lately of a pull request from this branch into that one, with a greater number than `after`. */
+/** Whether a pull request with these branches and a number above `after` is fresh. */
 export async function isHeardOf(
   db: Db,
   pull: Pick<PullRequestRow, "repositoryId" | "headBranch" | "targetBranch">,
@@ -119,7 +120,7 @@ export async function isHeardOf(
   );
 }
 
-/** Makes an open pull request a card's, whichever card had it before. True where nothing was known of it. */
+/** Assigns an open pull request to a card. True when it was unknown before. */
 export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<boolean> {
   await trx("pull_requests")
     .where({ repository_id: pull.repositoryId, number: pull.number })
@@ -145,7 +146,7 @@ export async function findPullRequest(
   return row && { ...row, heardAt: row.heardAt?.toISOString() ?? null };
 }
 
-/** A pull request's state as it is known, held until the transaction ends; null where it is not known yet. */
+/** The stored state of a pull request, locked until the transaction ends; null when unknown. */
 export async function holdPullRequest(
   trx: Trx,
   repositoryId: string,
@@ -158,7 +159,7 @@ export async function holdPullRequest(
   );
 }
 
-/** A pull request of somebody else's that aims at a card's branch. */
+/** Another person's or agent's pull request into a card's branch. */
 interface Proposal {
   readonly repositoryId: string;
   readonly number: number;
@@ -173,7 +174,7 @@ interface Proposal {
   readonly heardAt: string | null;
 }
 
-/** Records what a proposal looks like now. Older news than what is known changes nothing, and merged is final. True where nothing was known of it. */
+/** Saves a proposal unless the stored one is newer or merged. True when it was unknown before. */
 export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean> {
   const saved = await firstRow<{ isNew: boolean }>(
     db,
@@ -201,7 +202,7 @@ export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean>
 
 const IS_REOPENED = "(p.state = 'closed' and excluded.state in ('draft', 'open'))";
 
-/** It aims at no card's branch any more. */
+/** Removes a proposal that no longer targets a card's branch. */
 export async function removeProposal(db: Db, repositoryId: string, number: number): Promise<void> {
   await db("proposals").where({ repository_id: repositoryId, number }).delete();
 }
@@ -211,7 +212,7 @@ interface ProposedCard {
   readonly workspaceId: string;
 }
 
-/** The card whose branch this pull request aims at, or null. */
+/** The card whose branch this pull request targets, or null. */
 export async function findProposedCard(
   db: Db,
   repositoryId: string,

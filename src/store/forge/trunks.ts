@@ -21,8 +21,8 @@ interface KnownTrunk {
 }
 
 /**
- * The trunk branches of projects, as `repository_id` and `branch_name`: what their merge stages merge into, the default branch where a flow
- * has none. `of` says which repositories are meant.
+ * The trunk branches of projects, as `repository_id` and `branch_name`: what their merge stages
+ * merge into, the default branch where a flow has none. `of` says which repositories are meant.
  */
 export const trunksSql = (of: string): string => `
   select distinct r.id as repository_id, coalesce(m.rule_into, r.default_branch) as branch_name
@@ -37,7 +37,9 @@ const TRUNK = (of: string): string => `
     join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended
      and o.refused is null`;
 
-/** A trunk with the tip its history is known up to, the one it is settled up to, and the one that was last heard of. */
+/**
+ * A trunk with the commits up to which its history is known and settled, and its last known tip.
+ */
 export interface ListedTrunk extends Trunk {
   readonly headSha: string | null;
   readonly settledSha: string | null;
@@ -102,8 +104,8 @@ interface ReadHistory {
 }
 
 /**
- * Saves what was read of a trunk's history in place of what was known of the same stretch. False when somebody else has read on since
- * `known` was read: then nothing is saved.
+ * Saves what was read of a trunk's history in place of what was known of the same stretch. False
+ * when somebody else has read on since `known` was read: then nothing is saved.
  */
 export async function saveHistory(
   trx: Trx,
@@ -180,10 +182,10 @@ async function insertLandings(
   );
 }
 
-/** Tips are compared with the forge once an hour: one that was neither heard of nor compared for longer is nobody's word. */
+/** Tips are compared with GitHub every hour; a tip that is older than this is not used. */
 const TRUSTED_FOR = "2 hours";
 
-/** The commit a trunk branch was last heard to be at; null where nobody told, or what was told does not fit together. */
+/** The last known tip of a trunk branch; null when unknown or in doubt. */
 export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): Promise<string | null> {
   return firstValue<string>(
     db,
@@ -194,7 +196,9 @@ export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): P
   );
 }
 
-/** Hears of a push. One that does not follow on what was heard before leaves the tip in doubt until the forge is asked. */
+/**
+ * Records a push. If it does not start at the known tip, the tip is in doubt until GitHub is read.
+ */
 export async function hearOfTip(
   db: Db,
   trunk: TrunkKey & { readonly before: string | null; readonly after: string | null },
@@ -207,12 +211,12 @@ export async function hearOfTip(
   );
 }
 
-/** Something has become of a repository itself: what was heard of its branches is to be asked again. */
+/** Marks all tips of a repository as in doubt, after a change of the repository itself. */
 export async function doubtTips(db: Db, repositoryId: string): Promise<void> {
   await db("trunks").where({ repository_id: repositoryId }).update({ tip_sha: null });
 }
 
-/** We have merged into a branch: until the push is heard of, what was heard before is older than what we know. */
+/** Marks a tip as in doubt after our own merge, until its push event arrives. */
 export async function doubtTip(db: Db, trunk: TrunkKey, mergeSha: string | null): Promise<void> {
   await db("trunks")
     .where({ repository_id: trunk.repositoryId, branch_name: trunk.branchName })
@@ -221,8 +225,9 @@ export async function doubtTip(db: Db, trunk: TrunkKey, mergeSha: string | null)
 }
 
 /**
- * Takes the forge's word for a tip, unless something was heard while it was asked: `heard` is what was known before. Where the forge shows
- * another commit that is not known to be later, one of the two is old, and the tip is in doubt.
+ * Takes the forge's word for a tip, unless something was heard while it was asked: `heard` is what
+ * was known before. Where the forge shows another commit that is not known to be later, one of the
+ * two is old, and the tip is in doubt.
  */
 export async function confirmTip(
   db: Db,

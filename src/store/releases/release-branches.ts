@@ -5,7 +5,7 @@ import { firstRow, rows, type Db } from "../db/connect.ts";
 export interface ReleaseBranch {
   readonly repositoryId: string;
   readonly fullName: string;
-  /** How the forge is asked about the repository; null while the installation is gone. */
+  /** Null while the App is not installed. */
   readonly ref: RepositoryRef | null;
   readonly branchName: string;
   /** The commit it is, or is about to be, cut from. */
@@ -30,7 +30,9 @@ export async function listReleaseBranches(db: Db, releaseId: string): Promise<Re
   );
 }
 
-/** Writes down where a branch is about to be cut; what was written down before stays. Gives the commit. */
+/**
+ * Records where a branch will be cut, unless that is recorded already. Returns the recorded commit.
+ */
 export async function planReleaseBranch(
   db: Db,
   branch: { releaseId: string; repositoryId: string; branchName: string; cutSha: string },
@@ -46,7 +48,7 @@ export async function planReleaseBranch(
   return planned?.cutSha ?? branch.cutSha;
 }
 
-/** The same at another commit, where the forge has the one written down no more. One that is known to be there stays. */
+/** Records another commit to cut from when GitHub lost the first; keeps a branch that exists. */
 export async function planReleaseBranchAnew(
   db: Db,
   branch: { releaseId: string; repositoryId: string; cutSha: string },
@@ -56,7 +58,7 @@ export async function planReleaseBranchAnew(
     .update({ cut_sha: branch.cutSha });
 }
 
-/** Where we left a release's branch. */
+/** Records the head commit of a release's branch. */
 export async function setReleaseBranchHead(
   db: Db,
   releaseId: string,
@@ -138,7 +140,7 @@ export async function listOpenReleaseBranches(
   );
 }
 
-/** Notes that a pick is about to have its temporary branch in a repository. */
+/** Records that a pick is about to create its temporary branch in a repository. */
 export async function notePickBranch(db: Db, actionId: string, repositoryId: string): Promise<void> {
   await db("pick_branches")
     .insert({ action_id: actionId, repository_id: repositoryId })
@@ -146,7 +148,7 @@ export async function notePickBranch(db: Db, actionId: string, repositoryId: str
     .ignore();
 }
 
-/** Says that the temporary branches of these picks are gone from a repository. */
+/** Records that a repository no longer has the temporary branches of these picks. */
 export async function forgetPickBranches(
   db: Db,
   actionIds: readonly string[],
@@ -165,7 +167,9 @@ export interface PickLeftovers {
   readonly actionIds: readonly string[];
 }
 
-/** Where picks that have ended, well or not, may have left something. Not told of repositories that may not be asked. */
+/**
+ * Where ended picks may have left branches, without repositories that GitHub does not let us read.
+ */
 export async function listPickLeftovers(db: Db): Promise<PickLeftovers[]> {
   return rows<PickLeftovers>(
     db,

@@ -50,7 +50,7 @@ export interface ScopedCard {
   readonly projectId: string;
 }
 
-/** The cards of a board with these numbers, by number. Their rows are held until the transaction ends: none is deleted meanwhile. */
+/** The cards with these numbers, locked against deletion until the transaction ends, by number. */
 export async function holdCards(
   trx: Trx,
   workspaceId: string,
@@ -84,7 +84,7 @@ export async function listOpenScopes(db: Db, cardIds: readonly string[]): Promis
   );
 }
 
-/** Makes these the cards of an open release, all of them and no others, and gives those it did not have before. */
+/** Replaces the cards of an open release, and returns the ids of those it did not have. */
 export async function saveReleaseCards(
   trx: Trx,
   releaseId: string,
@@ -142,7 +142,7 @@ interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
   readonly releaseId?: string;
 }
 
-/** Notes that a branch has to get something. One noted before stays as it is, unless something newer has landed since. */
+/** Records an open backmerge; an existing one changes only when something newer has landed. */
 export async function noteBackmerge(db: Db, backmerge: NewBackmerge): Promise<void> {
   await db.raw(
     `insert into backmerges as b (card_id, repository_id, target_branch, sha, actor_id, release_id)
@@ -214,7 +214,7 @@ export async function saveBackmergeOpened(
   });
 }
 
-/** It was looked at, and stays open; `refusal` are the forge's words where no pull request could be opened. */
+/** Keeps a backmerge open after an inspection; `refusal` is GitHub's reason for no pull request. */
 export async function saveBackmergeLook(db: Db, key: BackmergeKey, refusal: string | null): Promise<void> {
   await db("backmerges").where(columns(key)).update({ refusal, looked_at: db.fn.now() });
 }

@@ -94,7 +94,7 @@ const HEAD = `
          r.frozen_at as "frozenAt", p.releases as "isUsed"
     from releases r join projects p on p.id = r.project_id`;
 
-/** A release of this board, or null: one of another board is as unknown as one that never was. */
+/** A release of this board, or null. */
 export async function findRelease(
   db: Db,
   workspaceId: string,
@@ -107,8 +107,8 @@ export async function findRelease(
 }
 
 /**
- * The open releases of a project, held until the transaction ends: their scopes and states stay as they are. Who needs cards' rows as
- * well takes those first.
+ * The open releases of a project, held until the transaction ends: their scopes and states stay as
+ * they are. Who needs cards' rows as well takes those first.
  */
 export async function holdOpenReleases(trx: Trx, projectId: string): Promise<ReleaseHead[]> {
   const bindings = { projectId };
@@ -147,12 +147,12 @@ export async function removeRelease(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId }).delete();
 }
 
-/** Says that a release's scope stands still from now on; one already frozen stays so since then. */
+/** Freezes the scope of a release; a frozen release keeps its time. */
 export async function freezeScope(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId, frozen_at: null }).update({ frozen_at: db.fn.now() });
 }
 
-/** Says that a release's scope may change again. */
+/** Unfreezes the scope of a release. */
 export async function unfreezeScope(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId }).update({ frozen_at: null });
   await db("release_cards").where({ release_id: releaseId }).update({ picked_at: null });
@@ -176,7 +176,7 @@ export async function listReleaseTags(db: Db, releaseId: string): Promise<Writte
   );
 }
 
-/** Notes a tag, and the page of its release once there is one. */
+/** Saves a tag, and the page of its GitHub release once there is one. */
 export async function saveReleaseTag(
   db: Db,
   releaseId: string,
@@ -188,14 +188,14 @@ export async function saveReleaseTag(
     .merge(["tag_name", "sha", "url"]);
 }
 
-/** A card as it is told in the notes of a repository's release. */
+/** A card as the notes of a GitHub release list it. */
 export interface CarriedCard {
   readonly id: string;
   readonly number: number;
   readonly title: string;
-  /** Whether it stands at the end of the flow. */
+  /** Whether it is at the end of the flow. */
   readonly isDone: boolean;
-  /** Its merged pull requests by repository; `isLater` of one known to have been merged after the release's branch was cut, and not picked. */
+  /** Its merged pull requests. `isLater`: merged after the branch was cut, and not picked. */
   readonly pullRequests: readonly {
     readonly repositoryId: string;
     readonly number: number;
@@ -203,7 +203,9 @@ export interface CarriedCard {
   }[];
 }
 
-/** SQL that is true of a merged pull request `p` that landed on its target after a release's branch `b` was cut from there, as far as it is known what landed. */
+/**
+ * Whether the pull request `p` landed after the release's branch was cut, by the known landings.
+ */
 const IS_LATER = `
   exists (select 1 from release_branches b
             join landings cut on cut.repository_id = b.repository_id and cut.branch_name = p.target_branch and cut.sha = b.cut_sha
@@ -225,7 +227,7 @@ export async function listCarriedCards(db: Db, releaseId: string): Promise<Carri
   );
 }
 
-/** Says that a release has shipped: its cards are free for another one, and it keeps telling that it carried them. */
+/** Completes a release: it still lists its cards, which may now join another release. */
 export async function completeScope(trx: Trx, releaseId: string): Promise<void> {
   await trx("releases").where({ id: releaseId }).update({ status: "completed", completed_at: trx.fn.now() });
   await trx("release_cards").where({ release_id: releaseId }).update({ is_open: false });

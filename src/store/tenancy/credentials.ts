@@ -16,26 +16,26 @@ export interface Credential {
   readonly userId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Of its secret, and while that is being exchanged of the one before it. */
+  /** Of its secret, and during a rotation also of the previous one. */
   readonly secretHashes: readonly Buffer[];
-  /** Another with every change of all this; null while it may not be used. */
+  /** Changes with every change of the credential; null while it may not be used. */
   readonly stamp: string | null;
   readonly boards: readonly BoardRole[];
 }
 
 /**
- * A credential's stamp in SQL: by the database's clock null once it is revoked or expired, and another once its secret before has ended. `credential` is an alias,
- * never input.
+ * A credential's stamp in SQL: by the database's clock null once it is revoked or expired, and
+ * another once its secret before has ended. `credential` is an alias, never input.
  */
 const stampOf = (credential: string): string =>
   `case when ${credential}.revoked_at is null
          and (${credential}.expires_at is null or ${credential}.expires_at > now())
         then ${credential}.stamp::text || case when ${credential}.previous_until > now() then '+' else '' end end`;
 
-/** For any statement: the stamp of the credential with the binding `:clientId`, in the statement's own snapshot. */
+/** The stamp of the credential `:clientId`, in the snapshot of the statement that contains it. */
 export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_id = :clientId)`;
 
-/** The stamp by itself; null where the credential may not be used, or is none. */
+/** The current stamp; null for an unknown or unusable credential. */
 async function readStamp(db: Db, clientId: string): Promise<string | null> {
   return firstValue<string>(db, `select ${STAMP} as stamp`, { clientId });
 }
@@ -114,8 +114,9 @@ export interface Rotation {
 }
 
 /**
- * Gives a credential another secret. The one before it stays good for `keepMs`, but never longer than it would have been; what was still good
- * before that ends now. Null when there is no such credential, or when it is revoked or expired.
+ * Gives a credential another secret. The one before it stays good for `keepMs`, but never longer
+ * than it would have been; what was still good before that ends now. Null when there is no such
+ * credential, or when it is revoked or expired.
  */
 export async function rotateSecret(
   db: Db,
@@ -141,7 +142,7 @@ export async function rotateSecret(
   );
 }
 
-/** Revokes a credential as of now, and with it its memberships; false when there is none with this client id. */
+/** Revokes a credential and its memberships; false for an unknown client id. */
 export async function revokeCredential(db: Db, clientId: string): Promise<boolean> {
   return exists(
     db,
@@ -176,8 +177,9 @@ export class StaleCredential extends Error {
 }
 
 /**
- * A credential as this process has read it, now or earlier. Nothing may be sent or written on its behalf before PostgreSQL
- * has confirmed, during this call, that it is unchanged: `STAMP` in a statement of the call and then `confirm`, or `revalidate`.
+ * A credential as this process has read it, now or earlier. Nothing may be sent or written on its
+ * behalf before PostgreSQL has confirmed, during this call, that it is unchanged: `STAMP` in a
+ * statement of the call and then `confirm`, or `revalidate`.
  */
 export class CachedCredential {
   readonly credential: Credential;
@@ -195,12 +197,12 @@ export class CachedCredential {
     this.#isConfirmed = true;
   }
 
-  /** Reads the stamp by a statement of its own, unless it is confirmed already. Throws `StaleCredential`. */
+  /** Reads the stamp unless it is confirmed already. Throws `StaleCredential`. */
   async revalidate(db: Db): Promise<void> {
     if (!this.#isConfirmed) this.confirm(await readStamp(db, this.credential.clientId));
   }
 
-  /** Does `work` and returns or throws what it does, once the credential is confirmed. Throws `StaleCredential`. */
+  /** Runs `work`, then confirms the credential. Throws `StaleCredential`. */
   async revalidateAfter<T>(db: Db, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

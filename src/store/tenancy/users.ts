@@ -12,15 +12,15 @@ export interface User {
 }
 
 /**
- * What kind of user somebody is on a board, in SQL: an account registered there as an agent is one there, and nowhere else. `user` is an
- * alias and `workspaceId` an expression, never input.
+ * What kind of user somebody is on a board, in SQL: an account registered there as an agent is one
+ * there, and nowhere else. `user` is an alias and `workspaceId` an expression, never input.
  */
 export const kindOn = (workspaceId: string, user: string): string =>
   `case when ${user}.kind = 'human' and exists (
           select 1 from workspace_agents wa where wa.workspace_id = ${workspaceId} and wa.user_id = ${user}.id)
         then 'agent' else ${user}.kind end`;
 
-/** A user in SQL, as the JSON object the API shows on a board. `user` is an alias and `workspaceId` an expression, never input. */
+/** A user as JSON, in SQL. `user` is an alias and `workspaceId` an expression, never input. */
 export const userJson = (workspaceId: string, user: string): string =>
   `json_build_object('id', ${user}.id, 'name', ${user}.name, 'avatarUrl', ${user}.avatar_url,
                      'kind', ${kindOn(workspaceId, user)})`;
@@ -31,7 +31,8 @@ export async function insertMachineUser(db: Db, user: { id: string; name: string
 }
 
 /**
- * The user of a forge account, made on first sight and renamed when the account was. `newId` is used only for a new one.
+ * The user of a forge account, made on first sight and renamed when the account was. `newId` is
+ * used only for a new one.
  */
 export async function seeForgeUser(
   db: Db,
@@ -78,7 +79,7 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
   );
 }
 
-/** A member by what a person at the command line knows of it. */
+/** A member as the command line shows it. */
 interface MemberEntry {
   readonly id: string;
   /** Null for an API credential. */
@@ -99,7 +100,7 @@ export async function listMemberEntries(db: Db, workspaceId: string): Promise<Me
   );
 }
 
-/** Takes a board's member with this login away from it; false where it has none. */
+/** Removes the member with this login; false when there is none. */
 export async function removeMember(db: Db, workspaceId: string, login: string): Promise<boolean> {
   return exists(
     db,
@@ -110,14 +111,14 @@ export async function removeMember(db: Db, workspaceId: string, login: string): 
   );
 }
 
-/** A forge account that a board takes for an agent. */
+/** A GitHub account that is registered as an agent of a board. */
 interface RegisteredAgent {
   readonly workspaceId: string;
   readonly id: string;
   readonly login: string;
 }
 
-/** Takes an account for an agent on a board from now on; once is enough. */
+/** Registers an account as an agent of a board. */
 export async function insertAgent(db: Db, workspaceId: string, userId: string): Promise<void> {
   await db("workspace_agents")
     .insert({ workspace_id: workspaceId, user_id: userId })
@@ -137,7 +138,7 @@ export async function listAgents(db: Db, workspaceId: string | null): Promise<Re
   );
 }
 
-/** Takes the account with this login for an agent no longer; false where it was none there. */
+/** Unregisters the agent with this login; false when it was not registered. */
 export async function removeAgent(db: Db, workspaceId: string, login: string): Promise<boolean> {
   return exists(
     db,
