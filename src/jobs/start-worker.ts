@@ -69,6 +69,7 @@ const CONCURRENCY = 4;
  * which ends the process.
  */
 const JOB_ENDS = { completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+const LOGGED_LEVELS: ReadonlySet<string> = new Set(["error"]);
 
 /** Starts this process's job worker and heartbeat. If it throws, neither runs. */
 export async function startWorker(
@@ -101,7 +102,7 @@ export async function startWorker(
       preset: { worker: JOB_ENDS },
       // graphile-worker's own messages are for debugging; tasks log their failures themselves.
       logger: new WorkerLogger(() => (level, message) => {
-        if (String(level) === "error") log.error(message);
+        if (LOGGED_LEVELS.has(level)) log.error(message);
         else log.trace(message);
       }),
     });
