@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { rows, type Db } from "../src/store/connect.ts";
+import { rows, type Db } from "../src/store/db/connect.ts";
 import type { Pace } from "./compare.ts";
 import { hookSignature } from "./hook.ts";
 import { atMost, report, type Measurement } from "./report.ts";

@@ -12,7 +12,7 @@ import express from "express";
 import { generateKeyBetween } from "fractional-indexing";
 import { Pool } from "pg";
 import { INBOX } from "../src/store/inbox/list-inbox.ts";
-import { TRUNK_REPORT } from "../src/store/trunk-report.ts";
+import { TRUNK_REPORT } from "../src/store/forge/trunk-report.ts";
 import { hookSignature } from "./hook.ts";
 import type { BenchBoard } from "./seed.ts";
 

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { Db } from "../src/store/connect.ts";
+import type { Db } from "../src/store/db/connect.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 
 /** With almost four more per card that are made below, 5,000 cards have 50,000 timeline rows. */

@@ -3,10 +3,10 @@ import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import { freshFlow } from "../src/actions/boards/projects.ts";
 import { DEFAULT_FLOW, type Flow } from "../src/flow/flow.ts";
-import { rows, type Db } from "../src/store/connect.ts";
-import { insertProject } from "../src/store/projects.ts";
-import { insertWorkspace } from "../src/store/workspaces.ts";
-import { transaction } from "../src/store/transaction.ts";
+import { rows, type Db } from "../src/store/db/connect.ts";
+import { insertProject } from "../src/store/cards/projects.ts";
+import { insertWorkspace } from "../src/store/tenancy/workspaces.ts";
+import { transaction } from "../src/store/db/transaction.ts";
 
 /** A board that is measured: one project on the default flow, without repositories. */
 export interface BenchBoard {

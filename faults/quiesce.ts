@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RECONCILE } from "../src/actions/reconcile-later.ts";
-import { repairSoon } from "../src/jobs/repair-soon.ts";
-import { rows, type Db } from "../src/store/connect.ts";
-import { isHeld } from "../src/store/instances.ts";
+import { repairSoon } from "../src/jobs/tasks.ts";
+import { rows, type Db } from "../src/store/db/connect.ts";
+import { isHeld } from "../src/store/ops/instances.ts";
 import type { FaultWorld } from "./world/world.ts";
 
 /**

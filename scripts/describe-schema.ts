@@ -1,4 +1,4 @@
-import { rows, type Db } from "../src/store/connect.ts";
+import { rows, type Db } from "../src/store/db/connect.ts";
 
 /** Each table with its columns, constraints, indexes and triggers; then types; then functions. */
 const OBJECTS = `

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
 import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
-import { connect } from "../src/store/connect.ts";
-import { migrate } from "../src/store/migrate.ts";
+import { connect } from "../src/store/db/connect.ts";
+import { migrate } from "../src/store/db/migrate.ts";
 import { describeSchema } from "./describe-schema.ts";
 
 /** Migrates an empty embedded PostgreSQL and writes its schema to `schema.sql`. */

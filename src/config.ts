@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
-import { DEFAULT_RETENTION, type Retention } from "./store/retention.ts";
+import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
 
 interface Listening {
   readonly host: string;

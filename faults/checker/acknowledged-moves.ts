@@ -1,4 +1,4 @@
-import { rows } from "../../src/store/connect.ts";
+import { rows } from "../../src/store/db/connect.ts";
 import type { TestBoard } from "../../test/support/world.ts";
 import {
   answerOf,

@@ -1,4 +1,4 @@
-import { rows } from "../../src/store/connect.ts";
+import { rows } from "../../src/store/db/connect.ts";
 import type { MoveAnswer } from "../../test/support/api.ts";
 import { lostMoves } from "./acknowledged-moves.ts";
 import {

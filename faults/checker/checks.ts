@@ -1,7 +1,7 @@
 import { checksState } from "../../src/flow/checks.ts";
 import { outcomesOf } from "../../src/sandbox/forge/queries/commit-outcomes.ts";
-import { rows } from "../../src/store/connect.ts";
-import { CHECKS_STATE } from "../../src/store/check-reports.ts";
+import { rows } from "../../src/store/db/connect.ts";
+import { CHECKS_STATE } from "../../src/store/cards/shown-card.ts";
 import type { Invariant } from "./subject.ts";
 
 /** I12, of checks: what a card with an open pull request says of them is what the forge has at its commit. Others are not compared by the service. */

@@ -1,5 +1,5 @@
 import { listRefs } from "../../src/sandbox/forge/git/refs.ts";
-import { rows } from "../../src/store/connect.ts";
+import { rows } from "../../src/store/db/connect.ts";
 import { untilIdle } from "../quiesce.ts";
 import type { Invariant } from "./subject.ts";
 

@@ -1,4 +1,4 @@
-import { rows } from "../../src/store/connect.ts";
+import { rows } from "../../src/store/db/connect.ts";
 import { unequalAnswers } from "../../test/support/answers.ts";
 import { isSuccess, type Invariant } from "./subject.ts";
 

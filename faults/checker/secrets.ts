@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { rows, type Db } from "../../src/store/connect.ts";
+import { rows, type Db } from "../../src/store/db/connect.ts";
 import type { Invariant } from "./subject.ts";
 
 /** I9: nothing written on one board is ever read through a credential of another's, and nothing of it is changed. */

@@ -1,4 +1,4 @@
-import { rows } from "../../src/store/connect.ts";
+import { rows } from "../../src/store/db/connect.ts";
 import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History, RecordedCall } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";

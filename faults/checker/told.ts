@@ -1,4 +1,4 @@
-import { rows } from "../../src/store/connect.ts";
+import { rows } from "../../src/store/db/connect.ts";
 import { readInbox } from "../../test/support/inbox.ts";
 import type { Invariant, Subject } from "./subject.ts";
 

@@ -20,7 +20,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I1",
     edits: [
       {
-        file: "store/placing.js",
+        file: "store/cards/placing.js",
         find: "await whileItStands(rows(",
         replace: "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(rows(",
       },
@@ -31,7 +31,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I2",
     edits: [
       {
-        file: "store/idempotency.js",
+        file: "store/ops/idempotency.js",
         find: "update idempotency_keys set state = 'done', holder = null",
         replace: "update idempotency_keys set key = key || random(), state = 'done', holder = null",
       },
@@ -63,7 +63,11 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "timelines are told by the newest first",
     breaks: "I5",
     edits: [
-      { file: "store/timeline.js", find: "order by t.seq limit", replace: "order by t.seq desc limit" },
+      {
+        file: "store/events/timeline.js",
+        find: "order by t.seq limit",
+        replace: "order by t.seq desc limit",
+      },
     ],
   },
   {
@@ -71,7 +75,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I6",
     edits: [
       {
-        file: "store/inbox/pr-merged-outside.js",
+        file: "store/inbox/pull-request-items.js",
         find: "t.login is not null",
         replace: "t.login is null",
       },
@@ -82,7 +86,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I7",
     edits: [
       {
-        file: "store/shown-card.js",
+        file: "store/cards/shown-card.js",
         find: "${position} as position",
         replace: "${position} + 1 as position",
       },
@@ -93,12 +97,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I8",
     edits: [
       {
-        file: "store/instances.js",
+        file: "store/ops/instances.js",
         find: "`exists (select 1 from instances i where i.id = ${column} and",
         replace: "`(${column} is not null or exists (select 1 from instances i where i.id = ${column} and",
       },
       {
-        file: "store/instances.js",
+        file: "store/ops/instances.js",
         find: "interval '${SILENCE_SECONDS} seconds')`;",
         replace: "interval '${SILENCE_SECONDS} seconds'))`;",
       },
@@ -109,7 +113,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I9",
     edits: [
       {
-        file: "store/labels.js",
+        file: "store/cards/labels.js",
         find: "where l.workspace_id = :workspaceId and l.id = :labelId",
         replace: "where l.id = :labelId",
       },
@@ -121,7 +125,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       { file: "log.js", find: "hooks: { streamWrite: withoutSecrets }", replace: "hooks: {}" },
       {
-        file: "http/observe-requests.js",
+        file: "http/metrics.js",
         find: `info({ requestId, method, path,`,
         replace: `info({ requestId, method, path, key: request.get("authorization"),`,
       },
@@ -131,8 +135,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "nobody waits for a turn, or when the forge asks for patience",
     breaks: "I11",
     edits: [
-      { file: "store/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
-      { file: "store/forge-turns.js", find: "return held?.seconds ?? 0;", replace: "return 0;" },
+      { file: "store/forge/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
+      { file: "store/forge/forge-turns.js", find: "return held?.seconds ?? 0;", replace: "return 0;" },
       { file: "forge/github/limits.js", find: "if (left > 0)", replace: "if (left > 1e9)" },
     ],
   },

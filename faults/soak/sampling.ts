@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { firstRow } from "../../src/store/connect.ts";
-import { readStanding } from "../../src/store/standing.ts";
+import { firstRow } from "../../src/store/db/connect.ts";
+import { readQueueStatistics } from "../../src/store/ops/queue-statistics.ts";
 import { METRICS_TOKEN } from "../../test/support/world.ts";
 import type { Sample } from "./flatness.ts";
 import { HARNESS, type SoakWorld } from "./world.ts";
@@ -17,7 +17,7 @@ export async function takeSample(world: SoakWorld, at: number, cards: number): P
   await sleep(COLLECTING_MS);
   const { db } = world.deps;
   const numbers = await readMetrics(world);
-  const { queueDepth, waiting } = await readStanding(db);
+  const { queueDepth, waiting } = await readQueueStatistics(db);
   const found = await firstRow<{ connections: number; jobs: number; size: number }>(
     db,
     `select (select count(*) from pg_stat_activity

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import type { Deps } from "../../src/actions/deps.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
-import { connect } from "../../src/store/connect.ts";
+import { connect } from "../../src/store/db/connect.ts";
 import { outsideDeps } from "../../test/support/outside-deps.ts";
 import { environmentOf } from "../../test/support/shipped-service.ts";
 import { makeBoard, METRICS_TOKEN, type TestBoard } from "../../test/support/world.ts";

@@ -13,8 +13,8 @@ import { prepareCluster, readPassword, type ClusterPlace } from "../../src/sandb
 import { launch } from "../../src/sandbox/postgres/launch.ts";
 import { connectionStringFor, type Listener } from "../../src/sandbox/postgres/listeners.ts";
 import type { TiedProcess } from "../../src/sandbox/postgres/tied-process.ts";
-import { connect } from "../../src/store/connect.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { connect } from "../../src/store/db/connect.ts";
+import { migrate } from "../../src/store/db/migrate.ts";
 
 /** A PostgreSQL that loses nothing it has answered, and can be made to crash at the same address. */
 export interface CrashingPostgres {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Deps } from "../../src/actions/deps.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
-import { connect } from "../../src/store/connect.ts";
+import { connect } from "../../src/store/db/connect.ts";
 import { outsideDeps } from "../../test/support/outside-deps.ts";
 import { environmentOf } from "../../test/support/shipped-service.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";

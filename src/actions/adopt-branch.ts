@@ -1,9 +1,9 @@
 import { busy, conflict, invalid, notFound, type Problem } from "../errors.ts";
 import { targetOf } from "../flow/flow.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { clockOf } from "../store/installations.ts";
-import { findCard, findCardById, lockCard, type CardHead } from "../store/cards.ts";
-import type { Db, Trx } from "../store/connect.ts";
+import { clockOf } from "../store/forge/installations.ts";
+import { findCard, findCardById, lockCard, type CardHead } from "../store/cards/cards.ts";
+import type { Db, Trx } from "../store/db/connect.ts";
 import type { InboxItem } from "../store/inbox/list-inbox.ts";
 import {
   branchKey,
@@ -12,19 +12,19 @@ import {
   holdInboxItem,
   type Suggestion,
 } from "../store/inbox/stored-items.ts";
-import { insertLinks, listLinks } from "../store/links.ts";
-import { findOpenOperation } from "../store/operations.ts";
-import { findProject } from "../store/projects.ts";
-import { findRepository, type Repository } from "../store/repositories.ts";
-import { recordEvents } from "../store/timeline.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import { insertLinks, listLinks } from "../store/cards/links.ts";
+import { findOpenOperation } from "../store/ops/operations.ts";
+import { findProject } from "../store/cards/projects.ts";
+import { findRepository, type Repository } from "../store/forge/repositories.ts";
+import { recordEvents } from "../store/events/timeline.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Caller, Write } from "./write.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { noInboxItem } from "./boards/put-away-inbox-item.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { takeOverBranch, type SeenBranch } from "./take-over-branch.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** A suggested branch as the forge shows it now. */
 type SuggestedBranch = SeenBranch & { readonly repository: Repository };

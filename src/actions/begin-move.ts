@@ -1,11 +1,11 @@
 import { busy, notFound, type Problem } from "../errors.ts";
 import { stageOf } from "../flow/flow.ts";
 import { needsGit } from "../flow/move.ts";
-import { setBlocked } from "../store/blocked-cards.ts";
-import { lockCard, type CardHead } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
-import { holdStage } from "../store/flows.ts";
-import { countLinks } from "../store/links.ts";
+import { setBlocked } from "../store/cards/blocked-cards.ts";
+import { lockCard, type CardHead } from "../store/cards/cards.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { holdStage, findProject } from "../store/cards/projects.ts";
+import { countLinks } from "../store/cards/links.ts";
 import {
   findOpenOperation,
   findOperationOfRequest,
@@ -14,14 +14,13 @@ import {
   takeOver,
   type EarlierOperation,
   type Operation,
-} from "../store/operations.ts";
-import { placeCard } from "../store/placing.ts";
-import { findProject } from "../store/projects.ts";
-import { recordEvents } from "../store/timeline.ts";
+} from "../store/ops/operations.ts";
+import { placeCard } from "../store/cards/placing.ts";
+import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
 import type { Transition } from "./look-at-card.ts";
 import { releaseWithRetry } from "./release-with-retry.ts";
-import { allInOrder } from "../store/transaction.ts";
+import { allInOrder } from "../store/db/transaction.ts";
 
 /** A move that this process holds. */
 export interface HeldMove {

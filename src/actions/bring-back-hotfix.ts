@@ -10,18 +10,18 @@ import {
   saveBackmergeLook,
   saveBackmergeOpened,
   type Backmerge,
-} from "../store/backmerges.ts";
-import { findCardById, type CardHead } from "../store/cards.ts";
-import type { Db } from "../store/connect.ts";
-import { findIntent, fulfilIntent, recordIntent, withdrawIntent, type Intent } from "../store/intents.ts";
-import { addJob } from "../store/jobs.ts";
-import { listLinks, type Link } from "../store/links.ts";
-import type { LinkedPullRequest } from "../store/pull-requests.ts";
-import { lastMoverOf } from "../store/operations.ts";
-import { findProject } from "../store/projects.ts";
-import { recordEvents } from "../store/timeline.ts";
+} from "../store/releases/release-cards.ts";
+import { findCardById, type CardHead } from "../store/cards/cards.ts";
+import type { Db } from "../store/db/connect.ts";
+import { findIntent, fulfilIntent, recordIntent, withdrawIntent, type Intent } from "../store/ops/intents.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { listLinks, type Link } from "../store/cards/links.ts";
+import type { LinkedPullRequest } from "../store/forge/pull-requests.ts";
+import { lastMoverOf } from "../store/ops/operations.ts";
+import { findProject } from "../store/cards/projects.ts";
+import { recordEvents } from "../store/events/timeline.ts";
 import type { Deps } from "./deps.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 export const BRING_BACK_HOTFIX = "bring-back-hotfix";
 export const LOOK_AFTER_HOTFIXES = "look-after-hotfixes";

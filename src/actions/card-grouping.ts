@@ -1,8 +1,8 @@
 import { invalid } from "../errors.ts";
-import type { Trx } from "../store/connect.ts";
-import { holdFeature } from "../store/features.ts";
-import { holdLabels } from "../store/labels.ts";
-import { allInOrder } from "../store/transaction.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { holdFeature } from "../store/cards/features.ts";
+import { holdLabels } from "../store/cards/labels.ts";
+import { allInOrder } from "../store/db/transaction.ts";
 
 export interface GroupingInput {
   /** The whole set. */

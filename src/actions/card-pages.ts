@@ -1,8 +1,8 @@
 import { invalid } from "../errors.ts";
 import { wikiLinksOf } from "../flow/wiki-links.ts";
-import type { Trx } from "../store/connect.ts";
-import { holdThesePages, setCardPageLinks, setCardPages } from "../store/page-links.ts";
-import { allInOrder } from "../store/transaction.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { holdThesePages, setCardPageLinks, setCardPages } from "../store/cards/page-links.ts";
+import { allInOrder } from "../store/db/transaction.ts";
 
 export interface CardPagesInput {
   readonly description?: string | undefined;

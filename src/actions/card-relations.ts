@@ -1,7 +1,7 @@
 import { invalid } from "../errors.ts";
-import { findCard, isSelfOrAncestor } from "../store/cards.ts";
-import type { Db } from "../store/connect.ts";
-import { isMember } from "../store/credentials.ts";
+import { findCard, isSelfOrAncestor } from "../store/cards/cards.ts";
+import type { Db } from "../store/db/connect.ts";
+import { isMember } from "../store/tenancy/credentials.ts";
 
 export interface RelationInput {
   readonly assigneeId?: string | null | undefined;

@@ -7,18 +7,17 @@ import {
   type Card,
   type NewCard,
   type Priority,
-} from "../store/cards.ts";
-import { countColumn } from "../store/column-counts.ts";
-import type { Trx } from "../store/connect.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import { setCardLabels } from "../store/labels.ts";
-import { insertLinks } from "../store/links.ts";
-import { LAST_INDEX } from "../store/operations.ts";
-import { rankAtEnd } from "../store/placing.ts";
-import { lockProject, type Project } from "../store/projects.ts";
-import { listProjectRepositories } from "../store/repositories.ts";
-import { recordEvents } from "../store/timeline.ts";
-import { takeCardNumber } from "../store/workspaces.ts";
+} from "../store/cards/cards.ts";
+import { countColumn, rankAtEnd } from "../store/cards/placing.ts";
+import type { Trx } from "../store/db/connect.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { setCardLabels } from "../store/cards/labels.ts";
+import { insertLinks } from "../store/cards/links.ts";
+import { LAST_INDEX } from "../store/ops/operations.ts";
+import { lockProject, type Project } from "../store/cards/projects.ts";
+import { listProjectRepositories } from "../store/forge/repositories.ts";
+import { recordEvents } from "../store/events/timeline.ts";
+import { takeCardNumber } from "../store/tenancy/workspaces.ts";
 import { beginMove, lockTransition, orReleaseMove } from "./begin-move.ts";
 import { holdGrouping, type GroupingInput } from "./card-grouping.ts";
 import { holdCardPages, saveCardPages, type CardPagesInput } from "./card-pages.ts";
@@ -29,7 +28,7 @@ import { knownRepositories } from "./relink-card.ts";
 import { requireRoleFor } from "./boards/flow.ts";
 import { settleMove } from "./settle-move.ts";
 import type { Caller, Write } from "./write.ts";
-import { allInOrder } from "../store/transaction.ts";
+import { allInOrder } from "../store/db/transaction.ts";
 
 export interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title: string;

@@ -1,8 +1,8 @@
 import { notFound } from "../errors.ts";
-import { hideCard, lockCard, type CardHead } from "../store/cards.ts";
-import { findOpenOperation } from "../store/operations.ts";
+import { hideCard, lockCard, type CardHead } from "../store/cards/cards.ts";
+import { findOpenOperation } from "../store/ops/operations.ts";
 import { abandonMove } from "./begin-move.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { Write } from "./write.ts";
 import { leaveRelease } from "./releases/releases.ts";
 

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Forge } from "../forge/forge.ts";
-import type { Db } from "../store/connect.ts";
-import type { ReadyBoards } from "../store/ready-boards.ts";
+import type { Db } from "../store/db/connect.ts";
+import type { ReadyBoards } from "../store/cards/ready-boards.ts";
 
 /** What an action works with: the whole of it. */
 export interface Deps {

@@ -2,22 +2,23 @@ import { landingsOf } from "../flow/landings.ts";
 import type { Pushed } from "../forge/events.ts";
 import { ForgeUnavailable, type BranchAnswer } from "../forge/forge.ts";
 import type { LandedCommit } from "../forge/releasing.ts";
-import type { Db } from "../store/connect.ts";
-import { isInstallationRefused } from "../store/installations.ts";
-import { addJob } from "../store/jobs.ts";
+import type { Db } from "../store/db/connect.ts";
+import { isInstallationRefused } from "../store/forge/installations.ts";
+import { addJob } from "../store/db/jobs.ts";
 import {
   findKnownTrunk,
   findTrunk,
   listNewTrunks,
   listTrunks,
   saveHistory,
+  confirmTip,
   type ListedTrunk,
   type Trunk,
-} from "../store/trunks.ts";
-import { confirmTip, noteTip } from "../store/trunk-tips.ts";
+  noteTip,
+} from "../store/forge/trunks.ts";
 import type { Deps } from "./deps.ts";
 import { recheckLacking } from "./recheck-blocked.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
 export const FOLLOW_TRUNKS = "follow-trunks";

@@ -1,10 +1,10 @@
 import type { BlockedReason } from "../flow/blocked.ts";
 import { isAboutConnection } from "../flow/connection.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import type { Db } from "../store/connect.ts";
-import { isInstallationRefused, markInstallationRefused } from "../store/installations.ts";
-import { addJob } from "../store/jobs.ts";
-import { listLinks } from "../store/links.ts";
+import type { Db } from "../store/db/connect.ts";
+import { isInstallationRefused, markInstallationRefused } from "../store/forge/installations.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { listLinks } from "../store/cards/links.ts";
 import type { Deps } from "./deps.ts";
 import { syncInstallation } from "./sync-installation.ts";
 

@@ -3,9 +3,9 @@ import { brokenRefusal } from "../flow/connection.ts";
 import { targetOf, type Stage } from "../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../flow/move.ts";
 import type { BranchAnswer } from "../forge/forge.ts";
-import type { CardHead } from "../store/cards.ts";
-import { listLinks, type Link } from "../store/links.ts";
-import type { Project } from "../store/projects.ts";
+import type { CardHead } from "../store/cards/cards.ts";
+import { listLinks, type Link } from "../store/cards/links.ts";
+import type { Project } from "../store/cards/projects.ts";
 import type { Deps } from "./deps.ts";
 
 /** A card and the stage of its project's flow that it enters. */

@@ -1,9 +1,9 @@
 /** Looks that ask the forge nothing, because webhooks have told what is needed. */
 import { ruleAsks, targetOf } from "../flow/flow.ts";
 import { planMove, type RepositoryState } from "../flow/move.ts";
-import { listLinks, type Link } from "../store/links.ts";
-import { listCuts } from "../store/timeline.ts";
-import { findTip } from "../store/trunk-tips.ts";
+import { listLinks, type Link } from "../store/cards/links.ts";
+import { listCuts } from "../store/events/timeline.ts";
+import { findTip } from "../store/forge/trunks.ts";
 import type { Deps } from "./deps.ts";
 import type { Transition, Look } from "./look-at-card.ts";
 

@@ -1,6 +1,6 @@
 import { invalid, Problem } from "../errors.ts";
-import type { CardHead } from "../store/cards.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { CardHead } from "../store/cards/cards.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import { beginMove, lockTransition, orReleaseMove } from "./begin-move.ts";
 import { carryOutMove } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";

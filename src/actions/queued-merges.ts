@@ -1,6 +1,6 @@
 /** What a look shows of merges that the forge put into its merge queue for us. */
 import type { PullRequestFacts } from "../flow/facts.ts";
-import { findIntent } from "../store/intents.ts";
+import { findIntent } from "../store/ops/intents.ts";
 import type { Deps } from "./deps.ts";
 import type { Look } from "./look-at-card.ts";
 import { intentKey } from "./record-deeds.ts";

@@ -1,16 +1,21 @@
 import type { Blocked, BlockedReason } from "../flow/blocked.ts";
 import { stageOf } from "../flow/flow.ts";
 import { areSame, stillInTheWay, type LaterLook } from "../flow/still-blocked.ts";
-import { listCardsLacking, listForbiddenCards, mayBeBlocked, setBlocked } from "../store/blocked-cards.ts";
-import { findCardById, lockCard } from "../store/cards.ts";
-import type { Db, Trx } from "../store/connect.ts";
-import { addJob } from "../store/jobs.ts";
-import { findOpenOperation } from "../store/operations.ts";
-import { findProject, type Project } from "../store/projects.ts";
+import {
+  listCardsLacking,
+  listForbiddenCards,
+  mayBeBlocked,
+  setBlocked,
+} from "../store/cards/blocked-cards.ts";
+import { findCardById, lockCard } from "../store/cards/cards.ts";
+import type { Db, Trx } from "../store/db/connect.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { findOpenOperation } from "../store/ops/operations.ts";
+import { findProject, type Project } from "../store/cards/projects.ts";
 import type { Deps } from "./deps.ts";
 import { lookUntilDecided, type Look } from "./look-at-card.ts";
 import { nameConflicts } from "./name-conflicts.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 

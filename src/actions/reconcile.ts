@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BROKEN_WORDS } from "../flow/connection.ts";
 import { ForgeUnavailable, type InspectedPullRequest } from "../forge/forge.ts";
-import { isBranchTaken } from "../store/branches.ts";
-import { findCardById } from "../store/cards.ts";
+import { isBranchTaken } from "../store/forge/branches.ts";
+import { findCardById } from "../store/cards/cards.ts";
 import { branchKey, forgetInboxItems } from "../store/inbox/stored-items.ts";
-import { clockOf } from "../store/installations.ts";
+import { clockOf } from "../store/forge/installations.ts";
 import {
   keepPlace,
   listBranchesToCompare,
@@ -14,7 +14,7 @@ import {
   oweComparison,
   type BranchPlace,
   type KnownBranch,
-} from "../store/reconciling.ts";
+} from "../store/ops/reconciling.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
 import { foundEvents, type Shown, type WhenAsked } from "./events/found-events.ts";

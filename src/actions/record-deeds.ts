@@ -1,16 +1,16 @@
-import type { CardHead } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
-import { fulfilIntent, type Intent } from "../store/intents.ts";
-import { setBranch, setHeadSha } from "../store/branches.ts";
-import { savePullRequest, type PullRequestRow } from "../store/pull-requests.ts";
-import { addPromotion, isOperationOurs } from "../store/operations.ts";
-import { recordEvents, type EventKind } from "../store/timeline.ts";
-import { doubtTip } from "../store/trunk-tips.ts";
-import { replayDeferredSoon } from "../store/lanes.ts";
+import type { CardHead } from "../store/cards/cards.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { fulfilIntent, type Intent } from "../store/ops/intents.ts";
+import { setBranch, setHeadSha } from "../store/forge/branches.ts";
+import { savePullRequest, type PullRequestRow } from "../store/forge/pull-requests.ts";
+import { addPromotion, isOperationOurs } from "../store/ops/operations.ts";
+import { recordEvents, type EventKind } from "../store/events/timeline.ts";
+import { doubtTip } from "../store/forge/trunks.ts";
+import { replayDeferredSoon } from "../store/forge/lanes.ts";
 import { beingMoved } from "./begin-move.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "./deps.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** For whom a deed of ours was done, and to which card. */
 export interface DeedContext {

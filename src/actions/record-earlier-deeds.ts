@@ -1,6 +1,6 @@
 import type { PullRequestFacts } from "../flow/facts.ts";
 import type { RepositoryState } from "../flow/move.ts";
-import { findIntent, withdrawIntent } from "../store/intents.ts";
+import { findIntent, withdrawIntent } from "../store/ops/intents.ts";
 import type { Deps } from "./deps.ts";
 import {
   intentKey,

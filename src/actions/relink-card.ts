@@ -1,10 +1,10 @@
 import { busy, conflict, invalid } from "../errors.ts";
-import type { CardHead } from "../store/cards.ts";
-import type { Trx } from "../store/connect.ts";
-import { insertLinks, listLinks, removeLinks, type Link } from "../store/links.ts";
-import { findOpenOperation } from "../store/operations.ts";
-import { listProjectRepositories } from "../store/repositories.ts";
-import { recordEvents, type NewEvent } from "../store/timeline.ts";
+import type { CardHead } from "../store/cards/cards.ts";
+import type { Trx } from "../store/db/connect.ts";
+import { insertLinks, listLinks, removeLinks, type Link } from "../store/cards/links.ts";
+import { findOpenOperation } from "../store/ops/operations.ts";
+import { listProjectRepositories } from "../store/forge/repositories.ts";
+import { recordEvents, type NewEvent } from "../store/events/timeline.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Caller } from "./write.ts";
 import { recheckSoon } from "./recheck-blocked.ts";

@@ -1,7 +1,7 @@
 import { putInboxItem } from "../store/inbox/stored-items.ts";
-import { rememberReport, type Monitor } from "../store/monitors.ts";
+import { rememberReport, type Monitor } from "../store/ops/monitors.ts";
 import type { Deps } from "./deps.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** What a monitor says of a group of production errors. */
 export interface ErrorReport {

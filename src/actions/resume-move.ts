@@ -1,8 +1,8 @@
 import { Problem } from "../errors.ts";
 import { blockedReason } from "../flow/blocked.ts";
 import { stageOf } from "../flow/flow.ts";
-import { findCardById } from "../store/cards.ts";
-import type { Db } from "../store/connect.ts";
+import { findCardById } from "../store/cards/cards.ts";
+import type { Db } from "../store/db/connect.ts";
 import {
   countFailure,
   findOpenOperation,
@@ -11,11 +11,11 @@ import {
   settleOperation,
   takeOver,
   type Operation,
-} from "../store/operations.ts";
-import { findIntent, findUndone } from "../store/intents.ts";
-import { listLinks } from "../store/links.ts";
-import { addJob } from "../store/jobs.ts";
-import { findProject } from "../store/projects.ts";
+} from "../store/ops/operations.ts";
+import { findIntent, findUndone } from "../store/ops/intents.ts";
+import { listLinks } from "../store/cards/links.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { findProject } from "../store/cards/projects.ts";
 import { orReleaseMove, type HeldMove } from "./begin-move.ts";
 import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";

@@ -2,8 +2,8 @@ import { slugOf } from "../flow/branch-name.ts";
 import { DEFAULT_FLOW } from "../flow/flow.ts";
 import type { RepositoryChanged } from "../forge/events.ts";
 import type { ForgeInstallation } from "../forge/forge.ts";
-import { listBlockedCards } from "../store/blocked-cards.ts";
-import type { Trx } from "../store/connect.ts";
+import { listBlockedCards } from "../store/cards/blocked-cards.ts";
+import type { Trx } from "../store/db/connect.ts";
 import {
   clockOf,
   forgetInstallation,
@@ -11,18 +11,18 @@ import {
   saveGrantedRepositories,
   saveInstallation,
   takeFromOthers,
-} from "../store/installations.ts";
-import { holdLinkedCards, removeLinks } from "../store/links.ts";
-import { insertProject, listProjectsWithFlow } from "../store/projects.ts";
+} from "../store/forge/installations.ts";
+import { holdLinkedCards, removeLinks } from "../store/cards/links.ts";
+import { insertProject, listProjectsWithFlow } from "../store/cards/projects.ts";
 import {
   findRepositoryByForgeId,
   listProjectRepositories,
   setLinkedByDefault,
-} from "../store/repositories.ts";
-import { takeOwedComparison } from "../store/reconciling.ts";
-import { recordEvents } from "../store/timeline.ts";
-import { doubtTips } from "../store/trunk-tips.ts";
-import { insertWorkspace, listWorkspacesOfOrganization } from "../store/workspaces.ts";
+} from "../store/forge/repositories.ts";
+import { takeOwedComparison } from "../store/ops/reconciling.ts";
+import { recordEvents } from "../store/events/timeline.ts";
+import { doubtTips } from "../store/forge/trunks.ts";
+import { insertWorkspace, listWorkspacesOfOrganization } from "../store/tenancy/workspaces.ts";
 import type { Deps } from "./deps.ts";
 import { followTrunksLater } from "./follow-trunk.ts";
 import { forgeActor } from "./forge-accounts.ts";
@@ -30,7 +30,7 @@ import { freshFlow } from "./boards/projects.ts";
 import { recheckForbidden, recheckIfBlocked, recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 import { unlinked } from "./relink-card.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** Makes one account's organization, board and repositories follow its installation on the forge. */
 export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {

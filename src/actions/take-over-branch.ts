@@ -1,13 +1,12 @@
 import { checksState } from "../flow/checks.ts";
 import type { InspectedPullRequest } from "../forge/forge.ts";
-import { takeBranch } from "../store/branches.ts";
-import { listOutcomes } from "../store/check-reports.ts";
-import type { Trx } from "../store/connect.ts";
+import { takeBranch, listOutcomes } from "../store/forge/branches.ts";
+import type { Trx } from "../store/db/connect.ts";
 import { branchKey, forgetInboxItems } from "../store/inbox/stored-items.ts";
-import { adoptPullRequest } from "../store/pull-requests.ts";
-import { saveFoundReport } from "../store/reconciling.ts";
-import { recordEvents, type NewEvent } from "../store/timeline.ts";
-import { replayDeferredSoon } from "../store/lanes.ts";
+import { adoptPullRequest } from "../store/forge/pull-requests.ts";
+import { saveFoundReport } from "../store/ops/reconciling.ts";
+import { recordEvents, type NewEvent } from "../store/events/timeline.ts";
+import { replayDeferredSoon } from "../store/forge/lanes.ts";
 
 /** A branch as the forge shows it now. */
 export interface SeenBranch {

@@ -10,9 +10,9 @@ import {
   withdrawIntent,
   type Intent,
   type RecordedIntent,
-} from "../store/intents.ts";
-import type { Link } from "../store/links.ts";
-import { isHeardOf } from "../store/pull-requests.ts";
+} from "../store/ops/intents.ts";
+import type { Link } from "../store/cards/links.ts";
+import { isHeardOf } from "../store/forge/pull-requests.ts";
 import { beingMoved } from "./begin-move.ts";
 import { cutBranch } from "./cut-branch.ts";
 import type { Deps } from "./deps.ts";

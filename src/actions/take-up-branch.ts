@@ -1,15 +1,15 @@
 import { targetOf } from "../flow/flow.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import { ForgeUnavailable, type InspectedPullRequest, type RepositoryRef } from "../forge/forge.ts";
-import { findLeftBranch } from "../store/branches.ts";
-import { lockCard, type CardHead } from "../store/cards.ts";
-import { clockOf } from "../store/installations.ts";
-import { listLinks } from "../store/links.ts";
-import type { Project } from "../store/projects.ts";
+import { findLeftBranch } from "../store/forge/branches.ts";
+import { lockCard, type CardHead } from "../store/cards/cards.ts";
+import { clockOf } from "../store/forge/installations.ts";
+import { listLinks } from "../store/cards/links.ts";
+import type { Project } from "../store/cards/projects.ts";
 import type { Deps } from "./deps.ts";
 import { recheckIfBlocked } from "./recheck-blocked.ts";
 import { takeOverBranch, type SeenBranch } from "./take-over-branch.ts";
-import { transaction } from "../store/transaction.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** The card, in one of its repositories, and who linked it there again. */
 export interface Return {

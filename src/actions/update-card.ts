@@ -7,19 +7,19 @@ import {
   type CardChanges,
   type CardHead,
   type Priority,
-} from "../store/cards.ts";
-import { countColumn } from "../store/column-counts.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import { setCardLabels } from "../store/labels.ts";
-import { lockProject } from "../store/projects.ts";
-import { recordEvents } from "../store/timeline.ts";
+} from "../store/cards/cards.ts";
+import { countColumn } from "../store/cards/placing.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { setCardLabels } from "../store/cards/labels.ts";
+import { lockProject } from "../store/cards/projects.ts";
+import { recordEvents } from "../store/events/timeline.ts";
 import { holdGrouping, type GroupingInput } from "./card-grouping.ts";
 import { holdCardPages, saveCardPages, type CardPagesInput } from "./card-pages.ts";
 import { cardRelations, type RelationInput } from "./card-relations.ts";
 import type { Deps } from "./deps.ts";
 import { relinkCard } from "./relink-card.ts";
 import type { Write } from "./write.ts";
-import { allInOrder } from "../store/transaction.ts";
+import { allInOrder } from "../store/db/transaction.ts";
 
 export interface UpdateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title?: string | undefined;

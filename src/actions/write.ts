@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { busy } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
-import type { CachedCredential } from "../store/cached-credential.ts";
-import type { Trx } from "../store/connect.ts";
+import type { CachedCredential } from "../store/tenancy/credentials.ts";
+import type { Trx } from "../store/db/connect.ts";
 import {
   claimKey,
   releaseKey,
@@ -10,8 +10,8 @@ import {
   type Claimed,
   type HeldKey,
   type StoredAnswer,
-} from "../store/idempotency.ts";
-import { allInOrder, beginTransaction } from "../store/transaction.ts";
+} from "../store/ops/idempotency.ts";
+import { allInOrder, beginTransaction } from "../store/db/transaction.ts";
 import type { Deps } from "./deps.ts";
 import { releaseWithRetry } from "./release-with-retry.ts";
 

@@ -1,7 +1,7 @@
 import { registerAgent } from "../actions/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
-import { listAgents, removeAgent } from "../store/agents.ts";
+import { listAgents, removeAgent } from "../store/tenancy/users.ts";
 import {
   commandOf,
   printResult,

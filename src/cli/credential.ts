@@ -2,7 +2,7 @@ import { issueCredential, MAX_KEEP_MS, rotateCredential } from "../actions/crede
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
-import { listCredentials, revokeCredential, type Scope } from "../store/credentials.ts";
+import { listCredentials, revokeCredential, type Scope } from "../store/tenancy/credentials.ts";
 import {
   commandOf,
   onlyWord,

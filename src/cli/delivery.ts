@@ -1,6 +1,6 @@
 import { notFound } from "../errors.ts";
-import { listParked } from "../store/deliveries.ts";
-import { retryParked } from "../store/lanes.ts";
+import { listParked } from "../store/forge/deliveries.ts";
+import { retryParked } from "../store/forge/lanes.ts";
 import { printRows, readArgs, type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 

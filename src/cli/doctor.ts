@@ -4,7 +4,7 @@ import { printResult, readOptions, type Command, type CommandContext } from "./c
 import { fine, problem, type Finding } from "./doctor/finding.ts";
 import { lookAtDatabase } from "./doctor/look-at-database.ts";
 import { lookAtForge, type ListMissing } from "./doctor/look-at-forge.ts";
-import { listUnknown } from "../store/deliveries.ts";
+import { listUnknown } from "../store/forge/deliveries.ts";
 import { withDatabase } from "./open-database.ts";
 import { openForge } from "./open-forge.ts";
 

@@ -2,8 +2,8 @@ import { addMember } from "../actions/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
-import { findWorkspace } from "../store/workspaces.ts";
-import { listMemberEntries, removeMember } from "../store/members.ts";
+import { findWorkspace } from "../store/tenancy/workspaces.ts";
+import { listMemberEntries, removeMember } from "../store/tenancy/users.ts";
 import {
   commandOf,
   printResult,

@@ -1,4 +1,4 @@
-import { migrate as migrateDatabase } from "../store/migrate.ts";
+import { migrate as migrateDatabase } from "../store/db/migrate.ts";
 import { readArgs, type Command } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 

@@ -4,7 +4,7 @@ import { dataDirOf, EXAMPLE_ADDRESS, isAddress, readConfig } from "../config.ts"
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
 import { readSandboxFile } from "../sandbox/state-files.ts";
-import { listMonitors, removeMonitor, setMonitorSecret } from "../store/monitors.ts";
+import { listMonitors, removeMonitor, setMonitorSecret } from "../store/ops/monitors.ts";
 import {
   commandOf,
   onlyWord,

@@ -1,6 +1,6 @@
 import { Problem } from "../errors.ts";
 import { dataDirOf } from "../config.ts";
-import { connect, type Db } from "../store/connect.ts";
+import { connect, type Db } from "../store/db/connect.ts";
 import { findPostgres } from "../sandbox/postgres/start-postgres.ts";
 import type { CommandContext } from "./command.ts";
 

@@ -1,4 +1,4 @@
-import { repairSoon } from "../jobs/repair-soon.ts";
+import { repairSoon } from "../jobs/tasks.ts";
 import { printRows, readArgs, type Command } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 

@@ -1,6 +1,6 @@
 import { createWorkspace } from "../actions/boards/workspaces.ts";
 import { newId } from "../new-id.ts";
-import { listWorkspaces } from "../store/workspaces.ts";
+import { listWorkspaces } from "../store/tenancy/workspaces.ts";
 import { commandOf, printResult, printRows, readOptions, required, TEXT, type Verb } from "./command.ts";
 import { withDatabase } from "./open-database.ts";
 

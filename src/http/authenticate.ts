@@ -1,26 +1,26 @@
+import { isIPv6 } from "node:net";
 import { LRUCache } from "lru-cache";
 import { isSecret, parseCredentialKey } from "../actions/credentials/credential-key.ts";
-import { Problem } from "../errors.ts";
-import type { Db } from "../store/connect.ts";
-import { findCredential, type Credential } from "../store/credentials.ts";
-import { CachedCredential } from "../store/cached-credential.ts";
+import { Problem, tooMany } from "../errors.ts";
+import type { Db } from "../store/db/connect.ts";
+import { findCredential, type Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 
 const refuse = (): Problem =>
   new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`.");
 
-/** Compared against when no credential is found, so that an unknown client id takes as long as a wrong secret. */
+/**
+ * Compared when no credential is found: an unknown client id then takes as long as a wrong secret.
+ */
 const NOBODY = [Buffer.alloc(32)];
 
-/** As many credentials as a process remembers; the one unused for longest makes room. */
-const MOST = 1_000;
-
-/** Tells callers by their keys, and remembers the credentials it has read. */
+/** Authenticates API keys, and caches the credentials it has read. */
 export class Authentication {
-  readonly #known = new LRUCache<string, Credential>({ max: MOST });
+  readonly #known = new LRUCache<string, Credential>({ max: 1_000 });
 
   /**
-   * The credential a request carries, as it was last read; `isAnew` reads it now. A key that is missing, malformed, unknown, wrong, revoked or expired is
-   * refused alike (`unauthenticated`): what is not right by memory is looked at in the database before it is refused.
+   * The credential of a request, cached unless `isAnew`. Refuses a key that is missing, malformed,
+   * unknown, wrong, revoked or expired with the same `unauthenticated`, and reads the database
+   * before it refuses a key by the cache.
    */
   async authenticate(
     db: Db,
@@ -41,4 +41,72 @@ export class Authentication {
     this.#known.set(clientId, credential);
     return new CachedCredential(credential, true);
   }
+}
+
+interface BucketOptions {
+  /** How many tokens one burst may take. */
+  readonly burst: number;
+  readonly perSecond: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now?: () => number;
+}
+
+/**
+ * A token bucket per name, at most 10,000: the one unused for longest is forgotten, and full again.
+ */
+export class TokenBuckets {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  readonly #now: () => number;
+  readonly #buckets = new LRUCache<string, { readonly tokens: number; readonly at: number }>({
+    max: 10_000,
+  });
+
+  constructor({ burst, perSecond, now = () => performance.now() }: BucketOptions) {
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+    this.#now = now;
+  }
+
+  /** Takes a token and returns null, or returns the seconds until there is one. */
+  take(name: string): number | null {
+    const at = this.#now();
+    const bucket = this.#buckets.get(name) ?? { tokens: this.#burst, at };
+    const tokens = Math.min(this.#burst, bucket.tokens + ((at - bucket.at) / 1_000) * this.#perSecond);
+    const isThere = tokens >= 1;
+    this.#buckets.set(name, { tokens: isThere ? tokens - 1 : tokens, at });
+    return isThere ? null : (1 - tokens) / this.#perSecond;
+  }
+}
+
+/** Limits refused keys per network address and per client id. */
+export class FailedKeys {
+  readonly #failures: TokenBuckets;
+
+  constructor(perMinute: number, now?: () => number) {
+    this.#failures = new TokenBuckets({ burst: perMinute, perSecond: perMinute / 60, ...(now && { now }) });
+  }
+
+  /** Counts a refused key; throws `too_many` above the limit. */
+  count(address: string, authorization: string): void {
+    const key = parseCredentialKey(authorization.split(" ").at(-1) ?? "");
+    const names = [`address ${networkOf(address)}`, ...(key ? [`client ${key.clientId}`] : [])];
+    const waits = names.map((name) => this.#failures.take(name)).filter((wait) => wait !== null);
+    if (waits.length === 0) return;
+    throw tooMany(
+      "Too many keys that are not valid were sent. Check the API key before the next try.",
+      Math.max(...waits),
+    );
+  }
+}
+
+/** An IPv4 address, or the first 64 bits of an IPv6 address, which one subscriber gets. */
+export function networkOf(address: string): string {
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [head = "", tail] = address.split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill("0"), ...after];
+  return groups.slice(0, 4).join(":");
 }

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { Problem, type ProblemKind } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { isDatabaseAway } from "../store/connect.ts";
+import { isDatabaseAway } from "../store/db/connect.ts";
 
 /** The one place where a problem gets its status. */
 const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
@@ -23,7 +23,7 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
 const MIB = 1024 * 1024;
 
 /** Answers with `{ message, error, statusCode }` and whatever the problem adds. */
-export function sendProblem(response: Response, problem: Problem): void {
+function sendProblem(response: Response, problem: Problem): void {
   const [statusCode, error] = STATUS[problem.kind];
   if (problem.retryAfter !== undefined) response.set("Retry-After", String(Math.ceil(problem.retryAfter)));
   if (problem.kind === "unauthenticated") response.set("WWW-Authenticate", "Bearer");

@@ -1,11 +1,9 @@
 import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem, tooMany } from "../errors.ts";
-import type { Db } from "../store/connect.ts";
-import { StaleCredential, type CachedCredential } from "../store/cached-credential.ts";
-import { Authentication } from "./authenticate.ts";
-import { FailedKeys } from "./failed-keys.ts";
-import { TokenBuckets } from "./token-buckets.ts";
+import type { Db } from "../store/db/connect.ts";
+import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
+import { Authentication, FailedKeys, TokenBuckets } from "./authenticate.ts";
 
 /** What one process takes. Two processes take twice as much. */
 export interface CallLimits {

@@ -22,7 +22,7 @@ function whatIsWrong(key: string): string {
   return stranger === " " ? "it has a space in it" : `it has \`${stranger}\` in it`;
 }
 
-export interface RequestContent {
+interface RequestContent {
   readonly method: string;
   /** The route's path, as in `/v1/cards/{number}`. */
   readonly route: string;

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { invalid } from "../errors.ts";
-import type { Part, Window } from "../store/window.ts";
+import type { Part, Window } from "../store/db/window.ts";
 import {
   accountRoute,
   readRoute,

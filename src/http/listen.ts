@@ -1,12 +1,17 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { refuseUnreadable } from "./refuse-unreadable.ts";
+import { createServer, STATUS_CODES, type RequestListener, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 
 /** Addresses and headers together; Node's own limit, said here because it is promised. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How often connections that fell idle are looked for while the last calls are answered, in milliseconds. */
+/**
+ * How often connections that fell idle are looked for while the last calls are answered, in
+ * milliseconds.
+ */
 const SWEEP_MS = 100;
-/** How often slow clients are looked for, in milliseconds. Node's own is half a minute, which would make 10 seconds 40. */
+/**
+ * How often slow clients are looked for, in milliseconds. Node's own is half a minute, which would
+ * make 10 seconds 40.
+ */
 const CHECK_MS = 1_000;
 
 /** How long clients are waited for, in milliseconds. */
@@ -15,7 +20,10 @@ export interface Patience {
   readonly headersMs: number;
   /** For all of a request. */
   readonly requestMs: number;
-  /** For a connection on which nothing moves, such as one whose client does not read its answer. The longest calls answer within 80 seconds. */
+  /**
+   * For a connection on which nothing moves, such as one whose client does not read its answer. The
+   * longest calls answer within 80 seconds.
+   */
   readonly silenceMs: number;
 }
 
@@ -63,3 +71,33 @@ const close = (server: Server): Promise<void> =>
     const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
     server.once("close", () => clearInterval(sweep));
   });
+
+const UNREADABLE: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "The address and the headers together are larger than 16 kB."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The body's chunk extensions are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time."],
+};
+
+/** Answers bytes that are not valid HTTP. There is no request, so Express cannot answer. */
+function refuseUnreadable(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const [statusCode, message] = UNREADABLE[error.code ?? ""] ?? [
+    400,
+    "The request could not be read as HTTP.",
+  ];
+  const reason = STATUS_CODES[statusCode] ?? "";
+  const body = JSON.stringify({ message, error: reason, statusCode });
+  socket.end(
+    [
+      `HTTP/1.1 ${statusCode} ${reason}`,
+      "Content-Type: application/json; charset=utf-8",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}

@@ -1,6 +1,6 @@
 import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
 import { z } from "zod";
-import { WORKSPACE_HEADER } from "./board-of.ts";
+import { WORKSPACE_HEADER } from "./resolve.ts";
 import { KEY_HEADER } from "./idempotency.ts";
 import type { Route, RouteDefinition } from "./route.ts";
 import { problem } from "./v1/shapes.ts";

@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { isDatabaseAway, type Db } from "../store/connect.ts";
-import { pendingMigrations } from "../store/migrate.ts";
-import { readStanding } from "../store/standing.ts";
+import { isDatabaseAway, type Db } from "../store/db/connect.ts";
+import { pendingMigrations } from "../store/db/migrate.ts";
+import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 
 /** Due jobs that nobody takes for this long say that no worker works, in seconds. */
 const LONGEST_QUEUE_AGE = 600;
@@ -14,7 +14,7 @@ export interface Check {
   readonly says: string;
 }
 
-export interface ReadinessOf {
+interface ReadinessOf {
   readonly db: Db;
   readonly log: Logger;
   /** Whether the App's private key is one, as was found at the start. */
@@ -55,7 +55,7 @@ async function checkReadiness({ db, log, hasAppKey, isDraining }: ReadinessOf): 
       pending.length === 0 ? "The schema is up to date." : `Not yet applied: ${pending.join(", ")}.`,
     );
     if (pending.length > 0) return checks;
-    const { queueDepth, queueAge } = await readStanding(db);
+    const { queueDepth, queueAge } = await readQueueStatistics(db);
     const isWorked = queueAge < LONGEST_QUEUE_AGE;
     const backlog = `Jobs due: ${queueDepth}, the oldest for ${Math.round(queueAge)} seconds`;
     say("queue", isWorked, isWorked ? `${backlog}.` : `${backlog}: no worker takes them.`);

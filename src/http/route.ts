@@ -3,12 +3,11 @@ import type { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { beginWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
-import type { BoardRole, Credential } from "../store/credentials.ts";
-import type { CachedCredential } from "../store/cached-credential.ts";
-import type { Db } from "../store/connect.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import { ReadyAnswer } from "../store/ready-boards.ts";
-import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./board-of.ts";
+import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
+import type { Db } from "../store/db/connect.ts";
+import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { ReadyAnswer } from "../store/cards/ready-boards.ts";
+import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
   fingerprintOf,
   idempotencyKeyOf,
@@ -17,8 +16,7 @@ import {
   keyRunning,
   requestIdOf,
 } from "./idempotency.ts";
-import { readBody, requireNoBody, requireNoBodySent } from "./read-body.ts";
-import { JsonText, sendJson } from "./send-json.ts";
+import { readBody, requireNoBody, requireNoBodySent, JsonText, sendJson } from "./json.ts";
 import { validate } from "./validate.ts";
 
 /** What a route says of itself; the OpenAPI document is made of these. */
@@ -38,7 +36,7 @@ export interface RouteDefinition {
   readonly responses: Readonly<Record<number, RouteResponse>>;
 }
 
-export interface RouteResponse {
+interface RouteResponse {
   readonly description: string;
   /** Null for an answer without a body. */
   readonly schema: z.ZodType | null;
@@ -64,12 +62,12 @@ export interface ReadCall<Params, Query> extends AccountCall<Query> {
 }
 
 /** What the call came in and goes out by, for headers; the body is what `handle` gives. */
-export interface Exchange {
+interface Exchange {
   readonly request: Request;
   readonly response: Response;
 }
 
-export interface WriteCall<Params, Query, Body, Subject> {
+interface WriteCall<Params, Query, Body, Subject> {
   readonly write: Write;
   readonly params: Params;
   readonly query: Query;

@@ -1,17 +1,16 @@
 import { z } from "zod";
 import { invalid, type Issue } from "../errors.ts";
-import { inWords } from "./in-words.ts";
 
-/** A body of a thousand wrong fields need not be answered with all of them. */
+/** The most invalid fields that one answer lists. */
 const MAX_ISSUES = 50;
 
-/** Checks input against its schema. Throws `invalid` naming every field that is wrong and what it should be. */
+/** Validates input. Throws `invalid` with every invalid field and what is expected there. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   where: "body" | "query" | "path",
 ): z.output<Schema> {
-  const checked = schema.safeParse(input, { error: inWords });
+  const checked = schema.safeParse(input, { error: zodMessage });
   if (checked.success) return checked.data;
   const issues = firstOfEach(checked.error.issues.flatMap((issue) => issuesOf(issue, where)));
   const [first] = issues;
@@ -30,22 +29,22 @@ function issuesOf(issue: z.core.$ZodIssue, where: string): Issue[] {
   return [{ path, message: issue.message }];
 }
 
-/** What is no text is not also too long: one thing is said of each field. */
+/** The first issue of each field: a value that is not text is not also too long. */
 const firstOfEach = (issues: readonly Issue[]): Issue[] =>
   [...new Map(issues.toReversed().map((issue) => [issue.path, issue])).values()].toReversed();
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-export interface TextOptions {
+interface TextOptions {
   readonly min?: number;
   readonly max: number;
-  /** Spaces around it do not belong to it. */
+  /** Removes the spaces around the text. */
   readonly isTrimmed?: boolean;
 }
 
 /**
- * Text as PostgreSQL and JSON can carry it: no NUL, no half of a character. Its length is counted in characters as JSON Schema counts
- * them, so that the document says what holds: an emoji is one, not the two that JavaScript counts.
+ * Text that PostgreSQL and JSON can store: no NUL, no lone surrogate. Length counts characters as
+ * JSON Schema does, so that the OpenAPI document is right: an emoji is one character, not two.
  */
 export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodString =>
   (isTrimmed ? z.string().trim() : z.string())
@@ -60,9 +59,53 @@ export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodStr
     )
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
 
-/** An identifier, which is never a name or a slug. Upper-case letters are the same id. */
+/** A UUID in any letter case; never a name or slug. */
 export const id = (): z.ZodGUID => z.guid("an id is required here, not a name or slug").toLowerCase();
 
-/** A day of our era: PostgreSQL knows no year 0. */
+/** A date; PostgreSQL has no year 0. */
 export const day = (): z.ZodISODate =>
   z.iso.date("a date, as YYYY-MM-DD").refine((value) => !value.startsWith("0000"), "a date, as YYYY-MM-DD");
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "an integer",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+/** The message for a zod issue whose schema has no message of its own. */
+const zodMessage: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case "invalid_type":
+      return typeInWords(issue.expected, issue.input);
+    case "invalid_value":
+      return `one of ${issue.values.map(String).join(", ")}`;
+    case "too_big":
+      return `at most ${amountOf(issue.maximum, issue.origin)}`;
+    case "too_small":
+      return `at least ${amountOf(issue.minimum, issue.origin)}`;
+    default:
+      return "not in the form that is expected here";
+  }
+};
+
+function typeInWords(expected: string, input: unknown): string {
+  const required = `${NOUNS[expected] ?? expected} is required here`;
+  if (input === undefined) return required;
+  const got = nounOf(input);
+  return got === NOUNS[expected] ? required : `${required}, not ${got}`;
+}
+
+function nounOf(input: unknown): string {
+  if (input === null) return "null";
+  if (Array.isArray(input)) return "a list";
+  return NOUNS[typeof input] ?? typeof input;
+}
+
+const amountOf = (limit: number | bigint, origin: string): string =>
+  `${limit.toLocaleString("en")}${UNITS[origin] ?? ""}`;
+const UNITS: Readonly<Record<string, string>> = { array: " entries", string: " characters" };

@@ -2,21 +2,60 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/releases/release-action.ts";
 import { RESUME_ORPHANED_MOVES } from "../actions/resume-move.ts";
-import { heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
-import { addJob } from "../store/jobs.ts";
-import { listOrphanedOperations } from "../store/operations.ts";
-import { listOrphanedActions } from "../store/release-actions.ts";
-import type { LostJobs } from "./lost-jobs.ts";
+import {
+  freeJobs,
+  heartbeat,
+  HEARTBEAT_MS,
+  leave,
+  listLockedJobs,
+  type TakenJob,
+} from "../store/ops/instances.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { listOrphanedOperations } from "../store/ops/operations.ts";
+import { listOrphanedActions } from "../store/releases/release-actions.ts";
 import { freeDead } from "../webhooks/work-lane.ts";
 
-export interface Pulse {
-  /** Ends the pulse and tells the others that this process is gone. */
+/**
+ * Finds jobs that are locked for this process but that it never received, because the connection
+ * broke between the commit and the answer. No other process would take them for four hours.
+ */
+interface LostJobs {
+  /** Records a job that this process received. */
+  given(job: TakenJob): void;
+  /** Unlocks jobs that it did not receive. */
+  free(workerIds: readonly string[]): Promise<void>;
+}
+
+export function findLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
+  const known = new Set<string>();
+  return {
+    given: (job) => void known.add(nameOf(job)),
+    async free(workerIds) {
+      const before = [...known];
+      const locked = await listLockedJobs(db, workerIds);
+      const lost = locked.filter((job) => job.isOld && !known.has(nameOf(job)));
+      const names = new Set(locked.map(nameOf));
+      for (const each of before) if (!names.has(each)) known.delete(each);
+      if (lost.length === 0) return;
+      await freeJobs(db, workerIds, lost);
+      log.warn(
+        { jobs: lost.map(({ task }) => task) },
+        "jobs that the database lost the word of are let go of",
+      );
+    },
+  };
+}
+
+const nameOf = ({ id, attempts }: TakenJob): string => `${id} ${attempts}`;
+
+interface Pulse {
+  /** Stops the heartbeat and removes this instance. */
   stop(): Promise<void>;
 }
 
 /**
- * Says every few seconds that this process is alive, and sees to what dead ones left behind. The first beat is over when this
- * resolves, so that nothing is held by a process nobody has heard of.
+ * Writes this process's heartbeat every few seconds, and takes over the work of dead processes.
+ * Resolves after the first heartbeat, so that every holder of work is a known instance.
  */
 export async function startPulse(
   deps: Deps,
@@ -41,7 +80,7 @@ async function beat(
   lostJobs: LostJobs,
   ending: AbortSignal,
 ): Promise<void> {
-  // The first look is at once: where processes live for a few seconds only, somebody has to go on with what they leave.
+  // Starts without a pause: short-lived processes must also take over orphaned work.
   for (;;) {
     try {
       await freeDead(deps);

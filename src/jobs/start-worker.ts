@@ -1,22 +1,64 @@
 import { EventEmitter } from "node:events";
-import { Logger as WorkerLogger, run, type WorkerEvents } from "graphile-worker";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Logger as WorkerLogger, run, type Runner, type WorkerEvents } from "graphile-worker";
+import type { Logger } from "pino";
 import type { Deps } from "../actions/deps.ts";
-import { addJob, openJobPool } from "../store/jobs.ts";
-import type { Retention } from "../store/retention.ts";
-import { keepRunning } from "./keep-running.ts";
-import { findLostJobs } from "./lost-jobs.ts";
-import { startPulse } from "./pulse.ts";
+import { addJob, openJobPool } from "../store/db/jobs.ts";
+import type { Retention } from "../store/ops/retention.ts";
+import { findLostJobs, startPulse } from "./pulse.ts";
 import { AT_START, TIMETABLE, tasksOf } from "./tasks.ts";
 
-export interface RunningWorker {
-  /** Lets the jobs at work finish, takes no more, and resolves. */
+/** The pause before another attempt to start the worker, in milliseconds. */
+const RETRY_MS = 2_000;
+
+/**
+ * Starts a worker, and starts it again when it stops by itself, as it does when PostgreSQL is away
+ * while a job ends. Throws when the first start fails. The result stops it for good.
+ */
+export async function keepRunning(start: () => Promise<Runner>, log: Logger): Promise<() => Promise<void>> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const asked = new Promise<"asked">((resolve) => {
+    signal.addEventListener("abort", () => resolve("asked"));
+  });
+
+  async function startAgain(): Promise<Runner | null> {
+    while (!signal.aborted) {
+      try {
+        return await start();
+      } catch (error) {
+        log.warn({ err: error }, "the job worker could not be started again");
+      }
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+    return null;
+  }
+
+  async function watch(first: Runner): Promise<void> {
+    for (let runner: Runner | null = first; runner !== null; runner = await startAgain()) {
+      const why = await Promise.race([runner.promise, asked]);
+      // `stop` rejects for a worker that is stopping by itself.
+      if (why === "asked") return runner.stop().catch(() => runner?.promise);
+      log.warn("the job worker stopped and is started again");
+    }
+  }
+
+  const watching = watch(await start());
+  return () => {
+    ending.abort();
+    return watching;
+  };
+}
+
+interface RunningWorker {
+  /** Takes no more jobs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly followsTimetable: boolean;
   readonly retention: Retention;
-  /** How often jobs whose time has come are looked for, in milliseconds. */
+  /** The interval between checks for due jobs, in milliseconds. */
   readonly lookEveryMs: number;
 }
 
@@ -27,9 +69,9 @@ const CONCURRENCY = 4;
  * which ends the process.
  */
 const JOB_ENDS = { completeJobBatchDelay: 0, failJobBatchDelay: 0 };
-const TOLD_AS_ERRORS: ReadonlySet<string> = new Set(["error"]);
+const LOGGED_LEVELS: ReadonlySet<string> = new Set(["error"]);
 
-/** Starts working off jobs in this process, and its pulse. Any number of processes may do so on one database. Where it throws, nothing of it goes on. */
+/** Starts this process's job worker and heartbeat. If it throws, neither runs. */
 export async function startWorker(
   deps: Deps,
   connectionString: string,
@@ -58,9 +100,9 @@ export async function startWorker(
       crontab: followsTimetable ? TIMETABLE : "",
       events,
       preset: { worker: JOB_ENDS },
-      // Its own chatter is for debugging; what fails is told where it fails.
+      // graphile-worker's own messages are for debugging; tasks log their failures themselves.
       logger: new WorkerLogger(() => (level, message) => {
-        if (TOLD_AS_ERRORS.has(level)) log.error(message);
+        if (LOGGED_LEVELS.has(level)) log.error(message);
         else log.trace(message);
       }),
     });
@@ -69,7 +111,7 @@ export async function startWorker(
     stopRunner = await keepRunning(start, log);
     for (const task of followsTimetable ? AT_START : []) await addJob(deps.db, task, {}, { key: task });
   } catch (error) {
-    // A pulse alone would keep a process alive that does nothing.
+    // The heartbeat alone would keep an idle process alive.
     await Promise.allSettled([stopRunner?.(), pulse.stop()]);
     await pool.end();
     throw error;

@@ -1,19 +1,18 @@
 import type { Task, TaskList } from "graphile-worker";
 import { z } from "zod";
-import { CATCH_UP_CARD, catchUpCard } from "../actions/catch-up-card.ts";
 import {
   BRING_BACK_HOTFIX,
   bringBackHotfix,
   LOOK_AFTER_HOTFIXES,
   lookAfterHotfixes,
 } from "../actions/bring-back-hotfix.ts";
+import { CATCH_UP_CARD, catchUpCard } from "../actions/catch-up-card.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
 import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
 import { RECONCILE } from "../actions/reconcile-later.ts";
 import { reconcile } from "../actions/reconcile.ts";
-import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
 import {
   RESUME_ORPHANED_MOVES,
   RESUME_QUEUED_MOVE,
@@ -25,17 +24,45 @@ import { resumeAction } from "../actions/releases/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
 import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/sync-installation.ts";
-import { listWaitingLanes } from "../store/deliveries.ts";
-import { dropOldBoardChanges } from "../store/ready-boards.ts";
-import { dropOldPlaceChanges } from "../store/column-counts.ts";
-import type { Retention } from "../store/retention.ts";
-import { addJob, forgetGivenUp } from "../store/jobs.ts";
-import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, workLanesSoon } from "../store/lanes.ts";
+import { listWaitingLanes } from "../store/forge/deliveries.ts";
+import { dropOldBoardChanges } from "../store/cards/ready-boards.ts";
+import { dropOldPlaceChanges } from "../store/cards/placing.ts";
+import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
+import type { Db } from "../store/db/connect.ts";
+import {
+  dropDeadInstances,
+  dropFailedJobs,
+  dropOldActions,
+  dropOldCheckReports,
+  dropOldDeliveries,
+  dropOldKeys,
+  dropOldOperations,
+  dropOldReports,
+  type Retention,
+} from "../store/ops/retention.ts";
+import { addJob, forgetGivenUp, retryGivenUp } from "../store/db/jobs.ts";
+import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, workLanesSoon } from "../store/forge/lanes.ts";
 import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
 import { workLane } from "../webhooks/work-lane.ts";
-import { DROP_OLD, dropOld } from "./drop-old.ts";
 
-export const SYNC_INSTALLATIONS = "sync-installations";
+const DROP_OLD = "drop-what-is-old";
+
+/** Deletes rows past their retention, and logs how many. */
+export async function dropOld({ db, log }: Deps, { deliveryDays, historyDays }: Retention): Promise<void> {
+  const dropped = {
+    keys: await dropOldKeys(db),
+    deliveries: await dropOldDeliveries(db, deliveryDays),
+    jobs: await dropFailedJobs(db, historyDays),
+    instances: await dropDeadInstances(db),
+    monitorReports: await dropOldReports(db),
+    checkReports: await dropOldCheckReports(db, historyDays),
+    releaseActions: await dropOldActions(db, historyDays),
+  };
+  await dropOldOperations(db, historyDays);
+  log.info(dropped, "dropped what is old");
+}
+
+const SYNC_INSTALLATIONS = "sync-installations";
 export const WORK_FORGOTTEN_LANES = "work-forgotten-lanes";
 
 const lanePayload = z.object({ lane: z.string() });
@@ -61,7 +88,7 @@ const branchPayload = z.object({
   at: z.string().nullable(),
 });
 
-/** All that runs later. */
+/** Every task of the job worker. */
 export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   ...forgetting(deps, tasksByTheClock(deps, retention)),
   [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
@@ -114,7 +141,9 @@ const tasksByTheClock = (deps: Deps, retention: Retention): Readonly<Record<stri
   },
 });
 
-/** Each run by the clock does all there is to do: once one went well, nothing is left of those that were given up. */
+/**
+ * A timetable run does all pending work, so its success removes earlier failed jobs of the task.
+ */
 const forgetting = ({ db }: Deps, tasks: Readonly<Record<string, Task>>): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, task]): [string, Task] => [
@@ -131,7 +160,7 @@ const isOfOneAccount = (payload: unknown): boolean =>
   payload !== null &&
   ("installationId" in payload || "organizationId" in payload);
 
-/** When what runs by the clock runs (minute, hour, day of month, month, day of week; UTC). */
+/** The timetable (minute, hour, day of month, month, day of week; UTC). */
 export const TIMETABLE = `
 * * * * * work-forgotten-lanes ?max=1
 */5 * * * * take-in-missed-deliveries ?max=1
@@ -144,5 +173,26 @@ export const TIMETABLE = `
 11 * * * * drop-old-board-changes ?max=3
 `;
 
-/** What runs once when a process starts: it may have been away. */
+/** Tasks that run when a process starts, for what happened while it was down. */
 export const AT_START: readonly string[] = [WORK_FORGOTTEN_LANES, TAKE_IN_MISSED, FOLLOW_TRUNKS];
+
+const REPAIRS = [
+  SYNC_INSTALLATIONS,
+  TAKE_IN_MISSED,
+  WORK_FORGOTTEN_LANES,
+  FOLLOW_TRUNKS,
+  LOOK_AFTER_HOTFIXES,
+  SWEEP_PICK_LEFTOVERS,
+] as const;
+
+/**
+ * Adds every repair job of the timetable now, recent changes included, and retries failed jobs.
+ * Returns the names of the repairs.
+ */
+export async function repairSoon(db: Db): Promise<string[]> {
+  for (const task of REPAIRS) await addJob(db, task, {}, { key: task });
+  await addJob(db, RECONCILE, { quietMs: 0 }, { key: RECONCILE });
+  const asked = [...REPAIRS, RECONCILE];
+  await retryGivenUp(db, asked);
+  return asked;
+}

@@ -1,9 +1,45 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import { createBudgets, type Budgets } from "./budgets.ts";
+import { Gauge, Registry, collectDefaultMetrics, Counter, Histogram } from "prom-client";
+
+/** GitHub's rate limit of one installation, as of its last answer. */
+export interface Budget {
+  readonly installation: string;
+  /** REST's is `core`. */
+  readonly resource: string;
+  readonly remaining: number;
+  /** When GitHub resets it, in seconds since 1970. */
+  readonly resetAt: number;
+}
+
+interface Budgets {
+  heard(budget: Budget): void;
+}
 
 /**
- * What this process counts, for Prometheus. Every label has few values and none names a tenant, but for the forge's budget, which is an
- * installation's.
+ * The last known rate limits. One past its reset is dropped, so removed installations disappear.
+ */
+function createBudgets(registry: Registry, now: () => number = Date.now): Budgets {
+  const heard = new Map<string, Budget>();
+  const gauge = new Gauge({
+    name: "trunkline_forge_budget_remaining",
+    help: "Calls the forge still allows an installation before its budget's hour ends, as it last said.",
+    labelNames: ["installation", "resource"],
+    registers: [registry],
+    collect: () => {
+      gauge.reset();
+      for (const [key, { installation, resource, remaining, resetAt }] of heard) {
+        if (resetAt * 1_000 < now()) heard.delete(key);
+        else gauge.set({ installation, resource }, remaining);
+      }
+    },
+  });
+  return {
+    heard: (budget) => void heard.set(`${budget.installation} ${budget.resource}`, budget),
+  };
+}
+
+/**
+ * The metrics of this process. Labels have few values and name no tenant, except the rate limits,
+ * which are per installation.
  */
 export interface Metrics {
   readonly registry: Registry;
@@ -15,18 +51,18 @@ export interface Metrics {
   readonly deliveries: Counter<"source" | "result">;
   readonly forgeSeconds: Histogram<"route" | "result">;
   readonly budgets: Budgets;
-  /** What the database says when it is asked; the same from every process. */
+  /** Queue statistics from the database; every process reports the same. */
   readonly standing: Standing;
 }
 
-export type Standing = Readonly<
+type Standing = Readonly<
   Record<"databaseUp" | "queueDepth" | "queueAge" | "failedJobs" | "waiting" | "waitingAge" | "parked", Gauge>
 >;
 
-/** From a database's millisecond to the forge's patience. */
+/** From a fast database read to the timeout of GitHub calls. */
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The numbers of one process, all of them there from the start. */
+/** Creates every metric, so that all are present from the start. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -81,4 +117,32 @@ export function createMetrics(): Metrics {
       parked: gauge("deliveries_parked", "Deliveries set aside after too many failures."),
     },
   };
+}
+
+/** A finished HTTP request to GitHub. */
+export interface ForgeRequest {
+  /** The installation's id, `app` or `nobody`. */
+  readonly account: string;
+  /** The path template, without values. */
+  readonly route: string;
+  /** Null when no answer came. */
+  readonly status: number | null;
+  readonly headers: Headers;
+  readonly seconds: number;
+}
+
+/** Records the duration of calls to GitHub, and its rate limits. */
+export const observeForge =
+  (metrics: Metrics) =>
+  ({ account, route, status, headers, seconds }: ForgeRequest): void => {
+    metrics.forgeSeconds.observe({ route, result: String(status ?? "no_answer") }, seconds);
+    const remaining = numberIn(headers.get("x-ratelimit-remaining"));
+    const resetAt = numberIn(headers.get("x-ratelimit-reset"));
+    if (remaining === null || resetAt === null || !/^\d+$/.test(account)) return;
+    const resource = headers.get("x-ratelimit-resource") ?? "core";
+    metrics.budgets.heard({ installation: account, resource, remaining, resetAt });
+  };
+
+function numberIn(header: string | null): number | null {
+  return header !== null && /^\d+$/.test(header) ? Number(header) : null;
 }

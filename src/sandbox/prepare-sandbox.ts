@@ -2,11 +2,11 @@ import { isSecret, parseCredentialKey } from "../actions/credentials/credential-
 import { issueCredential } from "../actions/credentials/credentials.ts";
 import { syncInstallations } from "../actions/sync-installation.ts";
 import type { RunningService } from "../service.ts";
-import type { Db } from "../store/connect.ts";
-import { findCredential } from "../store/credentials.ts";
-import { listProjectsWithFlow } from "../store/projects.ts";
-import { listProjectRepositories, setLinkedByDefault } from "../store/repositories.ts";
-import { listWorkspaces } from "../store/workspaces.ts";
+import type { Db } from "../store/db/connect.ts";
+import { findCredential } from "../store/tenancy/credentials.ts";
+import { listProjectsWithFlow } from "../store/cards/projects.ts";
+import { listProjectRepositories, setLinkedByDefault } from "../store/forge/repositories.ts";
+import { listWorkspaces } from "../store/tenancy/workspaces.ts";
 import type { RunningForge } from "./forge/start-forge.ts";
 import { readSandboxFile, writeForgeFile, writeSandboxFile, type SandboxFile } from "./state-files.ts";
 

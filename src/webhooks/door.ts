@@ -2,10 +2,10 @@ import type { RequestHandler } from "express";
 import { invalid, Problem } from "../errors.ts";
 import { whereOf } from "../forge/github/translate-delivery.ts";
 import { verifyDelivery } from "../forge/github/verify-delivery.ts";
-import { bytesReader, decodePayload } from "../http/read-body.ts";
-import { TokenBuckets } from "../http/token-buckets.ts";
+import { bytesReader, decodePayload } from "../http/json.ts";
+import { TokenBuckets } from "../http/authenticate.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { laneOf } from "../store/lanes.ts";
+import { laneOf } from "../store/forge/lanes.ts";
 import type { Intake } from "./intake.ts";
 
 /** GitHub's own cap: a larger payload is never sent (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */

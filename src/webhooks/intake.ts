@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
-import { isDatabaseAway } from "../store/connect.ts";
-import { insertDeliveries, type NewDelivery } from "../store/deliveries.ts";
-import { workLanesSoon } from "../store/lanes.ts";
+import { isDatabaseAway } from "../store/db/connect.ts";
+import { insertDeliveries, type NewDelivery } from "../store/forge/deliveries.ts";
+import { workLanesSoon } from "../store/forge/lanes.ts";
 
 /** Statements under way at once. While they are, what comes in gathers for the next one. */
 const AT_ONCE = 2;

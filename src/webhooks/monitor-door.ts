@@ -4,8 +4,8 @@ import { validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
 import { reportError } from "../actions/report-error.ts";
 import { notFound, Problem } from "../errors.ts";
-import { decodePayload } from "../http/read-body.ts";
-import { findMonitor } from "../store/monitors.ts";
+import { decodePayload } from "../http/json.ts";
+import { findMonitor } from "../store/ops/monitors.ts";
 import { readReport } from "./monitor-report.ts";
 
 const MAX_REPORT = "1mb";

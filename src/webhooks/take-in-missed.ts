@@ -1,10 +1,9 @@
 import type { Deps } from "../actions/deps.ts";
 import type { DeliveryAttempt } from "../forge/forge.ts";
 import { isTranslated, whereOf } from "../forge/github/translate-delivery.ts";
-import { clockOf } from "../store/installations.ts";
-import { listUnknown } from "../store/deliveries.ts";
-import { laneOf, workLanesSoon } from "../store/lanes.ts";
-import { markRepaired, repairedUntil } from "../store/repairs.ts";
+import { clockOf } from "../store/forge/installations.ts";
+import { listUnknown, markRepaired, repairedUntil } from "../store/forge/deliveries.ts";
+import { laneOf, workLanesSoon } from "../store/forge/lanes.ts";
 import { storeDeliveries } from "./intake.ts";
 
 export const TAKE_IN_MISSED = "take-in-missed-deliveries";

@@ -3,7 +3,7 @@ import { handleEvent } from "../actions/events/handle-event.ts";
 import { MAX_DEATHS } from "../actions/resume-move.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
 import { translateDelivery } from "../forge/github/translate-delivery.ts";
-import { findConversation } from "../store/conversations.ts";
+import { findConversation } from "../store/events/conversations.ts";
 import {
   countDeaths,
   isAnyDeferred,
@@ -12,11 +12,11 @@ import {
   nextDeliveries,
   reopenDeferred,
   type Delivery,
-} from "../store/deliveries.ts";
-import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/instances.ts";
-import { WORK_LANE, workLaneLater } from "../store/lanes.ts";
-import { noteWebhook } from "../store/repositories.ts";
-import { transaction } from "../store/transaction.ts";
+} from "../store/forge/deliveries.ts";
+import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/ops/instances.ts";
+import { WORK_LANE, workLaneLater } from "../store/forge/lanes.ts";
+import { noteWebhook } from "../store/forge/repositories.ts";
+import { transaction } from "../store/db/transaction.ts";
 
 /** After this many failures a delivery is parked, so that it no longer blocks those behind it. */
 const MAX_ATTEMPTS = 8;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
-import { revokeCredential } from "../../src/store/credentials.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { sampleCalls, writeCalls } from "../support/routes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";

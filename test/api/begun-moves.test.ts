@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { revokeCredential } from "../../src/store/credentials.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api, ApiCard } from "../support/api.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { createMonitor } from "../../src/actions/boards/workspaces.ts";
-import { rows } from "../../src/store/connect.ts";
+import { rows } from "../../src/store/db/connect.ts";
 import { deliver } from "../support/deliveries.ts";
 import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
 

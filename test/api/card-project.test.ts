@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
-import { insertProject } from "../../src/store/projects.ts";
+import { insertProject } from "../../src/store/cards/projects.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Trx } from "../../src/store/connect.ts";
+import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { whileHeld } from "../support/held.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";

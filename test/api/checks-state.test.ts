@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { checksState, type CheckOutcome } from "../../src/flow/checks.ts";
-import { saveCheckReport } from "../../src/store/check-reports.ts";
+import { saveCheckReport } from "../../src/store/forge/branches.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -1,9 +1,9 @@
 import { expect, it } from "@jest/globals";
-import { connect } from "../../src/store/connect.ts";
+import { connect } from "../../src/store/db/connect.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { startWorld } from "../support/world.ts";
-import { beginTransaction } from "../../src/store/transaction.ts";
+import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 it("a process asked to end says so at once, finishes what it has accepted, and takes nothing more", async () => {
   const world = await startWorld();

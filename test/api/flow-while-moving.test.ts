@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Db, Trx } from "../../src/store/connect.ts";
+import type { Db, Trx } from "../../src/store/db/connect.ts";
 import { eventually } from "../support/api.ts";
 import { during } from "../support/during.ts";
 import {

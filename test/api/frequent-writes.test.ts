@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
-import { rows, type Db, type Trx } from "../../src/store/connect.ts";
-import { revokeCredential } from "../../src/store/credentials.ts";
+import { rows, type Db, type Trx } from "../../src/store/db/connect.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import {
   eventually,
   makeApi,

@@ -4,7 +4,7 @@ import {
   bringBackHotfix,
   lookAfterHotfixes,
 } from "../../src/actions/bring-back-hotfix.ts";
-import { recordIntent } from "../../src/store/intents.ts";
+import { recordIntent } from "../../src/store/ops/intents.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";

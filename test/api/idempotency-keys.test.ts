@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
-import type { Trx } from "../../src/store/connect.ts";
-import { addJob } from "../../src/store/jobs.ts";
+import type { Trx } from "../../src/store/db/connect.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database-proxy.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";

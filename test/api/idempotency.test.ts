@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Trx } from "../../src/store/connect.ts";
+import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { leaveConsistent } from "../support/invariants.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { seedHistory } from "../../bench/seed-history.ts";
 import type { BenchBoard } from "../../bench/seed.ts";
-import { connect, rows } from "../../src/store/connect.ts";
+import { connect, rows } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { startSecondService } from "../support/second-service.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { routes } from "../../src/http/v1/routes.ts";
-import { recordEvents } from "../../src/store/timeline.ts";
+import { recordEvents } from "../../src/store/events/timeline.ts";
 import { makeApi, type Api, type ApiAnswer } from "../support/api.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
-import { transaction } from "../../src/store/transaction.ts";
+import { transaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
 /** A board with five of everything that is listed; its credential reaches three boards. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { generateNKeysBetween } from "fractional-indexing";
 import type { RunningService } from "../../src/service.ts";
-import { countColumn } from "../../src/store/column-counts.ts";
-import { rows, type Trx } from "../../src/store/connect.ts";
+import { countColumn } from "../../src/store/cards/placing.ts";
+import { rows, type Trx } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
-import { beginTransaction } from "../../src/store/transaction.ts";
+import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 /** So many that a place is not counted out. */
 const CARDS = 900;

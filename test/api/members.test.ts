@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
-import { revokeCredential, setMembership } from "../../src/store/credentials.ts";
-import { seeForgeUser } from "../../src/store/users.ts";
+import { revokeCredential, setMembership } from "../../src/store/tenancy/credentials.ts";
+import { seeForgeUser } from "../../src/store/tenancy/users.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

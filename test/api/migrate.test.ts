@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
-import { connect, type Db } from "../../src/store/connect.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { connect, type Db } from "../../src/store/db/connect.ts";
+import { migrate } from "../../src/store/db/migrate.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;

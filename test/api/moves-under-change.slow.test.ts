@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
 import { syncInstallation } from "../../src/actions/sync-installation.ts";
 import { acceptPermissions } from "../../src/sandbox/forge/acts/change-installation.ts";
-import { insertOperation } from "../../src/store/operations.ts";
-import { placeCard } from "../../src/store/placing.ts";
-import { recordEvents } from "../../src/store/timeline.ts";
+import { insertOperation } from "../../src/store/ops/operations.ts";
+import { placeCard } from "../../src/store/cards/placing.ts";
+import { recordEvents } from "../../src/store/events/timeline.ts";
 import { eventually } from "../support/api.ts";
 import { keepCalls } from "../support/kept-calls.ts";
 import { settled } from "../support/database-content.ts";
@@ -19,7 +19,7 @@ import { kindsOf } from "../support/repositories.ts";
 import { branchHas } from "../support/two-targets.ts";
 import { loginOf, pushTo } from "../support/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
-import { transaction } from "../../src/store/transaction.ts";
+import { transaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { rotateCredential } from "../../src/actions/credentials/credentials.ts";
 import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
-import { revokeCredential } from "../../src/store/credentials.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
-import { transaction } from "../../src/store/transaction.ts";
+import { transaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
 /** Takes one call of a credential at a time: one that is begun again must not be counted twice. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { createMonitor } from "../../src/actions/boards/workspaces.ts";
-import { dropOld } from "../../src/jobs/drop-old.ts";
-import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/retention.ts";
+import { dropOld } from "../../src/jobs/tasks.ts";
+import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/ops/retention.ts";
 import { cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";
 import { makeRelease, promote } from "../support/releases.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";

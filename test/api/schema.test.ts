@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "@jest/globals";
 import { describeSchema } from "../../scripts/describe-schema.ts";
-import { connect } from "../../src/store/connect.ts";
+import { connect } from "../../src/store/db/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 it("schema.sql is the schema that the migrations create; `npm run schema` writes it", async () => {

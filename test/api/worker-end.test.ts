@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WORK_FORGOTTEN_LANES } from "../../src/jobs/tasks.ts";
-import { connect } from "../../src/store/connect.ts";
-import { addJob } from "../../src/store/jobs.ts";
-import { DEFAULT_RETENTION } from "../../src/store/retention.ts";
+import { connect } from "../../src/store/db/connect.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
+import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
-import { beginTransaction } from "../../src/store/transaction.ts";
+import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { RECHECK_BLOCKED } from "../../src/actions/recheck-blocked.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
-import { addJob } from "../../src/store/jobs.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
 import { TAKE_IN_MISSED } from "../../src/webhooks/take-in-missed.ts";
 import type { AppRow } from "../../src/sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { freeDeadWorkers } from "../../src/store/instances.ts";
-import { connect, isDatabaseAway, rows, type Trx } from "../../src/store/connect.ts";
-import { addJob } from "../../src/store/jobs.ts";
-import { DEFAULT_RETENTION } from "../../src/store/retention.ts";
-import { findLostJobs } from "../../src/jobs/lost-jobs.ts";
+import { freeDeadWorkers } from "../../src/store/ops/instances.ts";
+import { connect, isDatabaseAway, rows, type Trx } from "../../src/store/db/connect.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
+import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
+import { findLostJobs } from "../../src/jobs/pulse.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WORK_FORGOTTEN_LANES } from "../../src/jobs/tasks.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
@@ -17,7 +17,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/releases.ts";
 import { workedCard } from "../support/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
-import { transaction } from "../../src/store/transaction.ts";
+import { transaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {

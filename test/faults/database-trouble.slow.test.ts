@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Db } from "../../src/store/connect.ts";
-import { addJob } from "../../src/store/jobs.ts";
+import type { Db } from "../../src/store/db/connect.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
 import { kindsOf } from "../support/repositories.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
-import { beginTransaction } from "../../src/store/transaction.ts";
+import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { revokeCredential } from "../../src/store/credentials.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
-import type { Db } from "../../src/store/connect.ts";
-import { retryParked } from "../../src/store/lanes.ts";
+import type { Db } from "../../src/store/db/connect.ts";
+import { retryParked } from "../../src/store/forge/lanes.ts";
 import { eventually } from "../support/api.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { itemsOf } from "../support/inbox.ts";

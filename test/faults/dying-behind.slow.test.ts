@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { MAX_DEATHS } from "../../src/actions/resume-move.ts";
-import { insertDeliveries } from "../../src/store/deliveries.ts";
-import { workLanesSoon } from "../../src/store/lanes.ts";
+import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
+import { workLanesSoon } from "../../src/store/forge/lanes.ts";
 import { allWorkedIn, cardWithStatuses } from "../support/deliveries.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
 import { expectConsistent } from "../support/invariants.ts";

@@ -6,7 +6,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startSurroundings, type Surroundings } from "./surroundings.ts";
-import { beginTransaction } from "../../src/store/transaction.ts";
+import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 let shipped: Shipped;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { repairSoon } from "../../src/jobs/repair-soon.ts";
+import { repairSoon } from "../../src/jobs/tasks.ts";
 import { eventually } from "../support/api.ts";
 import { startCrashingWorld, type CrashingWorld } from "../support/crashing-world.ts";
 import { itemsOf } from "../support/inbox.ts";

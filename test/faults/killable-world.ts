@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../src/service.ts";
-import type { Db } from "../../src/store/connect.ts";
+import type { Db } from "../../src/store/db/connect.ts";
 import { shipService } from "../support/shipped-service.ts";
 import type { BoardOptions, TestBoard } from "../support/world.ts";
 import { startSurroundings } from "./surroundings.ts";

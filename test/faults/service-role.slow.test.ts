@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createLog } from "../../src/log.ts";
 import { startService, type RunningService } from "../../src/service.ts";
-import { connect, type Db } from "../../src/store/connect.ts";
+import { connect, type Db } from "../../src/store/db/connect.ts";
 import { startSurroundings, type Surroundings } from "./surroundings.ts";
 
 const GRANTS = join(import.meta.dirname, "../../deploy/service-role.sql");

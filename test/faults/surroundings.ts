@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../src/service.ts";
-import { connect, type Db } from "../../src/store/connect.ts";
+import { connect, type Db } from "../../src/store/db/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { outsideDeps } from "../support/outside-deps.ts";
 import { makeBoard, type BoardOptions, type TestBoard } from "../support/world.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { transferRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
-import { addJob } from "../../src/store/jobs.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/installations.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Turns } from "../../src/forge/github/turns.ts";
-import { connect, firstRow, type Db } from "../../src/store/connect.ts";
-import { createTurns } from "../../src/store/forge-turns.ts";
+import { connect, firstRow, type Db } from "../../src/store/db/connect.ts";
+import { createTurns } from "../../src/store/forge/forge-turns.ts";
 import nock from "nock";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";

@@ -1,5 +1,5 @@
 import { TIMETABLE } from "../../src/jobs/tasks.ts";
-import { addJob } from "../../src/store/jobs.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "./api.ts";
 import type { TestWorld } from "./world.ts";
 

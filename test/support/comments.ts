@@ -1,4 +1,4 @@
-import type { Db } from "../../src/store/connect.ts";
+import type { Db } from "../../src/store/db/connect.ts";
 import type { Api, ApiAnswer, CallOptions } from "./api.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 

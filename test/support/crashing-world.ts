@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startCrashingPostgres, type CrashingPostgres } from "../../faults/world/postgres.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
-import { connect, type Db } from "../../src/store/connect.ts";
+import { connect, type Db } from "../../src/store/db/connect.ts";
 import { outsideDeps } from "./outside-deps.ts";
 import { shipService, type ShippedOptions, type ShippedProcess } from "./shipped-service.ts";
 import { makeBoard, type TestBoard } from "./world.ts";

@@ -1,4 +1,4 @@
-import type { Db } from "../../src/store/connect.ts";
+import type { Db } from "../../src/store/db/connect.ts";
 import { eventually } from "./api.ts";
 import type { TestWorld } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import type { Db } from "../../src/store/connect.ts";
+import type { Db } from "../../src/store/db/connect.ts";
 import { eventually } from "./api.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 

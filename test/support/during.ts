@@ -1,7 +1,7 @@
-import type { Trx } from "../../src/store/connect.ts";
+import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually } from "./api.ts";
 import type { TestWorld } from "./world.ts";
-import { beginTransaction } from "../../src/store/transaction.ts";
+import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 /**
  * Somebody else's transaction in the middle of something: `start` is done but not committed while `meanwhile` begins, and committed once

@@ -1,6 +1,6 @@
-import type { Db, Trx } from "../../src/store/connect.ts";
+import type { Db, Trx } from "../../src/store/db/connect.ts";
 import { eventually } from "./api.ts";
-import { transaction } from "../../src/store/transaction.ts";
+import { transaction } from "../../src/store/db/transaction.ts";
 
 /** Keeps locked what `hold` locks while `act` runs. It is let go when `act` fails, too, or the world could not stop. */
 export async function whileHeld(

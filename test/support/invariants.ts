@@ -5,7 +5,7 @@ import { readRef } from "../../src/sandbox/forge/git/refs.ts";
 import { outcomesOf } from "../../src/sandbox/forge/queries/commit-outcomes.ts";
 import type { PullRequestRow } from "../../src/sandbox/forge/rows.ts";
 import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
-import type { Db } from "../../src/store/connect.ts";
+import type { Db } from "../../src/store/db/connect.ts";
 import { acknowledgedFaults, unequalAnswers } from "./answers.ts";
 import { eventually, successes, type ApiCard, type TimelineEvent } from "./api.ts";
 import { flowPath } from "./flows.ts";

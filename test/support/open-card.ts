@@ -1,4 +1,4 @@
-import { listProjectRepositories } from "../../src/store/repositories.ts";
+import { listProjectRepositories } from "../../src/store/forge/repositories.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** A card in review with an open pull request in each of its repositories. */

@@ -4,8 +4,8 @@ import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
 import { createLog } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
 import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
-import type { Db } from "../../src/store/connect.ts";
-import { createReadyBoards } from "../../src/store/ready-boards.ts";
+import type { Db } from "../../src/store/db/connect.ts";
+import { createReadyBoards } from "../../src/store/cards/ready-boards.ts";
 
 /** What actions need, beside services that run in processes of their own on the same database and forge. */
 export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, it } from "@jest/globals";
 import type { Runner } from "graphile-worker";
 import { pino } from "pino";
-import { keepRunning } from "../../src/jobs/keep-running.ts";
+import { keepRunning } from "../../src/jobs/start-worker.ts";
 import { eventually } from "../support/api.ts";
 
 const log = pino({ level: "silent" });

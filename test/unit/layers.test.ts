@@ -26,17 +26,6 @@ const ORDER = [
   "main.ts",
 ];
 
-/** Files that still keep state in their module. */
-const WITH_STATE = [
-  "actions/claim-move.ts",
-  "store/ask.ts",
-  "store/awake.ts",
-  "store/column-counts.ts",
-  "store/connect.ts",
-  "store/pipeline.ts",
-  "store/together.ts",
-];
-
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => ({ file, text: readFileSync(join(SRC, file), "utf8") }));
@@ -107,7 +96,7 @@ describe("the rooms of the house", () => {
         ),
     ];
     const found = files
-      .filter(({ file }) => !file.startsWith("sandbox/") && !WITH_STATE.includes(file))
+      .filter(({ file }) => !file.startsWith("sandbox/"))
       .flatMap(({ file, text }) => stateOf(text).map((name) => `${file}: ${name}`));
     expect(found).toEqual([]);
   });

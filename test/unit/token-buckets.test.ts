@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
-import { FailedKeys, networkOf } from "../../src/http/failed-keys.ts";
-import { TokenBuckets } from "../../src/http/token-buckets.ts";
+import { FailedKeys, networkOf, TokenBuckets } from "../../src/http/authenticate.ts";
 
 const clocked = (burst: number, perSecond: number) => {
   let time = 1_000;

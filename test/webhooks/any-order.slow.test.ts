@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { insertDeliveries } from "../../src/store/deliveries.ts";
+import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { workLane } from "../../src/webhooks/work-lane.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/deliveries.ts";

@@ -8,7 +8,7 @@ import {
   setSuspended,
   uninstall,
 } from "../../src/sandbox/forge/acts/change-installation.ts";
-import { clockOf } from "../../src/store/installations.ts";
+import { clockOf } from "../../src/store/forge/installations.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/installations.ts";

@@ -1,7 +1,7 @@
 /** What the forge sent and never arrived is found in its own log of deliveries. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { markRepaired } from "../../src/store/repairs.ts";
-import { retryParked } from "../../src/store/lanes.ts";
+import { markRepaired } from "../../src/store/forge/deliveries.ts";
+import { retryParked } from "../../src/store/forge/lanes.ts";
 import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
 import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";

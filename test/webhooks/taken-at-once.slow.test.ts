@@ -1,9 +1,9 @@
 /** A run of a lane takes several deliveries at once, and is as if it took each by itself. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
-import { connect, rows } from "../../src/store/connect.ts";
-import { insertDeliveries, nextDeliveries } from "../../src/store/deliveries.ts";
-import { workLanesSoon } from "../../src/store/lanes.ts";
+import { connect, rows } from "../../src/store/db/connect.ts";
+import { insertDeliveries, nextDeliveries } from "../../src/store/forge/deliveries.ts";
+import { workLanesSoon } from "../../src/store/forge/lanes.ts";
 import { allWorked, cardWithStatuses, kept, keptWhen } from "../support/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { hold, push, say } from "../support/repairing.ts";

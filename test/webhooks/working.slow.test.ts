@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { addJob } from "../../src/store/jobs.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithStatuses, deliver, kept, keptWhen } from "../support/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";

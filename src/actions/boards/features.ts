@@ -8,8 +8,8 @@ import {
   updateFeature,
   type Feature,
   type FeatureChanges,
-} from "../../store/features.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
+} from "../../store/cards/features.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 

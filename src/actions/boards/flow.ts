@@ -8,17 +8,18 @@ import {
   type FlowDraft,
   type FlowFault,
 } from "../../flow/validate-flow.ts";
-import type { Trx } from "../../store/connect.ts";
+import type { Trx } from "../../store/db/connect.ts";
 import {
   countCardsIn,
   holdFlow,
   listBlockedCards,
   listUnfinishedMoves,
   saveFlow,
-} from "../../store/flows.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { findProject, type Project } from "../../store/projects.ts";
-import { listProjectRepositories } from "../../store/repositories.ts";
+  findProject,
+  type Project,
+} from "../../store/cards/projects.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { followNewTrunksSoon } from "../follow-trunk.ts";
 import { recheckSoon } from "../recheck-blocked.ts";

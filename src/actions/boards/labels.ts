@@ -1,6 +1,6 @@
 import { conflict, requireFound } from "../../errors.ts";
 import { DEFAULT_COLOR, type Color } from "../../flow/colors.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import {
   findLabel,
   findLabelNamed,
@@ -8,7 +8,7 @@ import {
   removeLabel,
   updateLabel,
   type Label,
-} from "../../store/labels.ts";
+} from "../../store/cards/labels.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 

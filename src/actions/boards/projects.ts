@@ -2,8 +2,8 @@ import { conflict, requireFound } from "../../errors.ts";
 import { slugOf } from "../../flow/branch-name.ts";
 import { DEFAULT_FLOW, type Flow, type Stage } from "../../flow/flow.ts";
 import { freeSlug } from "../../flow/page-slug.ts";
-import type { Trx } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import {
   holdProjects,
   insertProject,
@@ -16,9 +16,9 @@ import {
   type Project,
   type ProjectChanges,
   type ProjectEntry,
-} from "../../store/projects.ts";
-import { listOpenReleaseBranches } from "../../store/release-repositories.ts";
-import { listProjectRepositories } from "../../store/repositories.ts";
+} from "../../store/cards/projects.ts";
+import { listOpenReleaseBranches } from "../../store/releases/release-branches.ts";
+import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 

@@ -1,5 +1,5 @@
 import { conflict, notFound, type Problem } from "../../errors.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { dismissInboxItem } from "../../store/inbox/stored-items.ts";
 import type { Write } from "../write.ts";

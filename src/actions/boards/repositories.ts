@@ -1,7 +1,7 @@
 import { busy, conflict, invalid, requireFound } from "../../errors.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { holdLinkedCards, removeLinks } from "../../store/links.ts";
-import { listProjects, lockProject, type Project } from "../../store/projects.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { holdLinkedCards, removeLinks } from "../../store/cards/links.ts";
+import { listProjects, lockProject, type Project } from "../../store/cards/projects.ts";
 import {
   holdRepositories,
   listBoardRepositories,
@@ -9,8 +9,8 @@ import {
   saveProjectRepositories,
   type ConnectedRepository,
   type Repository,
-} from "../../store/repositories.ts";
-import { recordEvents } from "../../store/timeline.ts";
+} from "../../store/forge/repositories.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import { followNewTrunksSoon } from "../follow-trunk.ts";
 import { recheckIfBlocked } from "../recheck-blocked.ts";
 import { unlinked } from "../relink-card.ts";

@@ -1,11 +1,10 @@
 import { conflict, invalid, notFound } from "../../errors.ts";
 import { slugOf } from "../../flow/branch-name.ts";
 import { DEFAULT_FLOW } from "../../flow/flow.ts";
-import { insertMonitor } from "../../store/monitors.ts";
-import { insertProject } from "../../store/projects.ts";
-import { transaction } from "../../store/transaction.ts";
-import { unlessTaken } from "../../store/violations.ts";
-import { findOrganization, insertWorkspace } from "../../store/workspaces.ts";
+import { insertMonitor } from "../../store/ops/monitors.ts";
+import { insertProject } from "../../store/cards/projects.ts";
+import { transaction, unlessTaken } from "../../store/db/transaction.ts";
+import { findOrganization, insertWorkspace } from "../../store/tenancy/workspaces.ts";
 import { randomText } from "../credentials/credential-key.ts";
 import type { Deps } from "../deps.ts";
 import { freshFlow } from "./projects.ts";

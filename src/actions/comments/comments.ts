@@ -2,20 +2,20 @@ import { forbidden, notFound } from "../../errors.ts";
 import { plainName, withoutMentions } from "../../flow/mentions.ts";
 import type { Refusal } from "../../flow/refusal.ts";
 import { ForgeUnavailable, type Ordered } from "../../forge/forge.ts";
-import type { CardHead } from "../../store/cards.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
 import {
   letGoOfMirror,
   settleMirror,
   takeDueMirrors,
   triesOfDueMirrors,
   type DueMirror,
-} from "../../store/comment-mirrors.ts";
-import { changeComment, insertComment, readComment, type CommentHead } from "../../store/comments.ts";
-import type { Db } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { addJob } from "../../store/jobs.ts";
-import { readSecret } from "../../store/secrets.ts";
-import { transaction } from "../../store/transaction.ts";
+  readSecret,
+} from "../../store/events/comment-mirrors.ts";
+import { changeComment, insertComment, readComment, type CommentHead } from "../../store/events/comments.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { recordGiveUpHere } from "../events/give-up.ts";
 import type { Write } from "../write.ts";

@@ -8,10 +8,10 @@ import {
   type BoardRole,
   type Rotation,
   type Scope,
-} from "../../store/credentials.ts";
-import { transaction } from "../../store/transaction.ts";
-import { insertMachineUser } from "../../store/users.ts";
-import { listWorkspaces } from "../../store/workspaces.ts";
+} from "../../store/tenancy/credentials.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { insertMachineUser } from "../../store/tenancy/users.ts";
+import { listWorkspaces } from "../../store/tenancy/workspaces.ts";
 import type { Deps } from "../deps.ts";
 import { makeCredentialKey } from "./credential-key.ts";
 

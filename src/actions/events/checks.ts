@@ -1,16 +1,15 @@
 import { checksState } from "../../flow/checks.ts";
 import type { CheckReported, ChecksFound } from "../../forge/events.ts";
-import { holdBranch, listBranchesAt } from "../../store/branches.ts";
-import { listOutcomes, saveCheckReport } from "../../store/check-reports.ts";
-import type { Trx } from "../../store/connect.ts";
-import { dropAsks, listConversationsAt, noteAsk } from "../../store/conversations.ts";
-import { saveFoundReport } from "../../store/reconciling.ts";
-import type { Repository } from "../../store/repositories.ts";
-import { recordEvents } from "../../store/timeline.ts";
+import { holdBranch, listBranchesAt, listOutcomes, saveCheckReport } from "../../store/forge/branches.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { dropAsks, listConversationsAt, noteAsk } from "../../store/events/conversations.ts";
+import { saveFoundReport } from "../../store/ops/reconciling.ts";
+import type { Repository } from "../../store/forge/repositories.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../forge-accounts.ts";
 import { recheckIfBlocked } from "../recheck-blocked.ts";
-import { transaction } from "../../store/transaction.ts";
+import { transaction } from "../../store/db/transaction.ts";
 
 /**
  * Stores what checks report on a commit of a card's branch or of a proposal, and adds it to the

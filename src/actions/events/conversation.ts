@@ -1,10 +1,10 @@
 import { isQuestion } from "../../flow/question.ts";
 import type { Commented, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
 import type { ForgeAccount } from "../../forge/forge.ts";
-import type { CardHead } from "../../store/cards.ts";
-import { adoptMirror, dropMirror, findMirrored } from "../../store/comment-mirrors.ts";
-import { removeForgeComment, saveForgeComment } from "../../store/comments.ts";
-import type { Trx } from "../../store/connect.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import { adoptMirror, dropMirror, findMirrored, readSecret } from "../../store/events/comment-mirrors.ts";
+import { removeForgeComment, saveForgeComment } from "../../store/events/comments.ts";
+import type { Trx } from "../../store/db/connect.ts";
 import {
   dropAsks,
   findConversation,
@@ -12,16 +12,15 @@ import {
   noteTurn,
   type Ask,
   type Conversation,
-} from "../../store/conversations.ts";
-import { readSecret } from "../../store/secrets.ts";
-import { recordEvents, type Actor } from "../../store/timeline.ts";
+} from "../../store/events/conversations.ts";
+import { recordEvents, type Actor } from "../../store/events/timeline.ts";
 import { markedComment, tellableBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../forge-accounts.ts";
 import { recheckIfBlocked } from "../recheck-blocked.ts";
 import { recordGiveUp } from "./give-up.ts";
 import type { EventContext } from "./handle-event.ts";
-import { transaction } from "../../store/transaction.ts";
+import { transaction } from "../../store/db/transaction.ts";
 
 interface CommentContext {
   readonly conversation: Conversation;

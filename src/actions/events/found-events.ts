@@ -1,8 +1,8 @@
 import { checksState } from "../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent, Pushed } from "../../forge/events.ts";
 import type { BranchAnswer, ForgeAccount, InspectedPullRequest, InspectedWords } from "../../forge/forge.ts";
-import { listOutcomes } from "../../store/check-reports.ts";
-import { listUnrecorded, listUnshown, type KnownBranch } from "../../store/reconciling.ts";
+import { listOutcomes } from "../../store/forge/branches.ts";
+import { listUnrecorded, listUnshown, type KnownBranch } from "../../store/ops/reconciling.ts";
 import { tellableBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 

@@ -1,8 +1,8 @@
 import { giveUpReason } from "../../flow/give-up.ts";
 import type { Commented, PullRequestEvent } from "../../forge/events.ts";
-import type { Db, Trx } from "../../store/connect.ts";
-import type { Conversation } from "../../store/conversations.ts";
-import { recordEvents, type Actor, type NewEvent } from "../../store/timeline.ts";
+import type { Db, Trx } from "../../store/db/connect.ts";
+import type { Conversation } from "../../store/events/conversations.ts";
+import { recordEvents, type Actor, type NewEvent } from "../../store/events/timeline.ts";
 import { isAgentOn } from "../forge-accounts.ts";
 import { deedKey } from "../record-deeds.ts";
 

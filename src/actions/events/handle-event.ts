@@ -1,12 +1,15 @@
 import type { Commented, ForgeEvent, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
-import { findBranchOwner } from "../../store/branches.ts";
-import type { CardHead } from "../../store/cards.ts";
-import type { Db } from "../../store/connect.ts";
-import { findConversation } from "../../store/conversations.ts";
-import { removeProposal } from "../../store/proposals.ts";
-import { findPullRequestOwner } from "../../store/pull-requests.ts";
-import { findRepositoryByForgeId, updateRepositoryNames, type Repository } from "../../store/repositories.ts";
-import type { Actor } from "../../store/timeline.ts";
+import { findBranchOwner } from "../../store/forge/branches.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { findConversation } from "../../store/events/conversations.ts";
+import { removeProposal, findPullRequestOwner } from "../../store/forge/pull-requests.ts";
+import {
+  findRepositoryByForgeId,
+  updateRepositoryNames,
+  type Repository,
+} from "../../store/forge/repositories.ts";
+import type { Actor } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../forge-accounts.ts";
 import { notePushedTip } from "../follow-trunk.ts";

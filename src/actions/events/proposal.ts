@@ -1,7 +1,7 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
-import { replayDeferredSoon } from "../../store/lanes.ts";
-import { saveProposal } from "../../store/proposals.ts";
-import { recordEvents, type EventKind } from "../../store/timeline.ts";
+import { replayDeferredSoon } from "../../store/forge/lanes.ts";
+import { saveProposal } from "../../store/forge/pull-requests.ts";
+import { recordEvents, type EventKind } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isAgentOn } from "../forge-accounts.ts";
 import { deedKey } from "../record-deeds.ts";
@@ -9,7 +9,7 @@ import { notePullRequestTurn } from "./conversation.ts";
 import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./handle-event.ts";
 import { stateOf } from "./pull-request.ts";
-import { transaction } from "../../store/transaction.ts";
+import { transaction } from "../../store/db/transaction.ts";
 
 /** What is told of a proposal, by what happened to its pull request. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {

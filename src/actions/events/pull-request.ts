@@ -1,6 +1,6 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
 import type { InspectedPullRequest } from "../../forge/forge.ts";
-import { clearMergedBackmerge } from "../../store/backmerges.ts";
+import { clearMergedBackmerge } from "../../store/releases/release-cards.ts";
 import { branchKey, forgetInboxItems } from "../../store/inbox/stored-items.ts";
 import {
   findIntent,
@@ -8,18 +8,18 @@ import {
   noteQueueWord,
   type FoundIntent,
   type IntentKind,
-} from "../../store/intents.ts";
-import type { Trx } from "../../store/connect.ts";
+} from "../../store/ops/intents.ts";
+import type { Trx } from "../../store/db/connect.ts";
 import {
   findPullRequest,
   holdPullRequest,
   savePullRequest,
   type PullRequestRow,
-} from "../../store/pull-requests.ts";
-import { noteLacking, type Repository } from "../../store/repositories.ts";
-import { findOpenOperation } from "../../store/operations.ts";
-import { replayDeferredSoon } from "../../store/lanes.ts";
-import { recordEvents, wasFoundSince, type EventKind } from "../../store/timeline.ts";
+} from "../../store/forge/pull-requests.ts";
+import { noteLacking, type Repository } from "../../store/forge/repositories.ts";
+import { findOpenOperation } from "../../store/ops/operations.ts";
+import { replayDeferredSoon } from "../../store/forge/lanes.ts";
+import { recordEvents, wasFoundSince, type EventKind } from "../../store/events/timeline.ts";
 import { bringBackSoon } from "../bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../forge-accounts.ts";
@@ -29,7 +29,7 @@ import { resumeQueuedSoon } from "../resume-move.ts";
 import { notePullRequestTurn } from "./conversation.ts";
 import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./handle-event.ts";
-import { transaction } from "../../store/transaction.ts";
+import { transaction } from "../../store/db/transaction.ts";
 
 /** The actions that the timeline shows. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {

@@ -1,21 +1,26 @@
 import { checksState } from "../../flow/checks.ts";
 import type { Pushed } from "../../forge/events.ts";
-import { listCardsWaitingFor } from "../../store/backmerges.ts";
-import { holdBranch, noteFound, setHeadSha, type HeldBranch } from "../../store/branches.ts";
-import { listOutcomes } from "../../store/check-reports.ts";
-import type { Trx } from "../../store/connect.ts";
-import { noteTurn } from "../../store/conversations.ts";
+import { listCardsWaitingFor } from "../../store/releases/release-cards.ts";
+import {
+  holdBranch,
+  noteFound,
+  setHeadSha,
+  type HeldBranch,
+  listOutcomes,
+} from "../../store/forge/branches.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { noteTurn } from "../../store/events/conversations.ts";
 import {
   branchKey,
   forgetInboxItems,
   putInboxItem,
   type NewInboxItem,
 } from "../../store/inbox/stored-items.ts";
-import { findIntent } from "../../store/intents.ts";
-import { listLinks, type Link } from "../../store/links.ts";
-import type { Repository } from "../../store/repositories.ts";
-import { recordEvents, type NewEvent } from "../../store/timeline.ts";
-import { findForgeUser } from "../../store/users.ts";
+import { findIntent } from "../../store/ops/intents.ts";
+import { listLinks, type Link } from "../../store/cards/links.ts";
+import type { Repository } from "../../store/forge/repositories.ts";
+import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
+import { findForgeUser } from "../../store/tenancy/users.ts";
 import { bringBackSoon } from "../bring-back-hotfix.ts";
 import { catchUpSoon } from "../catch-up-card.ts";
 import type { Deps } from "../deps.ts";
@@ -23,7 +28,7 @@ import { isOurBot } from "../forge-accounts.ts";
 import { recheckIfBlocked, recheckLacking } from "../recheck-blocked.ts";
 import { noteChecks } from "./checks.ts";
 import type { EventContext } from "./handle-event.ts";
-import { transaction } from "../../store/transaction.ts";
+import { transaction } from "../../store/db/transaction.ts";
 
 /** The most commits that a timeline item of a push names. */
 const MAX_COMMITS = 20;

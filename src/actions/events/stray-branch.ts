@@ -1,12 +1,12 @@
 import { guessCardNumber } from "../../flow/guess-card-number.ts";
 import type { Pushed } from "../../forge/events.ts";
-import { findCard, type CardHead } from "../../store/cards.ts";
-import type { Db } from "../../store/connect.ts";
-import { addJob } from "../../store/jobs.ts";
-import { findBranchOwner, ownsBranchIn } from "../../store/branches.ts";
+import { findCard, type CardHead } from "../../store/cards/cards.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { findBranchOwner, ownsBranchIn } from "../../store/forge/branches.ts";
 import { branchKey, forgetInboxItems, hasInboxItem, putInboxItem } from "../../store/inbox/stored-items.ts";
-import { findBranchNaming } from "../../store/projects.ts";
-import { findRepository, type Repository } from "../../store/repositories.ts";
+import { findBranchNaming } from "../../store/cards/projects.ts";
+import { findRepository, type Repository } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { isOurBot } from "../forge-accounts.ts";
 

@@ -1,11 +1,13 @@
 import { invalid, requireFound } from "../../errors.ts";
 import { freeSlug, pageSlugOf } from "../../flow/page-slug.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
-import type { Trx } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { listSlugs, setPageLinks, takeSlug } from "../../store/page-links.ts";
-import { handOnChildren, pageRankAt, pageRankAtEnd } from "../../store/page-places.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { listSlugs, setPageLinks, takeSlug } from "../../store/cards/page-links.ts";
 import {
+  handOnChildren,
+  pageRankAt,
+  pageRankAtEnd,
   findPage,
   holdPages,
   insertPage,
@@ -15,7 +17,7 @@ import {
   updatePage,
   type PageChanges,
   type PageHead,
-} from "../../store/pages.ts";
+} from "../../store/cards/pages.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 

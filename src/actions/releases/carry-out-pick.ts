@@ -1,19 +1,19 @@
 import { z } from "zod";
 import type { RepositoryRef } from "../../forge/forge.ts";
 import { pickBranch, type PickOrder, type PreparedPick } from "../../forge/releasing.ts";
-import { noteBackmerge } from "../../store/backmerges.ts";
-import { findCardById, type CardHead } from "../../store/cards.ts";
-import type { Trx } from "../../store/connect.ts";
-import { listLinks } from "../../store/links.ts";
-import { forgetPickBranches, notePickBranch } from "../../store/pick-branches.ts";
+import { noteBackmerge, isInRelease, pickReleaseCard } from "../../store/releases/release-cards.ts";
+import { findCardById, type CardHead } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { listLinks } from "../../store/cards/links.ts";
 import {
+  forgetPickBranches,
+  notePickBranch,
   listReleaseBranches,
   setReleaseBranchHead,
   type ReleaseBranch,
-} from "../../store/release-branches.ts";
-import { isInRelease, pickReleaseCard } from "../../store/release-cards.ts";
-import type { ReleaseHead } from "../../store/releases.ts";
-import { recordEvents } from "../../store/timeline.ts";
+} from "../../store/releases/release-branches.ts";
+import type { ReleaseHead } from "../../store/releases/releases.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import { bringBackSoon } from "../bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";

@@ -4,19 +4,19 @@ import { isTagName } from "../../flow/ref-name.ts";
 import { releaseNotes, type NotedCard } from "../../flow/release-notes.ts";
 import type { RepositoryRef } from "../../forge/forge.ts";
 import { TAGS_AT_ONCE } from "../../forge/releasing.ts";
-import type { Trx } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { listReleaseRepositories } from "../../store/release-repositories.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import {
   completeScope,
   listCarriedCards,
   listReleaseTags,
   saveReleaseTag,
   type CarriedCard,
-} from "../../store/release-tags.ts";
-import type { ReleaseHead } from "../../store/releases.ts";
-import { listBoardRepositories } from "../../store/repositories.ts";
-import { recordEvents } from "../../store/timeline.ts";
+  type ReleaseHead,
+} from "../../store/releases/releases.ts";
+import { listBoardRepositories } from "../../store/forge/repositories.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { plannedTag, planTags, taken, type PlannedTag } from "./plan-tags.ts";
 import type { Write } from "../write.ts";

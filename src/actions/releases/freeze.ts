@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { conflict } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
-import type { Db, Trx } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
+import type { Db, Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import {
   listReleaseBranches,
   planReleaseBranch,
@@ -10,10 +10,10 @@ import {
   removeReleaseBranches,
   setReleaseBranchHead,
   type ReleaseBranch,
-} from "../../store/release-branches.ts";
-import { freezeScope, unfreezeScope, type ReleaseHead } from "../../store/releases.ts";
-import { listProjectRepositories, type Repository } from "../../store/repositories.ts";
-import { findTip } from "../../store/trunk-tips.ts";
+} from "../../store/releases/release-branches.ts";
+import { freezeScope, unfreezeScope, type ReleaseHead } from "../../store/releases/releases.ts";
+import { listProjectRepositories, type Repository } from "../../store/forge/repositories.ts";
+import { findTip } from "../../store/forge/trunks.ts";
 import { cutBranch } from "../cut-branch.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";

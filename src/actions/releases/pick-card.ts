@@ -1,12 +1,16 @@
 import { conflict, invalid, notFound } from "../../errors.ts";
 import { ForgeUnavailable } from "../../forge/forge.ts";
 import { pickBranch } from "../../forge/releasing.ts";
-import type { Trx } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { forgetPickBranches, listPickLeftovers, type PickLeftovers } from "../../store/pick-branches.ts";
-import { lockProject } from "../../store/projects.ts";
-import { holdCards } from "../../store/release-cards.ts";
-import type { ReleaseHead } from "../../store/releases.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import {
+  forgetPickBranches,
+  listPickLeftovers,
+  type PickLeftovers,
+} from "../../store/releases/release-branches.ts";
+import { lockProject } from "../../store/cards/projects.ts";
+import { holdCards } from "../../store/releases/release-cards.ts";
+import type { ReleaseHead } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import { carryOutPick } from "./carry-out-pick.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { targetOf } from "../../flow/flow.ts";
 import { pickedMerges } from "../../flow/picked-merges.ts";
-import type { Link } from "../../store/links.ts";
+import type { Link } from "../../store/cards/links.ts";
 import type { ReleaseContext } from "./release-action.ts";
 
 const preparedOf = z.object({

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { targetOf } from "../../flow/flow.ts";
 import type { RepositoryRef } from "../../forge/forge.ts";
-import { listReleaseBranches } from "../../store/release-branches.ts";
-import { listReleaseTags, saveReleaseTag } from "../../store/release-tags.ts";
-import type { Repository } from "../../store/repositories.ts";
-import { findTip } from "../../store/trunk-tips.ts";
+import { listReleaseBranches } from "../../store/releases/release-branches.ts";
+import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.ts";
+import type { Repository } from "../../store/forge/repositories.ts";
+import { findTip } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
 import { notInstalled, recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
 

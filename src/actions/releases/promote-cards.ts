@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { Problem } from "../../errors.ts";
-import { findCardById } from "../../store/cards.ts";
-import type { Trx } from "../../store/connect.ts";
-import { LAST_INDEX } from "../../store/operations.ts";
+import { findCardById } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { LAST_INDEX } from "../../store/ops/operations.ts";
 import {
   nextPromotion,
   promotionRequestId,
@@ -11,9 +11,9 @@ import {
   settlePromotion,
   type PendingPromotion,
   type PromotionEnd,
-} from "../../store/release-promotions.ts";
-import type { ReleaseHead } from "../../store/releases.ts";
-import { transaction } from "../../store/transaction.ts";
+} from "../../store/releases/release-promotions.ts";
+import type { ReleaseHead } from "../../store/releases/releases.ts";
+import { transaction } from "../../store/db/transaction.ts";
 import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../begin-move.ts";
 import { carryOutMove } from "../carry-out-move.ts";
 import type { Deps } from "../deps.ts";

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { busy, conflict, Problem, requireFound } from "../../errors.ts";
 import { ForgeUnavailable } from "../../forge/forge.ts";
-import type { Db, Trx } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { addJob } from "../../store/jobs.ts";
-import { findProject, lockProject, type Project } from "../../store/projects.ts";
+import type { Db, Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { findProject, lockProject, type Project } from "../../store/cards/projects.ts";
 import {
   findActionOfRequest,
   findOpenAction,
@@ -17,9 +17,14 @@ import {
   type HeldAction,
   type ReleaseAction,
   type ReleaseActionKind,
-} from "../../store/release-actions.ts";
-import { findRelease, holdOpenReleases, readRelease, type ReleaseHead } from "../../store/releases.ts";
-import { transaction } from "../../store/transaction.ts";
+} from "../../store/releases/release-actions.ts";
+import {
+  findRelease,
+  holdOpenReleases,
+  readRelease,
+  type ReleaseHead,
+} from "../../store/releases/releases.ts";
+import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { releaseWithRetry } from "../release-with-retry.ts";
 import type { Write } from "../write.ts";

@@ -1,28 +1,28 @@
 import { busy, conflict, invalid, notFound, requireFound } from "../../errors.ts";
 import { slugOf } from "../../flow/branch-name.ts";
 import { freeSlug } from "../../flow/page-slug.ts";
-import type { CardHead } from "../../store/cards.ts";
-import type { Trx } from "../../store/connect.ts";
-import type { StoredAnswer } from "../../store/idempotency.ts";
-import { lockProject, type Project } from "../../store/projects.ts";
-import { findPickUnderWay } from "../../store/release-actions.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { lockProject, type Project } from "../../store/cards/projects.ts";
+import { findPickUnderWay } from "../../store/releases/release-actions.ts";
 import {
   holdCards,
   listOpenScopes,
   removeReleaseCard,
   saveReleaseCards,
   type ScopedCard,
-} from "../../store/release-cards.ts";
-import { listReleaseTags } from "../../store/release-tags.ts";
+} from "../../store/releases/release-cards.ts";
 import {
+  listReleaseTags,
   holdOpenReleases,
   insertRelease,
   listReleaseSlugs,
   readRelease,
   removeRelease,
   type ReleaseHead,
-} from "../../store/releases.ts";
-import { recordEvents } from "../../store/timeline.ts";
+} from "../../store/releases/releases.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import { holdOpenRelease, requireIdle } from "./release-action.ts";

@@ -4,8 +4,8 @@ import {
   settleAction,
   takeOverAction,
   type ReleaseActionKind,
-} from "../../store/release-actions.ts";
-import { findRelease } from "../../store/releases.ts";
+} from "../../store/releases/release-actions.ts";
+import { findRelease } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import { MAX_DEATHS } from "../resume-move.ts";
 import { carryOutPick } from "./carry-out-pick.ts";

@@ -1,7 +1,7 @@
-import type { Db } from "../../store/connect.ts";
-import { countLiveInstances } from "../../store/instances.ts";
-import { pendingMigrations } from "../../store/migrate.ts";
-import { readDatabaseVersion, readStanding } from "../../store/standing.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { countLiveInstances } from "../../store/ops/instances.ts";
+import { pendingMigrations } from "../../store/db/migrate.ts";
+import { readDatabaseVersion, readQueueStatistics } from "../../store/ops/queue-statistics.ts";
 import { fine, problem, warning, type Finding } from "./finding.ts";
 
 const OLDEST_VERSION = 140_000;
@@ -32,7 +32,7 @@ async function lookAtProcesses(db: Db): Promise<Finding> {
 }
 
 async function lookAtQueue(db: Db): Promise<Finding[]> {
-  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked } = await readStanding(db);
+  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked } = await readQueueStatistics(db);
   const found: Finding[] = [];
   const due = `Jobs due: ${queueDepth}, the oldest for ${Math.round(queueAge)} seconds.`;
   found.push(

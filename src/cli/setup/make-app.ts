@@ -7,7 +7,7 @@ import { forbidden, Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../../forge/forge.ts";
 import { manifestOf, redeemManifestCode, type MadeApp } from "../../forge/github/app-from-manifest.ts";
 import { html, type Html } from "../../http/reference/html.ts";
-import { setSecurityHeaders } from "../../http/security-headers.ts";
+import { setSecurityHeaders } from "../../http/protocol.ts";
 import { assertRoomForApp, writeApp } from "./env-file.ts";
 
 export interface NewApp {

@@ -1,4 +1,4 @@
-import type { ForgeRequest } from "../../metrics/observe-forge.ts";
+import type { ForgeRequest } from "../../metrics/metrics.ts";
 import type { Forge, RepositoryRef } from "../forge.ts";
 import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";

@@ -1,4 +1,4 @@
-import type { ForgeRequest } from "../../metrics/observe-forge.ts";
+import type { ForgeRequest } from "../../metrics/metrics.ts";
 import type { ForgeClock } from "./clock.ts";
 
 /** Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes). */

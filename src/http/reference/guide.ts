@@ -1,4 +1,4 @@
-import { WORKSPACE_HEADER } from "../board-of.ts";
+import { WORKSPACE_HEADER } from "../resolve.ts";
 import { KEY_HEADER } from "../idempotency.ts";
 import { html } from "./html.ts";
 import { schemaLink } from "./schema-html.ts";

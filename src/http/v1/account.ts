@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { listOrganizationsOf, listWorkspacesOf } from "../../store/workspaces.ts";
-import { accountListRoute } from "../list-route.ts";
+import { listMembers } from "../../store/tenancy/users.ts";
+import { listOrganizationsOf, listWorkspacesOf } from "../../store/tenancy/workspaces.ts";
+import { accountListRoute, listRoute } from "../list-route.ts";
 import { accountRoute, type Route } from "../route.ts";
-import { role } from "./shapes.ts";
+import { role, user } from "./shapes.ts";
 
 const credential = z
   .object({
@@ -56,3 +57,19 @@ const organizations = accountListRoute({
 });
 
 export const accountRoutes: readonly Route[] = [me, workspaces, organizations];
+
+const member = user
+  .extend({ role: role.meta({ description: "What it may do on this board" }) })
+  .meta({ id: "Member" });
+
+const listMembersRoute = listRoute({
+  path: "/v1/members",
+  summary: "The members of the board, oldest first",
+  description:
+    "Whom cards can be assigned to. Members are added and given roles from the command line, not here.",
+  tag: "Members",
+  list: { description: "The members", schema: z.array(member) },
+  handle: (deps, { board }) => listMembers(deps.db, board.workspaceId),
+});
+
+export const memberRoutes: readonly Route[] = [listMembersRoute];

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { notFound } from "../../errors.ts";
-import { listBacklog } from "../../store/cards.ts";
+import { listBacklog } from "../../store/cards/cards.ts";
 import { keyedListRoute } from "../list-route.ts";
-import { projectOf } from "../project-of.ts";
+import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { card, cardLabel, priority, role, user } from "./shapes.ts";

@@ -3,13 +3,12 @@ import { createCard } from "../../actions/create-card.ts";
 import { deleteCard } from "../../actions/delete-card.ts";
 import { moveCard } from "../../actions/move-card.ts";
 import { updateCard } from "../../actions/update-card.ts";
-import { readCardJson } from "../../store/cards.ts";
-import { EVENT_KINDS, listTimeline } from "../../store/timeline.ts";
-import { cardOf, cardParams, noCard } from "../card-of.ts";
+import { readCardJson } from "../../store/cards/cards.ts";
+import { EVENT_KINDS, listTimeline } from "../../store/events/timeline.ts";
+import { cardOf, cardParams, noCard, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
-import { projectOf } from "../project-of.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
-import { JsonText } from "../send-json.ts";
+import { JsonText } from "../json.ts";
 import { day, id, text } from "../validate.ts";
 import { actor, blocked, card, landed, priority, problem, promotion, timestamp } from "./shapes.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Asked, PullRequestQuestion } from "../../forge/forge.ts";
-import { listOpenPullRequests, type OpenPullRequest } from "../../store/pull-requests.ts";
-import { cardOf, cardParams } from "../card-of.ts";
+import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
+import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 
 const error = z

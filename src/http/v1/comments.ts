@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { commentOnCard, editComment } from "../../actions/comments/comments.ts";
 import { notFound } from "../../errors.ts";
-import { findComment, type CommentHead } from "../../store/comments.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { cardOf, cardParams } from "../card-of.ts";
+import { findComment, type CommentHead } from "../../store/events/comments.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import { cardOf, cardParams } from "../resolve.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
 import { actor, timestamp } from "./shapes.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { changePage, createPage, deletePage } from "../../actions/pages/pages.ts";
 import { requireFound } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findPage, listPages, readPage, type PageHead } from "../../store/pages.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import { findPage, listPages, readPage, type PageHead } from "../../store/cards/pages.ts";
 import { listRoute } from "../list-route.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";

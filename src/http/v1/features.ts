@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { changeFeature, createFeature, deleteFeature } from "../../actions/boards/features.ts";
 import { requireFound } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findFeature, listFeatures, type Feature } from "../../store/features.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import { findFeature, listFeatures, type Feature } from "../../store/cards/features.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";

@@ -1,13 +1,18 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/adopt-branch.ts";
 import { noInboxItem, putAwayInboxItem } from "../../actions/boards/put-away-inbox-item.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
-import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
-import { cardParams } from "../card-of.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import {
+  DERIVED_KINDS,
+  STORED_KINDS,
+  findInboxItem,
+  listInbox,
+  type InboxItem,
+  type InboxPlace,
+} from "../../store/inbox/list-inbox.ts";
+import { cardParams, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
-import { projectOf } from "../project-of.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { problem, timestamp } from "./shapes.ts";

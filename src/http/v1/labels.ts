@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { changeLabel, createLabel, deleteLabel } from "../../actions/boards/labels.ts";
 import { requireFound } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findLabel, listLabels, type Label } from "../../store/labels.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import { findLabel, listLabels, type Label } from "../../store/cards/labels.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";

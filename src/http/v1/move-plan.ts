@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CERTAINTIES, previewMove, STEP_ACTIONS } from "../../actions/preview-move.ts";
-import { cardOf, cardParams } from "../card-of.ts";
+import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { blockedReason, problem, role } from "./shapes.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { notFound } from "../../errors.ts";
 import { REFUSAL_REASONS } from "../../flow/refusal.ts";
-import { findAction } from "../../store/release-actions.ts";
-import { readPromotion } from "../../store/release-promotions.ts";
+import { findAction } from "../../store/releases/release-actions.ts";
+import { readPromotion } from "../../store/releases/release-promotions.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { landed, promotion } from "./shapes.ts";

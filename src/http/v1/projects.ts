@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { changeProject, createProject, deleteProject } from "../../actions/boards/projects.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { listProjects, type Project } from "../../store/projects.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import { listProjects, type Project } from "../../store/cards/projects.ts";
 import { listRoute } from "../list-route.ts";
-import { projectOf } from "../project-of.ts";
+import { projectOf } from "../resolve.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
 import { problem, timestamp } from "./shapes.ts";

@@ -1,11 +1,16 @@
 import { z } from "zod";
 import { createRelease, deleteRelease, setReleaseCards } from "../../actions/releases/releases.ts";
 import { invalid, requireFound } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findRelease, listReleases, readReleaseDetails, type ReleaseHead } from "../../store/releases.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import {
+  findRelease,
+  listReleases,
+  readReleaseDetails,
+  type ReleaseHead,
+} from "../../store/releases/releases.ts";
 import { keyedListRoute } from "../list-route.ts";
-import { projectOf } from "../project-of.ts";
+import { projectOf } from "../resolve.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
 import { problem, timestamp } from "./shapes.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { repositoryEntry, setProjectRepositories } from "../../actions/boards/repositories.ts";
 import { BROKEN_KINDS } from "../../flow/connection.ts";
-import { listBoardRepositories, listProjectRepositories } from "../../store/repositories.ts";
+import { listBoardRepositories, listProjectRepositories } from "../../store/forge/repositories.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";

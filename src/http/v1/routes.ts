@@ -1,5 +1,5 @@
 import type { Route } from "../route.ts";
-import { accountRoutes } from "./account.ts";
+import { accountRoutes, memberRoutes } from "./account.ts";
 import { boardRoutes } from "./board.ts";
 import { cardRoutes } from "./cards.ts";
 import { checkRoutes } from "./checks.ts";
@@ -9,7 +9,6 @@ import { featureRoutes } from "./features.ts";
 import { flowRoutes } from "./flow.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { labelRoutes } from "./labels.ts";
-import { memberRoutes } from "./members.ts";
 import { movePlanRoutes } from "./move-plan.ts";
 import { projectRoutes } from "./projects.ts";
 import { operationRoutes } from "./operations.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { COLORS } from "../../flow/colors.ts";
 import { REFUSAL_REASONS } from "../../flow/refusal.ts";
 import { ROLES } from "../../flow/roles.ts";
-import { PRIORITIES } from "../../store/cards.ts";
+import { PRIORITIES } from "../../store/cards/cards.ts";
 
 /** The shapes answers share. They describe; what goes out is made by the store. */
 
@@ -47,7 +47,7 @@ export const color = z.enum(COLORS);
 
 export const cardLabel = z.object({ id: z.uuid(), name: z.string(), color }).meta({ id: "CardLabel" });
 
-export const cardRepository = z
+const cardRepository = z
   .object({
     fullName: z.string().meta({ example: "acme/web" }),
     branchName: z

@@ -1,30 +1,65 @@
-import { firstRow, rows, type Db } from "../connect.ts";
-import { partOf, rowsToRead, type Part, type Window } from "../window.ts";
-import { agentGaveUp } from "./agent-gave-up.ts";
-import { agentStoppedReacting } from "./agent-stopped-reacting.ts";
-import { backmergeOpen } from "./backmerge-open.ts";
-import { checksBroken } from "./checks-broken.ts";
-import { connectionBroken } from "./connection-broken.ts";
-import type { DerivedInboxKind, DerivedKind, StoredInboxKind } from "./kinds.ts";
-import { prClosedOutside } from "./pr-closed-outside.ts";
-import { prMergedOutside } from "./pr-merged-outside.ts";
-import { promotionBlocked } from "./promotion-blocked.ts";
-import { proposalWaiting } from "./proposal-waiting.ts";
-import { waitingStale } from "./waiting-stale.ts";
+import { firstRow, rows, type Db } from "../db/connect.ts";
+import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
+import {
+  BACKMERGE_OPEN,
+  CHECKS_BROKEN,
+  CONNECTION_BROKEN,
+  PROMOTION_BLOCKED,
+  WAITING_STALE,
+} from "./flow-items.ts";
+import {
+  AGENT_GAVE_UP,
+  AGENT_STOPPED_REACTING,
+  PROPOSAL_WAITING,
+  PR_CLOSED_OUTSIDE,
+  PR_MERGED_OUTSIDE,
+} from "./pull-request-items.ts";
 
-/** Every kind that is computed when the inbox is read. */
-const DERIVED: readonly DerivedKind[] = [
-  promotionBlocked,
-  prMergedOutside,
-  prClosedOutside,
-  checksBroken,
-  waitingStale,
-  backmergeOpen,
-  connectionBroken,
-  proposalWaiting,
-  agentGaveUp,
-  agentStoppedReacting,
-];
+/**
+ * The kinds of inbox items. Stored items are written when they happen and stay until somebody
+ * dismisses them (`stored-items.ts`). Derived items are computed when the inbox is read and
+ * disappear by themselves.
+ *
+ * To add a derived kind, write its SELECT in `flow-items.ts` or `pull-request-items.ts` and add it
+ * below. To add a stored kind, call `putInboxItem` in the transaction that records what happened.
+ */
+export const STORED_KINDS = ["branch_suggestion", "branch_deleted", "error_reported"] as const;
+export const DERIVED_KINDS = [
+  "promotion_blocked",
+  "pr_merged_outside",
+  "pr_closed_outside",
+  "checks_broken",
+  "waiting_stale",
+  "connection_broken",
+  "backmerge_open",
+  "proposal_waiting",
+  "agent_gave_up",
+  "agent_stopped_reacting",
+] as const;
+
+export type StoredInboxKind = (typeof STORED_KINDS)[number];
+type DerivedInboxKind = (typeof DERIVED_KINDS)[number];
+
+/**
+ * For each derived kind, the SELECT of its items in the project `:projectId`. It finds them by an
+ * index and leaves out deleted cards. It is per project because PostgreSQL plans a list of projects
+ * (`any`) as ten of them and scans whole tables. Columns, in any order: `project_id`, `card_id` and
+ * `repository_id` (either may be null), `at`, `detail` (text, in GitHub's words where there are
+ * any), `data` (a jsonb object) and `happening`: a text that stays the same while the item lasts,
+ * and differs when the same thing happens again. The item's id is a hash of it.
+ */
+const DERIVED: Readonly<Record<DerivedInboxKind, string>> = {
+  promotion_blocked: PROMOTION_BLOCKED,
+  pr_merged_outside: PR_MERGED_OUTSIDE,
+  pr_closed_outside: PR_CLOSED_OUTSIDE,
+  checks_broken: CHECKS_BROKEN,
+  waiting_stale: WAITING_STALE,
+  backmerge_open: BACKMERGE_OPEN,
+  connection_broken: CONNECTION_BROKEN,
+  proposal_waiting: PROPOSAL_WAITING,
+  agent_gave_up: AGENT_GAVE_UP,
+  agent_stopped_reacting: AGENT_STOPPED_REACTING,
+};
 
 /** An item of the inbox as the API shows it. */
 export interface InboxItem {
@@ -39,33 +74,34 @@ export interface InboxItem {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An item's place in the inbox: when it happened (ISO 8601), and its id where several happened at once. */
+/** An item's place in the inbox: when it happened (ISO 8601), then its id. */
 export type InboxPlace = readonly [at: string, id: string];
 
-/** A hash of what happened as a UUID of one's own making (version 8, RFC 9562). */
-const idOf = (kind: DerivedInboxKind): string =>
+/** The id of a derived item: a hash of what happened as a UUID of version 8 (RFC 9562). */
+const idOf = (kind: string): string =>
   `cast(overlay(overlay(md5('${kind} ' || d.project_id || ' ' || d.happening) placing '8' from 13) placing '8' from 17) as uuid)`;
 
-const derivedItems = ({ kind, sql }: DerivedKind): string => `
+const derivedItems = ([kind, sql]: readonly [string, string]): string => `
   select ${idOf(kind)} as id, '${kind}' as kind, false as dismissible,
          d.project_id, d.card_id, d.repository_id, d.at, d.detail, d.data
     from (${sql}) d`;
 
-/** Of a repository that has left the project nothing is told any more. */
+/** Leaves out items of a repository that has left the project. */
 const STORED_ITEMS = `
   select i.id, i.kind, true as dismissible, i.project_id, i.card_id, i.repository_id, i.at, i.detail, i.data
     from inbox_items i left join repositories r on r.id = i.repository_id
    where (i.repository_id is null or r.project_id = i.project_id) and i.project_id = :projectId and i.dismissed_at is null`;
 
 /**
- * One project's inbox in one statement, whatever the number of kinds. Times are told in milliseconds, and so they are compared. Cards are looked up for each item:
- * a join was planned as a scan of all boards' cards. The bench measures against it.
+ * One project's inbox in one statement. The API shows times in milliseconds, so the order compares
+ * milliseconds. The lateral join reads one card per item: PostgreSQL planned a plain join as a scan
+ * of all boards' cards. The bench measures this statement.
  */
 export const INBOX = `
   select i.id, i.kind, i.detail, i.project_id as "projectId",
          case when c.id is null then null else json_build_object('number', c.number, 'title', c.title) end as card,
          r.full_name as repository, i.dismissible, date_trunc('milliseconds', i.at) as at, i.data
-    from (${[STORED_ITEMS, ...DERIVED.map(derivedItems)].join("\n union all ")}) i
+    from (${[STORED_ITEMS, ...Object.entries(DERIVED).map(derivedItems)].join("\n union all ")}) i
     left join lateral (select id, number, title, deleted_at from cards where id = i.card_id limit 1) c on true
     left join repositories r on r.id = i.repository_id
    where c.deleted_at is null`;

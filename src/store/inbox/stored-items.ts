@@ -1,6 +1,6 @@
 import { newId } from "../../new-id.ts";
-import { firstRow, type Db, type Trx } from "../connect.ts";
-import type { StoredInboxKind } from "./kinds.ts";
+import { firstRow, type Db, type Trx } from "../db/connect.ts";
+import type { StoredInboxKind } from "./list-inbox.ts";
 
 export interface NewInboxItem {
   readonly workspaceId: string;
@@ -12,7 +12,7 @@ export interface NewInboxItem {
   readonly naturalKey: string;
   readonly detail: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** When it happened (ISO 8601), where somebody else's clock says so; else now. */
+  /** When it happened (ISO 8601); the database's time when absent. */
   readonly at?: string | null;
 }
 
@@ -35,12 +35,12 @@ export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
       data: JSON.stringify(item.data),
       at: item.at ?? db.fn.now(),
     })
-    // The index that holds natural keys apart is partial, so the conflict cannot name its columns alone.
+    // The unique index is partial, so the conflict target needs its predicate.
     .onConflict(db.raw("(project_id, kind, natural_key) where dismissed_at is null"))
     .merge(["card_id", "repository_id", "detail", "data", "at"]);
 }
 
-/** Whether an item with this natural key is in a project's inbox, or was put away there. */
+/** Whether a project's inbox has an item with this natural key, dismissed or not. */
 export async function hasInboxItem(
   db: Db,
   projectId: string,
@@ -53,7 +53,7 @@ export async function hasInboxItem(
   return row !== undefined;
 }
 
-/** What a suggested branch is, and the card it is named for. */
+/** A branch suggestion: the branch, and the card its name refers to. */
 export interface Suggestion {
   readonly projectId: string;
   readonly cardId: string;
@@ -61,7 +61,7 @@ export interface Suggestion {
   readonly branchName: string;
 }
 
-/** The suggestion with this id, or null once it was acted upon or put away. */
+/** The suggestion with this id, or null once it was adopted or dismissed. */
 export async function findSuggestion(db: Db, itemId: string): Promise<Suggestion | null> {
   return firstRow<Suggestion>(
     db,
@@ -71,7 +71,7 @@ export async function findSuggestion(db: Db, itemId: string): Promise<Suggestion
   );
 }
 
-/** Holds an item until the transaction ends; false once it was acted upon or put away. */
+/** Locks an item until the transaction ends; false once it was adopted or dismissed. */
 export async function holdInboxItem(trx: Trx, itemId: string): Promise<boolean> {
   return (
     (await firstRow(
@@ -83,8 +83,8 @@ export async function holdInboxItem(trx: Trx, itemId: string): Promise<boolean> 
 }
 
 /**
- * Takes what the items with this natural key were about as dealt with, or those of until then (ISO 8601): when it happens again it is told
- * again, also where it was put away.
+ * Removes the items with this natural key, dismissed ones included, or only those that happened at
+ * or before `until` (ISO 8601). When the same thing happens again, a new item appears.
  */
 export async function forgetInboxItems(
   db: Db,
@@ -96,7 +96,7 @@ export async function forgetInboxItems(
   await (until === undefined ? items : items.where("at", "<=", until)).delete();
 }
 
-/** Puts an item away unacted; false when somebody did so before. */
+/** Dismisses an item; false when it was dismissed before. */
 export async function dismissInboxItem(db: Db, itemId: string, userId: string): Promise<boolean> {
   const dismissed = await db("inbox_items")
     .where({ id: itemId, dismissed_at: null })

@@ -1,0 +1,98 @@
+import { randomUUID, createHash, timingSafeEqual } from "node:crypto";
+import type { Request, Response, RequestHandler } from "express";
+import type { Logger } from "pino";
+import { validate as isUuid } from "uuid";
+import type { Deps } from "../actions/deps.ts";
+import { Problem } from "../errors.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { Db } from "../store/db/connect.ts";
+import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
+import type { Gate } from "./gate.ts";
+
+/** The locals of a request. Its logger is created on first use. */
+export class Observed {
+  readonly requestId: string;
+  readonly gate: Gate;
+  readonly #log: Logger;
+  #own: Logger | undefined;
+
+  constructor(requestId: string, gate: Gate, log: Logger) {
+    this.requestId = requestId;
+    this.gate = gate;
+    this.#log = log;
+  }
+
+  get log(): Logger {
+    return (this.#own ??= this.#log.child({ requestId: this.requestId }));
+  }
+}
+
+/** Gives a request its id, which the caller and the log get, and logs and counts its end. */
+export function observeRequest(
+  { log, metrics }: Pick<Deps, "log" | "metrics">,
+  gate: Gate,
+  request: Request,
+  response: Response,
+): void {
+  const given = request.headers["x-request-id"];
+  const requestId = typeof given === "string" && isUuid(given) ? given : randomUUID();
+  const started = performance.now();
+  response.locals = new Observed(requestId, gate, log);
+  response.setHeader("X-Request-Id", requestId);
+  response.on("finish", () => {
+    const ms = performance.now() - started;
+    const { method, path } = request;
+    const { statusCode: status } = response;
+    log.info({ requestId, method, path, status, ms: Math.round(ms) }, "request");
+    const route = templateOf(request.route);
+    metrics.requests.inc({ method, route, status });
+    metrics.requestSeconds.observe({ method, route }, ms / 1_000);
+    if (response.hasHeader("Idempotent-Replay")) metrics.replays.inc();
+  });
+}
+
+/** The route as OpenAPI writes it. As a label, the raw path would be one per card. */
+function templateOf(matched: unknown): string {
+  const path = (matched as { path?: unknown } | undefined)?.path;
+  return typeof path === "string" ? path.replaceAll(/:(\w+)/g, "{$1}") : "(none)";
+}
+
+/** Who may read the metrics: callers with the token, everybody, or nobody. */
+export type MetricsAccess = { readonly token: string } | "open" | "off";
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/**
+ * Serves metrics to Prometheus. Without a database it serves those of the process, and
+ * `trunkline_database_up 0`.
+ */
+export const serveMetrics =
+  ({ db, metrics }: { readonly db: Db; readonly metrics: Metrics }, access: MetricsAccess): RequestHandler =>
+  async (request, response) => {
+    if (access === "off") {
+      throw new Problem("not_found", "Metrics are off. Set METRICS_TOKEN to read them with it.");
+    }
+    if (access !== "open" && !bears(request.get("authorization"), access.token)) {
+      throw new Problem("unauthenticated", "Send METRICS_TOKEN as `Authorization: Bearer <token>`.");
+    }
+    await askDatabase(db, metrics);
+    response.set("Content-Type", metrics.registry.contentType).send(await metrics.registry.metrics());
+  };
+
+function bears(authorization: string | undefined, token: string): boolean {
+  const [, given] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
+  return given !== undefined && timingSafeEqual(digest(given), digest(token));
+}
+
+async function askDatabase(db: Db, { standing }: Metrics): Promise<void> {
+  const { databaseUp, ...gauges } = standing;
+  try {
+    const found = await readQueueStatistics(db);
+    databaseUp.set(1);
+    for (const [name, gauge] of Object.entries(gauges)) gauge.set(found[name as keyof typeof found]);
+  } catch {
+    databaseUp.set(0);
+    // An old value would look current.
+    for (const gauge of Object.values(gauges)) gauge.set(Number.NaN);
+  }
+}

@@ -1,0 +1,270 @@
+import type { Blocked } from "../../flow/blocked.ts";
+import type { ChecksState } from "../../flow/checks.ts";
+import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { whileItStands } from "../db/transaction.ts";
+import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
+import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
+import type { User } from "../tenancy/users.ts";
+import { countColumn } from "./placing.ts";
+import type { CardLabel } from "./labels.ts";
+import { cardColumns, cardFrom, CARD_COLUMNS } from "./shown-card.ts";
+
+export const PRIORITIES = ["none", "low", "medium", "high", "urgent"] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+/** A repository link as the API shows it. */
+export interface CardRepository {
+  readonly fullName: string;
+  readonly branchName: string | null;
+  readonly prNumber: number | null;
+  readonly prState: "draft" | "open" | "merged" | "closed" | null;
+  readonly checksState: ChecksState;
+}
+
+/** A card as the API shows it. */
+export interface Card {
+  readonly id: string;
+  readonly projectId: string;
+  readonly number: number;
+  readonly title: string;
+  readonly description: string;
+  readonly statusId: string;
+  readonly position: number;
+  readonly priority: Priority;
+  readonly assignee: User | null;
+  readonly labels: readonly CardLabel[];
+  readonly createdBy: User;
+  readonly blocked: Blocked | null;
+  readonly repositories: readonly CardRepository[];
+  readonly featureId: string | null;
+  readonly parentNumber: number | null;
+  readonly dueDate: string | null;
+  readonly hotfix: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+const SHOWN_CARD = `
+  ${cardFrom("cards")} cross join lateral place_in_column(c.stage_id, c.rank) place
+   where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
+
+/** A card, and the stage whose long column should be counted again, where that is due. */
+interface PlacedCard {
+  readonly card: Card;
+  readonly columnToCount: string | null;
+}
+
+/** The card with this number on this board as a transaction that changes it answers with it. */
+export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<PlacedCard> {
+  const row = await firstRow<Card & { isStale: boolean }>(
+    trx,
+    `select ${CARD_COLUMNS}, place.is_stale as "isStale" ${SHOWN_CARD}`,
+    { workspaceId, number },
+  );
+  if (!row) throw new Error(`no card ${number} on board ${workspaceId}`);
+  const { isStale, ...card } = row;
+  return { card, columnToCount: isStale ? card.statusId : null };
+}
+
+const CARD_JSON = `
+  select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as "columnToCount",
+         (select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text as card ${SHOWN_CARD}`;
+
+/**
+ * The card with this number on this board as JSON text, or null. The statement reads the credential's stamp, too, and confirms
+ * it where the card is found: one round trip for a call.
+ */
+export async function readCardJson(
+  db: Db,
+  cached: CachedCredential,
+  workspaceId: string,
+  number: number,
+): Promise<string | null> {
+  if (!isCardNumber(number)) return null;
+  const row = await firstRow<{ stamp: string | null; columnToCount: string | null; card: string }>(
+    db,
+    CARD_JSON,
+    { workspaceId, number, clientId: cached.credential.clientId },
+  );
+  if (!row) return null;
+  cached.confirm(row.stamp);
+  if (row.columnToCount !== null) await countColumn(db, row.columnToCount);
+  return row.card;
+}
+
+const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";
+
+/**
+ * In a part of the backlog places are counted on from the first: a count for each card would cost its square. No rank ends with 0, so what stands up to one stands before
+ * it with a 0.
+ */
+const BACKLOG_POSITION = `
+  row_number() over (order by c.rank) - 1
+  + (select place.above from place_in_column(${BACKLOG}, cast(:after as text) || '0') place)`;
+
+/** The drafts of a project, in their order, keyed by rank. */
+export async function listBacklog(
+  db: Db,
+  projectId: string,
+  window: Window<string>,
+): Promise<Part<Card, string>> {
+  const found = await rows<Card & { readonly rank: string }>(
+    db,
+    `select ${cardColumns(BACKLOG_POSITION)}, c.rank ${cardFrom("cards")}
+      where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
+      order by c.rank limit :limit`,
+    { projectId, after: window.after ?? "", limit: rowsToRead(window) },
+  );
+  const { items, next } = partOf(found, window, ({ rank }) => rank);
+  return { items: items.map(({ rank: _rank, ...card }) => card), next };
+}
+
+/** What an action needs to know of a card before it changes it. */
+export interface CardHead {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly projectId: string;
+  readonly number: number;
+  readonly title: string;
+  readonly description: string;
+  readonly stageId: string;
+  readonly hotfix: boolean;
+  readonly blocked: Blocked | null;
+  readonly createdBy: string;
+}
+
+/** A `CardHead`, in SQL. */
+export const CARD_HEAD = `
+  select id, workspace_id as "workspaceId", project_id as "projectId", number, title, description,
+         stage_id as "stageId", hotfix, blocked, created_by as "createdBy"
+    from cards`;
+
+/** What the column can hold: asking PostgreSQL for a larger number is an error, not an empty answer. */
+const MAX_CARD_NUMBER = 2_147_483_647;
+
+export const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
+
+/** The card with this number on this board, or null. */
+export async function findCard(db: Db, workspaceId: string, number: number): Promise<CardHead | null> {
+  if (!isCardNumber(number)) return null;
+  return firstRow<CardHead>(
+    db,
+    `${CARD_HEAD} where workspace_id = :workspaceId and number = :number and deleted_at is null`,
+    { workspaceId, number },
+  );
+}
+
+/**
+ * The card as it is now, its row held until the transaction ends; null once it was deleted. Others may still refer to it, as a
+ * child's insert does: holding that up would deadlock with a mover that waits for the child's column.
+ */
+export async function lockCard(db: Db, cardId: string): Promise<CardHead | null> {
+  return firstRow<CardHead>(db, `${CARD_HEAD} where id = :cardId and deleted_at is null for no key update`, {
+    cardId,
+  });
+}
+
+/**
+ * Holds the board's family tree until the transaction ends: two cards made each other's parent at the same moment would each see no
+ * cycle.
+ */
+export async function holdParents(trx: Trx, workspaceId: string): Promise<void> {
+  await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
+    lock: `parents:${workspaceId}`,
+  });
+}
+
+/** The card with this id, or null once it was deleted. */
+export async function findCardById(db: Db, cardId: string): Promise<CardHead | null> {
+  return firstRow<CardHead>(db, `${CARD_HEAD} where id = :cardId and deleted_at is null`, { cardId });
+}
+
+export interface NewCard {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly projectId: string;
+  readonly number: number;
+  readonly title: string;
+  readonly description: string;
+  readonly stageId: string;
+  readonly rank: string;
+  readonly priority: Priority;
+  readonly assigneeId: string | null;
+  readonly parentId: string | null;
+  readonly featureId: string | null;
+  readonly dueDate: string | null;
+  readonly hotfix: boolean;
+  readonly createdBy: string;
+  readonly requestId: string;
+}
+
+/** The card that an earlier attempt of the same request created, or null. */
+export async function findCardOfRequest(
+  db: Db,
+  workspaceId: string,
+  requestId: string,
+): Promise<CardHead | null> {
+  return firstRow<CardHead>(
+    db,
+    `${CARD_HEAD} where request_id = :requestId and workspace_id = :workspaceId and deleted_at is null
+        and created_at > now() - interval '24 hours'`,
+    { workspaceId, requestId },
+  );
+}
+
+const INSERT_CARD = `
+  insert into cards (id, workspace_id, project_id, number, title, description, stage_id, rank, priority, assignee_id,
+                     parent_id, feature_id, due_date, hotfix, created_by, request_id)
+  values (:id, :workspaceId, :projectId, :number, :title, :description, :stageId, :rank, :priority, :assigneeId,
+          :parentId, :featureId, :dueDate, :hotfix, :createdBy, :requestId)`;
+
+export async function insertCard(trx: Trx, card: NewCard): Promise<void> {
+  await whileItStands(rows(trx, INSERT_CARD, { ...card }));
+}
+
+/** Fields a patch may set; an absent one is untouched, null clears. */
+export interface CardChanges {
+  readonly title?: string;
+  readonly description?: string;
+  readonly priority?: Priority;
+  readonly assigneeId?: string | null;
+  readonly dueDate?: string | null;
+  readonly parentId?: string | null;
+  readonly featureId?: string | null;
+}
+
+const COLUMNS = {
+  title: "title",
+  description: "description",
+  priority: "priority",
+  assigneeId: "assignee_id",
+  dueDate: "due_date",
+  parentId: "parent_id",
+  featureId: "feature_id",
+} as const satisfies Record<keyof CardChanges, string>;
+
+/** Writes the fields that are present. */
+export async function saveCardFields(trx: Trx, cardId: string, changes: CardChanges): Promise<void> {
+  const fields = Object.keys(changes) as (keyof CardChanges)[];
+  const assignments = ["updated_at = now()", ...fields.map((field) => `${COLUMNS[field]} = :${field}`)];
+  await rows(trx, `update cards set ${assignments.join(", ")} where id = :cardId`, { ...changes, cardId });
+}
+
+/** Hides a card for good. Its number is not handed out again. */
+export async function hideCard(db: Db, cardId: string): Promise<void> {
+  await db("cards").where({ id: cardId }).update({ deleted_at: db.fn.now(), blocked: null });
+}
+
+/** Whether `ancestorId` is `cardId` or one of its ancestors. */
+export async function isSelfOrAncestor(db: Db, ancestorId: string, cardId: string): Promise<boolean> {
+  const found = await firstRow<{ found: boolean }>(
+    db,
+    `with recursive line (id, parent_id) as (
+       select id, parent_id from cards where id = :cardId
+       union
+       select c.id, c.parent_id from cards c join line l on c.id = l.parent_id)
+     select exists (select 1 from line where id = :ancestorId) as found`,
+    { ancestorId, cardId },
+  );
+  return found?.found ?? false;
+}

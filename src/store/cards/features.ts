@@ -1,0 +1,113 @@
+import type { Color } from "../../flow/colors.ts";
+import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+
+export interface Feature {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly color: Color;
+  readonly taskCount: number;
+  /** How many of its cards have reached the end of their flow. */
+  readonly doneCount: number;
+  readonly archived: boolean;
+  /** Its place on the board, without gaps; the archived ones stand behind the others. */
+  readonly position: number;
+}
+
+const PLACED = `
+  select f.*, row_number() over (order by f.archived, f.position, f.id) - 1 as place
+    from features f where f.workspace_id = :workspaceId`;
+
+const FEATURE = `
+  with placed as (${PLACED})
+  select p.id, p.name, p.description, p.color, p.archived, p.place as position,
+         (select count(*) from cards c where c.feature_id = p.id and c.deleted_at is null) as "taskCount",
+         (select count(*) from cards c join stages s on s.id = c.stage_id
+           where c.feature_id = p.id and c.deleted_at is null and s.kind = 'done') as "doneCount"
+    from placed p`;
+
+/** The features of a board in their order, the archived ones only when asked for. */
+export async function listFeatures(db: Db, workspaceId: string, withArchived: boolean): Promise<Feature[]> {
+  return rows<Feature>(db, `${FEATURE} where :withArchived or not p.archived order by p.place`, {
+    workspaceId,
+    withArchived,
+  });
+}
+
+/** A feature of this board, or null. */
+export async function findFeature(db: Db, workspaceId: string, featureId: string): Promise<Feature | null> {
+  return firstRow<Feature>(db, `${FEATURE} where p.id = :featureId`, { workspaceId, featureId });
+}
+
+/** Holds the order of a board's features until the transaction ends. */
+async function holdOrder(trx: Trx, workspaceId: string): Promise<void> {
+  await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`features:${workspaceId}`]);
+}
+
+/** Adds a feature behind the others. */
+export async function insertFeature(
+  trx: Trx,
+  feature: { id: string; workspaceId: string; name: string; description: string; color: Color },
+): Promise<void> {
+  await holdOrder(trx, feature.workspaceId);
+  await trx.raw(
+    `insert into features (id, workspace_id, name, description, color, position)
+     select cast(:id as uuid), cast(:workspaceId as uuid), :name, :description, :color, coalesce(max(position) + 1, 0)
+       from features where workspace_id = :workspaceId`,
+    feature,
+  );
+}
+
+export interface FeatureChanges {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly color?: Color | undefined;
+  readonly archived?: boolean | undefined;
+}
+
+/** Writes the fields that are present. */
+export async function updateFeature(db: Db, featureId: string, changes: FeatureChanges): Promise<void> {
+  const present = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  if (Object.keys(present).length > 0) await db("features").where({ id: featureId }).update(present);
+}
+
+/** Puts a feature at this place among those that are archived, or not, as it is; past the end is the end. */
+export async function placeFeature(
+  trx: Trx,
+  workspaceId: string,
+  featureId: string,
+  place: number,
+): Promise<void> {
+  await holdOrder(trx, workspaceId);
+  const all = await rows<{ id: string; archived: boolean }>(
+    trx,
+    "select id, archived from features where workspace_id = :workspaceId order by position, id",
+    { workspaceId },
+  );
+  const moved = all.find(({ id }) => id === featureId);
+  if (!moved) return;
+  const others = all.filter((feature) => feature !== moved);
+  const peers = others.filter(({ archived }) => archived === moved.archived);
+  const ahead = moved.archived ? others.length - peers.length : 0;
+  const next = peers[Math.max(place - ahead, 0)];
+  const at = next ? others.indexOf(next) : others.length;
+  await trx.raw(
+    `update features f set position = o.position
+       from unnest(cast(:ids as uuid[])) with ordinality as o (id, position) where f.id = o.id`,
+    { ids: others.toSpliced(at, 0, moved).map(({ id }) => id) },
+  );
+}
+
+/** Removes a feature; its cards stay, without it. */
+export async function removeFeature(db: Db, featureId: string): Promise<void> {
+  await db("features").where({ id: featureId }).delete();
+}
+
+/** Whether this is a feature of this board. It is held until the transaction ends: it is not deleted meanwhile. */
+export async function holdFeature(db: Db, workspaceId: string, featureId: string): Promise<boolean> {
+  return exists(
+    db,
+    "select id from features where workspace_id = :workspaceId and id = :featureId for key share",
+    { workspaceId, featureId },
+  );
+}

@@ -1,0 +1,105 @@
+import type { Color } from "../../flow/colors.ts";
+import { foldName } from "../../flow/fold-name.ts";
+import { column, firstRow, rows, type Db } from "../db/connect.ts";
+import { unlessTaken } from "../db/transaction.ts";
+
+export interface Label {
+  readonly id: string;
+  readonly name: string;
+  readonly color: Color;
+  /** How many cards carry it. */
+  readonly taskCount: number;
+}
+
+/** A label as cards show it. */
+export type CardLabel = Omit<Label, "taskCount">;
+
+/** The labels of a card in SQL, as the API shows them, by name. `card` is an alias, never input. */
+export const cardLabelsJson = (card: string): string =>
+  `coalesce((select json_agg(json_build_object('id', l.id, 'name', l.name, 'color', l.color) order by l.folded_name)
+               from card_labels cl join labels l on l.id = cl.label_id where cl.card_id = ${card}.id), '[]')`;
+
+const LABEL = `
+  select l.id, l.name, l.color,
+         (select count(*) from card_labels cl join cards c on c.id = cl.card_id
+           where cl.label_id = l.id and c.deleted_at is null) as "taskCount"
+    from labels l`;
+
+/** The labels of a board, by name. */
+export async function listLabels(db: Db, workspaceId: string): Promise<Label[]> {
+  return rows<Label>(db, `${LABEL} where l.workspace_id = :workspaceId order by l.folded_name`, {
+    workspaceId,
+  });
+}
+
+/** A label of this board, or null. */
+export async function findLabel(db: Db, workspaceId: string, labelId: string): Promise<Label | null> {
+  return firstRow<Label>(db, `${LABEL} where l.workspace_id = :workspaceId and l.id = :labelId`, {
+    workspaceId,
+    labelId,
+  });
+}
+
+/** The label of this board with this name, however its letters are written, or null. */
+export async function findLabelNamed(db: Db, workspaceId: string, name: string): Promise<Label | null> {
+  return firstRow<Label>(db, `${LABEL} where l.workspace_id = :workspaceId and l.folded_name = :foldedName`, {
+    workspaceId,
+    foldedName: foldName(name),
+  });
+}
+
+/** Adds a label; false when the board has one of this name. */
+export async function insertLabel(
+  db: Db,
+  label: { id: string; workspaceId: string; name: string; color: Color },
+): Promise<boolean> {
+  const { id, workspaceId, name, color } = label;
+  return unlessTaken(
+    db("labels").insert({ id, workspace_id: workspaceId, name, folded_name: foldName(name), color }),
+  );
+}
+
+/** Writes the fields that are present; false when another label of the board has the name. */
+export async function updateLabel(
+  db: Db,
+  labelId: string,
+  { name, color }: { name?: string | undefined; color?: Color | undefined },
+): Promise<boolean> {
+  const changes = {
+    ...(name !== undefined && { name, folded_name: foldName(name) }),
+    ...(color !== undefined && { color }),
+  };
+  if (Object.keys(changes).length === 0) return true;
+  return unlessTaken(db("labels").where({ id: labelId }).update(changes));
+}
+
+/** Removes a label, from every card at once. */
+export async function removeLabel(db: Db, labelId: string): Promise<void> {
+  await db("labels").where({ id: labelId }).delete();
+}
+
+/** Which of these are labels of this board. They are held until the transaction ends: none is deleted meanwhile. */
+export async function holdLabels(
+  db: Db,
+  workspaceId: string,
+  labelIds: readonly string[],
+): Promise<Set<string>> {
+  return new Set(
+    await column<string>(
+      db,
+      "select id from labels where workspace_id = :workspaceId and id = any(:labelIds) order by id for key share",
+      { workspaceId, labelIds: [...labelIds] },
+    ),
+  );
+}
+
+/** Makes these the labels of a card, all of them and no others. */
+export async function setCardLabels(db: Db, cardId: string, labelIds: readonly string[]): Promise<void> {
+  await rows(
+    db,
+    `with removed as (delete from card_labels where card_id = :cardId and label_id <> all(cast(:labelIds as uuid[])))
+     insert into card_labels (card_id, label_id) select :cardId, unnest(cast(:labelIds as uuid[]))
+     on conflict (card_id, label_id) do nothing`,
+    { cardId, labelIds: [...new Set(labelIds)] },
+  );
+}

@@ -1,0 +1,86 @@
+import { column, rows, type Db } from "../db/connect.ts";
+import { allInOrder } from "../db/transaction.ts";
+
+/** The slugs of a board's other pages that begin so. */
+export async function listSlugs(
+  db: Db,
+  workspaceId: string,
+  start: string,
+  exceptPageId: string,
+): Promise<Set<string>> {
+  return new Set(
+    await column<string>(
+      db,
+      `select slug from pages
+      where workspace_id = :workspaceId and starts_with(slug, :start) and id <> :exceptPageId`,
+      { workspaceId, start, exceptPageId },
+    ),
+  );
+}
+
+/** From now on a slug leads to this page, also where it led to another one's past. */
+export async function takeSlug(db: Db, workspaceId: string, pageId: string, slug: string): Promise<void> {
+  await db("page_slugs")
+    .insert({ workspace_id: workspaceId, slug, page_id: pageId })
+    .onConflict(["workspace_id", "slug"])
+    .merge(["page_id"]);
+}
+
+/** Makes these the slugs a page's body links to, all of them and no others. */
+export async function setPageLinks(
+  db: Db,
+  workspaceId: string,
+  pageId: string,
+  slugs: readonly string[],
+): Promise<void> {
+  await db("page_links").where({ page_id: pageId }).delete();
+  if (slugs.length === 0) return;
+  await db("page_links").insert(
+    slugs.map((slug, position) => ({ page_id: pageId, workspace_id: workspaceId, slug, position })),
+  );
+}
+
+/** Makes these the slugs a card's description links to, all of them and no others. */
+export async function setCardPageLinks(
+  db: Db,
+  workspaceId: string,
+  cardId: string,
+  slugs: readonly string[],
+): Promise<void> {
+  await allInOrder([
+    rows(db, "delete from card_page_links where card_id = :cardId", { cardId }),
+    rows(
+      db,
+      `insert into card_page_links (card_id, workspace_id, slug, position)
+       select :cardId, :workspaceId, slug, place - 1
+         from unnest(cast(:slugs as text[])) with ordinality each(slug, place)`,
+      { cardId, workspaceId, slugs: [...slugs] },
+    ),
+  ]);
+}
+
+/** Which of these are pages of this board. They are held until the transaction ends: none is deleted meanwhile. */
+export async function holdThesePages(
+  db: Db,
+  workspaceId: string,
+  pageIds: readonly string[],
+): Promise<Set<string>> {
+  return new Set(
+    await column<string>(
+      db,
+      "select id from pages where workspace_id = :workspaceId and id = any(:pageIds) order by id for key share",
+      { workspaceId, pageIds: [...pageIds] },
+    ),
+  );
+}
+
+/** Makes these the pages a card was given, all of them and no others. */
+export async function setCardPages(db: Db, cardId: string, pageIds: readonly string[]): Promise<void> {
+  await rows(
+    db,
+    `with removed as (delete from card_pages where card_id = :cardId and page_id <> all(cast(:pageIds as uuid[])))
+     insert into card_pages (card_id, page_id) select :cardId, unnest(cast(:pageIds as uuid[]))
+     on conflict (card_id, page_id) do nothing`,
+    { cardId, pageIds: [...new Set(pageIds)] },
+  );
+}

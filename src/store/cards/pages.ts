@@ -1,0 +1,248 @@
+import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
+import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+
+/** A page among its siblings. All of these are called while the board's pages are held. */
+interface Place {
+  readonly workspaceId: string;
+  readonly parentId: string | null;
+  readonly pageId: string;
+}
+
+const SIBLINGS = `
+  from pages where workspace_id = :workspaceId and parent_id is not distinct from cast(:parentId as uuid) and id <> :pageId`;
+
+/** The rank for place `index` (0 is first) among the pages below `parentId`, or at their end. */
+export async function pageRankAt(trx: Trx, place: Place, index: number): Promise<string> {
+  if (index > 0) {
+    const [before, after] = await rows<{ rank: string }>(
+      trx,
+      `select rank ${SIBLINGS} order by rank offset :offset limit 2`,
+      { ...place, offset: index - 1 },
+    );
+    if (before) return generateKeyBetween(before.rank, after?.rank ?? null);
+    return pageRankAtEnd(trx, place);
+  }
+  const first = await firstRow<{ rank: string }>(trx, `select rank ${SIBLINGS} order by rank limit 1`, {
+    ...place,
+  });
+  return generateKeyBetween(null, first?.rank ?? null);
+}
+
+/** The rank that puts a page behind all others below `parentId`. */
+export async function pageRankAtEnd(trx: Trx, place: Place): Promise<string> {
+  const last = await firstRow<{ rank: string }>(trx, `select rank ${SIBLINGS} order by rank desc limit 1`, {
+    ...place,
+  });
+  return generateKeyBetween(last?.rank ?? null, null);
+}
+
+/** Moves the children of a page to its parent, in its place and in their order. */
+export async function handOnChildren(trx: Trx, pageId: string): Promise<void> {
+  const children = await rows<{ id: string }>(
+    trx,
+    "select id from pages where parent_id = :pageId order by rank",
+    { pageId },
+  );
+  if (children.length === 0) return;
+  const between = await firstRow<{ rank: string; next: string | null }>(
+    trx,
+    `select p.rank, (select min(s.rank) from pages s
+                      where s.workspace_id = p.workspace_id and s.parent_id is not distinct from p.parent_id
+                        and s.rank > p.rank) as next
+       from pages p where p.id = :pageId`,
+    { pageId },
+  );
+  const ranks = generateNKeysBetween(between?.rank ?? null, between?.next ?? null, children.length);
+  await trx.raw(
+    `update pages c set parent_id = p.parent_id, rank = moved.rank
+       from pages p, unnest(cast(:ids as uuid[]), cast(:ranks as text[])) as moved (id, rank)
+      where p.id = :pageId and c.id = moved.id`,
+    { pageId, ids: children.map(({ id }) => id), ranks },
+  );
+}
+
+/** A page as the listing shows it. */
+export interface PageSummary {
+  readonly id: string;
+  readonly title: string;
+  readonly slug: string;
+  readonly parentId: string | null;
+  readonly position: number;
+}
+
+interface PageTask {
+  readonly id: string;
+  readonly number: number;
+  readonly title: string;
+  readonly projectId: string;
+  readonly statusId: string;
+}
+
+/** A page as the API shows it. */
+export interface Page extends PageSummary {
+  readonly body: string;
+  readonly createdBy: string;
+  readonly updatedBy: string;
+  readonly backlinks: readonly Pick<PageSummary, "id" | "title" | "slug">[];
+  readonly dangling: readonly string[];
+  readonly tasks: readonly PageTask[];
+}
+
+/** The pages of a board as a table of contents: each followed by those below it, in their order. */
+export async function listPages(db: Db, workspaceId: string): Promise<PageSummary[]> {
+  const pages = await rows<Omit<PageSummary, "position">>(
+    db,
+    `select id, title, slug, parent_id as "parentId" from pages where workspace_id = :workspaceId order by rank`,
+    { workspaceId },
+  );
+  const below = new Map<string | null, PageSummary[]>();
+  for (const page of pages) {
+    const siblings = below.get(page.parentId) ?? [];
+    siblings.push({ ...page, position: siblings.length });
+    below.set(page.parentId, siblings);
+  }
+  const contents: PageSummary[] = [];
+  const waiting = (below.get(null) ?? []).toReversed();
+  for (let page = waiting.pop(); page; page = waiting.pop()) {
+    contents.push(page);
+    for (const child of (below.get(page.id) ?? []).toReversed()) waiting.push(child);
+  }
+  return contents;
+}
+
+const BACKLINKS = `
+  coalesce((select json_agg(json_build_object('id', o.id, 'title', o.title, 'slug', o.slug) order by lower(o.title), o.id)
+              from pages o
+             where o.id <> p.id
+               and o.id in (select l.page_id from page_slugs s
+                              join page_links l on l.workspace_id = s.workspace_id and l.slug = s.slug
+                             where s.page_id = p.id)), '[]')`;
+
+const DANGLING = `
+  coalesce((select json_agg(l.slug order by l.position) from page_links l
+             where l.page_id = p.id
+               and not exists (select 1 from page_slugs s
+                                where s.workspace_id = l.workspace_id and s.slug = l.slug)), '[]')`;
+
+const TASKS = `
+  coalesce((select json_agg(json_build_object('id', c.id, 'number', c.number, 'title', c.title,
+                                              'projectId', c.project_id, 'statusId', c.stage_id) order by c.number)
+              from cards c
+             where c.deleted_at is null
+               and c.id in (select cp.card_id from card_pages cp where cp.page_id = p.id
+                            union all
+                            select l.card_id from page_slugs s
+                              join card_page_links l on l.workspace_id = s.workspace_id and l.slug = s.slug
+                             where s.page_id = p.id)), '[]')`;
+
+/** The page with this id on this board, or null. */
+export async function readPage(db: Db, workspaceId: string, pageId: string): Promise<Page | null> {
+  return firstRow<Page>(
+    db,
+    `select p.id, p.title, p.slug, p.parent_id as "parentId",
+            (select count(*) from pages above
+              where above.workspace_id = p.workspace_id and above.parent_id is not distinct from p.parent_id
+                and above.rank < p.rank) as position,
+            p.body, c.name as "createdBy", u.name as "updatedBy",
+            ${BACKLINKS} as backlinks, ${DANGLING} as dangling, ${TASKS} as tasks
+       from pages p
+       join users c on c.id = p.created_by
+       join users u on u.id = p.updated_by
+      where p.workspace_id = :workspaceId and p.id = :pageId`,
+    { workspaceId, pageId },
+  );
+}
+
+/** What an action needs to know of a page before it changes it. */
+export interface PageHead {
+  readonly id: string;
+  readonly title: string;
+  readonly parentId: string | null;
+}
+
+/** The page with this id on this board, or null. */
+export async function findPage(db: Db, workspaceId: string, pageId: string): Promise<PageHead | null> {
+  return firstRow<PageHead>(
+    db,
+    `select id, title, parent_id as "parentId" from pages where workspace_id = :workspaceId and id = :pageId`,
+    { workspaceId, pageId },
+  );
+}
+
+/**
+ * Holds a board's pages until the transaction ends. Whoever changes a page takes this first: slugs,
+ * places among siblings and who stands below whom are about all of them.
+ */
+export async function holdPages(trx: Trx, workspaceId: string): Promise<void> {
+  await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`pages:${workspaceId}`]);
+}
+
+interface NewPage {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly title: string;
+  readonly slug: string;
+  readonly parentId: string | null;
+  readonly rank: string;
+  readonly body: string;
+  readonly createdBy: string;
+}
+
+export async function insertPage(db: Db, page: NewPage): Promise<void> {
+  await db("pages").insert({
+    id: page.id,
+    workspace_id: page.workspaceId,
+    title: page.title,
+    slug: page.slug,
+    parent_id: page.parentId,
+    rank: page.rank,
+    body: page.body,
+    created_by: page.createdBy,
+    updated_by: page.createdBy,
+  });
+}
+
+/** Fields a patch may set; an absent one is untouched. */
+export interface PageChanges {
+  readonly title?: string;
+  readonly slug?: string;
+  readonly body?: string;
+  readonly parentId?: string | null;
+  readonly rank?: string;
+}
+
+/** Writes the fields that are present, and by whom. */
+export async function updatePage(
+  db: Db,
+  pageId: string,
+  { parentId, ...changes }: PageChanges,
+  updatedBy: string,
+): Promise<void> {
+  await db("pages")
+    .where({ id: pageId })
+    .update({
+      ...changes,
+      ...(parentId !== undefined && { parent_id: parentId }),
+      updated_by: updatedBy,
+      updated_at: db.fn.now(),
+    });
+}
+
+/** Deletes a page that has none below it. Links to it dangle from now on. */
+export async function removePage(db: Db, pageId: string): Promise<void> {
+  await db("pages").where({ id: pageId }).delete();
+}
+
+/** Whether `ancestorId` is `pageId` or stands above it. */
+export async function isSelfOrAbove(db: Db, ancestorId: string, pageId: string): Promise<boolean> {
+  const found = await firstRow<{ found: boolean }>(
+    db,
+    `with recursive line (id, parent_id) as (
+       select id, parent_id from pages where id = :pageId
+       union
+       select p.id, p.parent_id from pages p join line l on p.id = l.parent_id)
+     select exists (select 1 from line where id = :ancestorId) as found`,
+    { ancestorId, pageId },
+  );
+  return found?.found ?? false;
+}

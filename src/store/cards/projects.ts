@@ -1,0 +1,222 @@
+import type { Flow, Stage } from "../../flow/flow.ts";
+import { column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+
+/**
+ * Holds a project's flow until the transaction ends: nobody else changes it, and no card and no
+ * move enters a stage. Who is about to has got through before, or waits.
+ */
+export async function holdFlow(trx: Trx, projectId: string): Promise<void> {
+  await trx.raw("select 1 from projects where id = ? for no key update", [projectId]);
+  await trx.raw("select 1 from stages where project_id = ? order by position for update", [projectId]);
+}
+
+/** Locks a stage and so its project's flow until the transaction ends; the lock is shared. */
+export async function holdStage(trx: Trx, stageId: string): Promise<void> {
+  await rows(trx, "select 1 from stages where id = :stageId for key share", { stageId });
+}
+
+interface UnfinishedMove {
+  readonly number: number;
+  readonly state: "running" | "queued";
+}
+
+/** The moves of a project's cards that have not ended. */
+export async function listUnfinishedMoves(db: Db, projectId: string): Promise<UnfinishedMove[]> {
+  return rows<UnfinishedMove>(
+    db,
+    `select c.number, o.state from operations o join cards c on c.id = o.card_id
+      where c.project_id = :projectId and o.state in ('running', 'queued') order by c.number`,
+    { projectId },
+  );
+}
+
+/** How many cards stand in each of these stages; one without any is left out. */
+export async function countCardsIn(db: Db, stageIds: readonly string[]): Promise<Map<string, number>> {
+  const found = await rows<{ stageId: string; count: number }>(
+    db,
+    `select stage_id as "stageId", count(*) from cards
+      where stage_id = any(:stageIds) and deleted_at is null group by stage_id`,
+    { stageIds: [...stageIds] },
+  );
+  return new Map(found.map(({ stageId, count }) => [stageId, count]));
+}
+
+/** The blocked cards of a project. */
+export async function listBlockedCards(db: Db, projectId: string): Promise<string[]> {
+  return column<string>(
+    db,
+    "select id from cards where project_id = :projectId and deleted_at is null and blocked is not null",
+    { projectId },
+  );
+}
+
+/** A flow's settings as columns of its project. */
+const settingsRow = (flow: Flow): Record<string, unknown> => ({
+  releases: flow.releases,
+  branch_pattern: flow.branchPattern,
+  merge_method: flow.mergeMethod,
+  checks: flow.checks,
+  stale_after_days: flow.staleAfterDays,
+  agent_silence_hours: flow.agentSilenceHours,
+});
+
+const stageRow = (projectId: string, stage: Stage, position: number): Record<string, unknown> => ({
+  id: stage.id,
+  project_id: projectId,
+  position,
+  name: stage.name,
+  kind: stage.kind,
+  min_role: stage.minRole,
+  rule_type: stage.rule.type,
+  rule_into: stage.rule.into,
+});
+
+/** Replaces the flow of a project: keeps stages by id, adds the new, removes the others. */
+export async function saveFlow(trx: Trx, projectId: string, flow: Flow): Promise<void> {
+  await trx("projects").where({ id: projectId }).update(settingsRow(flow));
+  const kept = flow.stages.map(({ id }) => id);
+  await trx("stages").where({ project_id: projectId }).whereNotIn("id", kept).delete();
+  await trx("stages")
+    .insert(flow.stages.map((stage, position) => stageRow(projectId, stage, position)))
+    .onConflict("id")
+    .merge(["position", "name", "kind", "min_role", "rule_type", "rule_into"]);
+}
+
+export interface Project {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly flow: Flow;
+}
+
+/** A `Project` `p`, in SQL. */
+const PROJECT = `
+  select p.id, p.workspace_id as "workspaceId", p.name,
+         json_build_object(
+           'releases', p.releases, 'branchPattern', p.branch_pattern, 'mergeMethod', p.merge_method,
+           'checks', p.checks, 'staleAfterDays', p.stale_after_days, 'agentSilenceHours', p.agent_silence_hours,
+           'stages', (select json_agg(json_build_object(
+                               'id', s.id, 'name', s.name, 'kind', s.kind, 'minRole', s.min_role,
+                               'rule', json_build_object('type', s.rule_type, 'into', s.rule_into))
+                             order by s.position)
+                        from stages s where s.project_id = p.id)) as flow
+    from projects p`;
+
+/** A project of this board, or null. */
+export async function findProject(db: Db, workspaceId: string, projectId: string): Promise<Project | null> {
+  return firstRow<Project>(db, `${PROJECT} where p.workspace_id = :workspaceId and p.id = :projectId`, {
+    workspaceId,
+    projectId,
+  });
+}
+
+/** The board's projects, the oldest first. */
+export async function listProjectsWithFlow(db: Db, workspaceId: string): Promise<Project[]> {
+  return rows<Project>(db, `${PROJECT} where p.workspace_id = :workspaceId order by p.created_at, p.id`, {
+    workspaceId,
+  });
+}
+
+/** The board of a project, and how its cards' branches are named; null once it was deleted. */
+export async function findBranchNaming(
+  db: Db,
+  projectId: string,
+): Promise<{ readonly workspaceId: string; readonly branchPattern: string } | null> {
+  return firstRow(
+    db,
+    `select workspace_id as "workspaceId", branch_pattern as "branchPattern" from projects where id = :projectId`,
+    { projectId },
+  );
+}
+
+/** A project as the API shows it. */
+export interface ProjectEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string;
+  readonly repositoryCount: number;
+  readonly taskCount: number;
+  readonly createdAt: Date;
+}
+
+const ENTRY = `
+  select p.id, p.name, p.slug, p.description, p.created_at as "createdAt",
+         (select count(*) from repositories r where r.project_id = p.id) as "repositoryCount",
+         (select count(*) from cards c where c.project_id = p.id and c.deleted_at is null) as "taskCount"
+    from projects p where p.workspace_id = :workspaceId`;
+
+/** The board's projects, the oldest first. */
+export async function listProjects(db: Db, workspaceId: string): Promise<ProjectEntry[]> {
+  return rows<ProjectEntry>(db, `${ENTRY} order by p.created_at, p.id`, { workspaceId });
+}
+
+/** A project of this board, or null. */
+export async function readProject(
+  db: Db,
+  workspaceId: string,
+  projectId: string,
+): Promise<ProjectEntry | null> {
+  return firstRow<ProjectEntry>(db, `${ENTRY} and p.id = :projectId`, { workspaceId, projectId });
+}
+
+/** Holds the set of a board's projects, and their slugs, until the transaction ends. */
+export async function holdProjects(trx: Trx, workspaceId: string): Promise<void> {
+  await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`projects:${workspaceId}`]);
+}
+
+interface NewProject {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly description?: string;
+  readonly flow: Flow;
+}
+
+/** Adds a project with its flow. */
+export async function insertProject(db: Db, project: NewProject): Promise<void> {
+  const { id, workspaceId, name, slug, description = "", flow } = project;
+  await db("projects").insert({
+    id,
+    workspace_id: workspaceId,
+    name,
+    slug,
+    description,
+    ...settingsRow(flow),
+  });
+  await db("stages").insert(flow.stages.map((stage, position) => stageRow(id, stage, position)));
+}
+
+export interface ProjectChanges {
+  readonly name?: string | undefined;
+  readonly slug?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** Writes the fields that are present. */
+export async function updateProject(db: Db, projectId: string, changes: ProjectChanges): Promise<void> {
+  const present = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  if (Object.keys(present).length > 0) await db("projects").where({ id: projectId }).update(present);
+}
+
+/**
+ * Holds a project's row until the transaction ends; false once the project is gone. `share` keeps
+ * what it has as it is, and many may do that at once, `no key update` is for who changes that, and
+ * `update` keeps even new cards out.
+ */
+export async function lockProject(
+  trx: Trx,
+  projectId: string,
+  strength: "share" | "no key update" | "update",
+): Promise<boolean> {
+  return exists(trx, `select id from projects where id = :projectId for ${strength}`, { projectId });
+}
+
+/** Removes a project with its flow, and lets go of its repositories. */
+export async function removeProject(trx: Trx, projectId: string): Promise<void> {
+  await trx("repositories")
+    .where({ project_id: projectId })
+    .update({ project_id: null, link_by_default: false });
+  await trx("projects").where({ id: projectId }).delete();
+}

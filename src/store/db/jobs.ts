@@ -1,0 +1,93 @@
+import { Pool } from "pg";
+import { rows, type Db } from "./connect.ts";
+
+/**
+ * Opens the pool of a job worker. A pool that the worker opens by itself has no error listeners
+ * while it ends, so losing PostgreSQL then would end the process.
+ */
+export function openJobPool(connectionString: string, max: number, onError: (error: Error) => void): Pool {
+  const pool = new Pool({ connectionString, max, application_name: "trunkline jobs" });
+  pool.on("error", onError);
+  pool.on("connect", (client) => client.on("error", onError));
+  return pool;
+}
+
+interface JobOptions {
+  /** Jobs of one queue run one after the other. */
+  readonly queue?: string;
+  /** A job waiting under this key is replaced instead of doubled. */
+  readonly key?: string;
+  /** Milliseconds from now before which it does not run. */
+  readonly delayMs?: number;
+  readonly maxAttempts?: number;
+}
+
+/** Adds a job in the caller's transaction, so that it exists exactly when what it is about does. */
+export async function addJob(
+  db: Db,
+  task: string,
+  payload: Readonly<Record<string, unknown>>,
+  { queue, key, delayMs = 0, maxAttempts = 25 }: JobOptions = {},
+): Promise<void> {
+  await db.raw(
+    `select graphile_worker.add_job(:task, payload := cast(:payload as json), queue_name := :queue, job_key := :key,
+              run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts)`,
+    {
+      task,
+      payload: JSON.stringify(payload),
+      queue: queue ?? null,
+      key: key ?? null,
+      delayMs,
+      maxAttempts,
+    },
+  );
+}
+
+const GIVEN_UP = "attempts >= max_attempts and locked_at is null";
+
+/** Forgets the jobs of a task that were given up after their last try. */
+export async function forgetGivenUp(db: Db, task: string): Promise<void> {
+  await rows(
+    db,
+    `select 1 from graphile_worker.complete_jobs(array(
+       select id from graphile_worker.jobs where task_identifier = :task and ${GIVEN_UP}))`,
+    { task },
+  );
+}
+
+/** Has what was given up after its last try tried again from the beginning, but for these tasks. */
+export async function retryGivenUp(db: Db, exceptTasks: readonly string[]): Promise<void> {
+  await rows(
+    db,
+    `select 1 from graphile_worker.reschedule_jobs(
+       array(select id from graphile_worker.jobs where task_identifier <> all(cast(:exceptTasks as text[])) and ${GIVEN_UP}),
+       run_at := now(), attempts := cast(0 as smallint))`,
+    { exceptTasks: [...exceptTasks] },
+  );
+}
+
+/** Adds several jobs by one statement. One that waits under the same key keeps its time. */
+export async function addJobs(
+  db: Db,
+  task: string,
+  jobs: readonly {
+    readonly payload: Readonly<Record<string, unknown>>;
+    readonly key: string;
+    readonly queue: string;
+  }[],
+): Promise<void> {
+  // In one order everywhere, or two that add the same jobs would wait for each other.
+  const sorted = jobs.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  await rows(
+    db,
+    `select graphile_worker.add_job(:task, payload := cast(each.payload as json), queue_name := each.queue,
+              job_key := each.key, max_attempts := 25, job_key_mode := 'preserve_run_at')
+       from unnest(cast(:payloads as text[]), cast(:queues as text[]), cast(:keys as text[])) each(payload, queue, key)`,
+    {
+      task,
+      payloads: sorted.map(({ payload }) => JSON.stringify(payload)),
+      queues: sorted.map(({ queue }) => queue),
+      keys: sorted.map(({ key }) => key),
+    },
+  );
+}

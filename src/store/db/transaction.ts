@@ -1,0 +1,116 @@
+import type { Knex } from "knex";
+import type { Client, QueryResult } from "pg";
+import { Problem } from "../../errors.ts";
+import type { Db, Trx } from "./connect.ts";
+
+/**
+ * Opens a transaction. It waits neither for `begin` nor, with `commit`, for the statements before
+ * it: they travel together, so a transaction adds no round trips to those of its statements.
+ * (knex's own transactions wait for each.)
+ */
+export async function beginTransaction(db: Db): Promise<Trx> {
+  const connection: Client = await db.client.acquireConnection();
+  let isOpen = true;
+  const inUse = (): Client => {
+    if (isOpen) return connection;
+    throw new Error("the transaction has ended");
+  };
+  const end = async (sql: "commit" | "rollback"): Promise<QueryResult> => {
+    const ending = inUse().query(sql);
+    isOpen = false;
+    return ending.finally(() => void db.client.releaseConnection(connection));
+  };
+  const properties = {
+    raw: { value: (sql: string, bindings: Knex.RawBinding) => db.raw(sql, bindings).connection(inUse()) },
+    fn: { value: db.fn },
+    connectionInUse: { get: inUse },
+    commit: {
+      value: async () => {
+        if ((await end("commit")).command !== "COMMIT") throw new Error("the transaction was rolled back");
+      },
+    },
+    rollback: {
+      value: async () => {
+        if (isOpen) await end("rollback").catch(() => undefined);
+      },
+    },
+  };
+  // Where `begin` fails, so does every statement after it.
+  connection.query("begin").catch(() => undefined);
+  const builder = (table: string) => db(table).connection(inUse());
+  return Object.defineProperties(builder, properties) as unknown as Trx;
+}
+
+/** Runs `work` in a transaction: commits when it resolves, rolls back when it throws. */
+export async function transaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
+  const trx = await beginTransaction(db);
+  try {
+    const result = await work(trx);
+    await trx.commit();
+    return result;
+  } catch (error) {
+    await trx.rollback();
+    throw error;
+  }
+}
+
+/**
+ * Waits for statements of one transaction that were sent together, and returns their results.
+ * Throws the error of the first that failed: PostgreSQL refuses those after it only because of
+ * that.
+ */
+export async function allInOrder<T extends readonly unknown[] | []>(
+  sent: T,
+): Promise<{ -readonly [Index in keyof T]: Awaited<T[Index]> }> {
+  const results = await Promise.allSettled(sent);
+  const values = results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
+  });
+  return values as { -readonly [Index in keyof T]: Awaited<T[Index]> };
+}
+
+const UNIQUE = "23505";
+const FOREIGN_KEY = "23503";
+const NOT_NULL = "23502";
+
+/** The code of a PostgreSQL error. */
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+const constraintOf = (error: unknown): unknown =>
+  error instanceof Error && "constraint" in error ? error.constraint : undefined;
+
+/** Whether a unique, foreign key or not-null constraint undid a statement. */
+export const isUndone = (error: unknown): boolean =>
+  [UNIQUE, FOREIGN_KEY, NOT_NULL].includes(String(codeOf(error)));
+
+/** False when `work` violates a unique constraint; its transaction can then only roll back. */
+export async function unlessTaken(work: PromiseLike<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (codeOf(error) === UNIQUE) return false;
+    throw error;
+  }
+}
+
+/** The foreign keys of cards and moves to their project and stage. */
+const WHEREABOUTS = new Set<unknown>([
+  "cards_project_id_fkey",
+  "cards_stage_id_fkey",
+  "operations_stage_id_fkey",
+]);
+
+/** Runs `work`; throws `busy` when its stage or project was removed after it was read. */
+export async function whileItStands<T>(work: PromiseLike<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) !== FOREIGN_KEY || !WHEREABOUTS.has(constraintOf(error))) throw error;
+    throw new Problem("busy", "The flow of this project has just been changed. Make the same call again.", {
+      retryAfter: 1,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,115 @@
+import { firstRow, rows, type Db } from "../db/connect.ts";
+
+/** Where people and agents talk about one piece of work: a card's branch in a repository with its pull requests, or a proposal. */
+export interface Conversation {
+  readonly cardId: string;
+  readonly workspaceId: string;
+  readonly repositoryId: string;
+  /** The proposal's; 0 for the card's own. */
+  readonly prNumber: number;
+}
+
+/** The conversation of a pull request, or null where it is none of a card's. */
+export async function findConversation(
+  db: Db,
+  repositoryId: string,
+  number: number,
+): Promise<Conversation | null> {
+  return firstRow<Conversation>(
+    db,
+    `select c.id as "cardId", c.workspace_id as "workspaceId", p.repository_id as "repositoryId", p.pr_number as "prNumber"
+       from (select card_id, repository_id, 0 as pr_number from pull_requests
+              where repository_id = :repositoryId and number = :number
+             union all
+             select card_id, repository_id, number from proposals
+              where repository_id = :repositoryId and number = :number) p
+       join cards c on c.id = p.card_id and c.deleted_at is null
+      order by p.pr_number limit 1`,
+    { repositoryId, number },
+  );
+}
+
+/** The conversations about this commit: the one of the card whose branch is there, and those of the proposals that offer it. */
+export async function listConversationsAt(
+  db: Db,
+  repositoryId: string,
+  sha: string,
+): Promise<Conversation[]> {
+  return rows<Conversation>(
+    db,
+    `select c.id as "cardId", c.workspace_id as "workspaceId", p.repository_id as "repositoryId", p.pr_number as "prNumber"
+       from (select card_id, repository_id, 0 as pr_number from card_repositories
+              where repository_id = :repositoryId and head_sha = :sha
+             union all
+             select card_id, repository_id, number from proposals
+              where repository_id = :repositoryId and head_sha = :sha and state in ('draft', 'open')) p
+       join cards c on c.id = p.card_id and c.deleted_at is null`,
+    { repositoryId, sha },
+  );
+}
+
+const keyOf = ({ cardId, repositoryId, prNumber }: Conversation): Record<string, string | number> => ({
+  card_id: cardId,
+  repository_id: repositoryId,
+  pr_number: prNumber,
+});
+
+export interface Turn {
+  readonly userId: string;
+  /** Whether it was work, and not only talk. */
+  readonly works: boolean;
+  /** The forge's time (ISO 8601); null is now. */
+  readonly at: string | null;
+}
+
+/** Remembers that somebody did something. News may come in any order. */
+export async function noteTurn(db: Db, conversation: Conversation, turn: Turn): Promise<void> {
+  const { cardId, repositoryId, prNumber } = conversation;
+  await db.raw(
+    `insert into conversation_turns as t (card_id, repository_id, pr_number, user_id, works, acted_at)
+     values (:cardId, :repositoryId, :prNumber, :userId, :works, coalesce(cast(:at as timestamptz), now()))
+     on conflict (card_id, repository_id, pr_number, user_id) do update
+       set works = t.works or excluded.works, acted_at = greatest(t.acted_at, excluded.acted_at)`,
+    { cardId, repositoryId, prNumber, ...turn },
+  );
+}
+
+export interface Ask {
+  readonly kind: "changes_requested" | "checks_failing" | "question";
+  /** The review, the commit, or the comment. */
+  readonly subject: string;
+  readonly askedBy: string | null;
+  /** The forge's time (ISO 8601); null is now. */
+  readonly at: string | null;
+}
+
+/** Remembers something that waits for a reaction; asked already, it waits as long as it has. */
+export async function noteAsk(db: Db, conversation: Conversation, ask: Ask): Promise<void> {
+  await db("conversation_asks")
+    .insert({
+      ...keyOf(conversation),
+      kind: ask.kind,
+      subject: ask.subject,
+      asked_by: ask.askedBy,
+      asked_at: ask.at ?? db.fn.now(),
+    })
+    .onConflict(["card_id", "repository_id", "pr_number", "kind", "subject"])
+    .ignore();
+}
+
+/** What was asked is asked no more: all of it, or what is named. */
+export async function dropAsks(
+  db: Db,
+  conversation: Conversation,
+  named: { readonly kind?: Ask["kind"]; readonly subject?: string; readonly askedBy?: string } = {},
+): Promise<void> {
+  const { kind, subject, askedBy } = named;
+  await db("conversation_asks")
+    .where({
+      ...keyOf(conversation),
+      ...(kind !== undefined && { kind }),
+      ...(subject !== undefined && { subject }),
+      ...(askedBy !== undefined && { asked_by: askedBy }),
+    })
+    .delete();
+}

@@ -1,0 +1,187 @@
+import { newId } from "../../new-id.ts";
+import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { allInOrder } from "../db/transaction.ts";
+import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
+import { kindOn, type UserKind } from "../tenancy/users.ts";
+
+export const EVENT_KINDS = [
+  "created",
+  "updated",
+  "status_changed",
+  "branch_created",
+  "branch_adopted",
+  "branch_deleted",
+  "pushed",
+  "pull_request_opened",
+  "pull_request_ready",
+  "pull_request_merged",
+  "pull_request_closed",
+  "pull_request_reopened",
+  "promotion_refused",
+  "checks_changed",
+  "review_submitted",
+  "repository_linked",
+  "repository_unlinked",
+  "backmerge_opened",
+  "release_added",
+  "release_picked",
+  "release_completed",
+  "proposal_opened",
+  "proposal_accepted",
+  "agent_gave_up",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+export interface Actor {
+  readonly userId: string;
+  /** The forge login, for what the forge reported; null for what Trunkline did. */
+  readonly login: string | null;
+}
+
+export interface NewEvent {
+  readonly cardId: string;
+  readonly kind: EventKind;
+  readonly actor: Actor;
+  readonly repositoryId?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** When it happened, where somebody else's clock says so; else now. */
+  readonly at?: string | null;
+  /** Names the happening itself: the same one is recorded once, however often it is told. */
+  readonly naturalKey?: string;
+}
+
+const INSERT_EVENT = `
+  insert into timeline_items (id, card_id, type, kind, actor_id, login, repository_id, data, at, natural_key)
+  values (:id, :cardId, 'event', :kind, :actorId, :login, :repositoryId, :data,
+          coalesce(cast(:at as timestamptz), now()), :naturalKey)
+  on conflict (card_id, natural_key) where natural_key is not null do nothing
+  returning id`;
+
+/** Records events in the order given; those already recorded under their natural key are passed over. Gives how many were not. */
+export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promise<number> {
+  const recorded = await allInOrder(
+    events.map((event) =>
+      rows(trx, INSERT_EVENT, {
+        id: newId(),
+        cardId: event.cardId,
+        kind: event.kind,
+        actorId: event.actor.userId,
+        login: event.actor.login,
+        repositoryId: event.repositoryId ?? null,
+        data: JSON.stringify(event.data ?? {}),
+        at: event.at ?? null,
+        naturalKey: event.naturalKey ?? null,
+      }),
+    ),
+  );
+  return recorded.flat().length;
+}
+
+export interface TimelineActor {
+  readonly user: { readonly id: string; readonly name: string; readonly kind: UserKind };
+  readonly login: string | null;
+}
+
+export type TimelineItem =
+  | {
+      readonly type: "event";
+      readonly id: string;
+      readonly kind: EventKind;
+      readonly actor: TimelineActor;
+      readonly repositoryFullName: string | null;
+      readonly data: Readonly<Record<string, unknown>>;
+      readonly at: Date;
+    }
+  | {
+      readonly type: "comment";
+      readonly id: string;
+      readonly body: string;
+      readonly author: TimelineActor;
+      readonly editable: boolean;
+      readonly at: Date;
+      readonly editedAt: Date | null;
+    };
+
+interface TimelineRow {
+  readonly type: "event" | "comment";
+  readonly id: string;
+  readonly kind: EventKind;
+  readonly actor: TimelineActor;
+  readonly repositoryFullName: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly body: string | null;
+  readonly actorId: string;
+  readonly at: Date;
+  readonly editedAt: Date | null;
+  readonly seq: number;
+}
+
+/**
+ * What happened to a card, in the order recorded, keyed by its place in that order. `readerId` is who asks: one's own comments are
+ * editable.
+ */
+export async function listTimeline(
+  db: Db,
+  cardId: string,
+  readerId: string,
+  window: Window<number>,
+): Promise<Part<TimelineItem, number>> {
+  const found = await rows<TimelineRow>(
+    db,
+    `select t.type, t.id, t.kind, t.data, t.body, t.actor_id as "actorId", t.at, t.edited_at as "editedAt", t.seq,
+            json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${kindOn("c.workspace_id", "u")}),
+                              'login', t.login) as actor,
+            r.full_name as "repositoryFullName"
+       from timeline_items t
+       join cards c on c.id = t.card_id
+       join users u on u.id = t.actor_id
+       left join repositories r on r.id = t.repository_id
+      where t.card_id = :cardId and t.deleted_at is null and t.seq > :after order by t.seq limit :limit`,
+    { cardId, after: window.after ?? 0, limit: rowsToRead(window) },
+  );
+  const { items, next } = partOf(found, window, ({ seq }) => seq);
+  return { items: items.map((row) => toItem(row, readerId)), next };
+}
+
+function toItem(row: TimelineRow, readerId: string): TimelineItem {
+  const { id, kind, actor, repositoryFullName, data, at } = row;
+  if (row.type === "event") return { type: "event", id, kind, actor, repositoryFullName, data, at };
+  const editable = row.actorId === readerId && actor.login === null;
+  return { type: "comment", id, body: row.body ?? "", author: actor, editable, at, editedAt: row.editedAt };
+}
+
+/** Whether an event whose natural key begins so is told as of this time or later. */
+export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: string): Promise<boolean> {
+  return exists(
+    db,
+    `select 1 from timeline_items
+      where card_id = :cardId and starts_with(natural_key, :prefix) and at >= cast(:at as timestamptz) limit 1`,
+    { cardId, prefix, at },
+  );
+}
+
+/** The commits a card's branches were cut at, by `repositoryId:branchName`. */
+export async function listCuts(db: Db, cardId: string): Promise<Map<string, string>> {
+  const cuts = await rows<{ branch: string; sha: string }>(
+    db,
+    `select repository_id || ':' || (data->>'branchName') as branch, data->>'sha' as sha from timeline_items
+      where card_id = :cardId and kind = 'branch_created' order by seq`,
+    { cardId },
+  );
+  return new Map(cuts.map(({ branch, sha }) => [branch, sha]));
+}
+
+/** Who a card's newest event of this kind in this repository was by; null where there is none. */
+export async function lastActorOf(
+  db: Db,
+  cardId: string,
+  kind: EventKind,
+  repositoryId: string,
+): Promise<string | null> {
+  return firstValue<string>(
+    db,
+    `select actor_id as "actorId" from timeline_items
+      where card_id = :cardId and kind = :kind and repository_id = :repositoryId order by seq desc limit 1`,
+    { cardId, kind, repositoryId },
+  );
+}

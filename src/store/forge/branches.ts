@@ -1,0 +1,192 @@
+import type { CheckOutcome } from "../../flow/checks.ts";
+import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
+import { column, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { unlessTaken } from "../db/transaction.ts";
+
+/** A branch and its tip; null where it is gone. */
+interface NamedBranch {
+  readonly name: string;
+  readonly headSha: string | null;
+}
+
+/** Records the branch a card owns in a repository, and its tip. */
+export async function setBranch(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+  branch: NamedBranch,
+): Promise<void> {
+  await db("card_repositories")
+    .where({ card_id: cardId, repository_id: repositoryId })
+    .update({ branch_name: branch.name, head_sha: branch.headSha, changed_at: db.fn.now() });
+}
+
+/**
+ * Makes a branch a card's, where a deleted card may have left it; false when another card on the
+ * board owns it, and then the transaction can only be undone.
+ */
+export async function takeBranch(
+  trx: Trx,
+  cardId: string,
+  repositoryId: string,
+  branch: NamedBranch,
+): Promise<boolean> {
+  await trx("card_repositories")
+    .where({ repository_id: repositoryId, branch_name: branch.name })
+    .whereIn("card_id", trx("cards").whereNotNull("deleted_at").select("id"))
+    .update({ branch_name: null, head_sha: null });
+  return unlessTaken(setBranch(trx, cardId, repositoryId, branch));
+}
+
+/** Records where a card's branch is now; null once it is gone. */
+export async function setHeadSha(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+  headSha: string | null,
+): Promise<void> {
+  await db("card_repositories")
+    .where({ card_id: cardId, repository_id: repositoryId })
+    .update({ head_sha: headSha, changed_at: db.fn.now() });
+}
+
+/** The card that owns this branch, or null. A deleted card owns none any more. */
+export async function findBranchOwner(
+  db: Db,
+  repositoryId: string,
+  branchName: string,
+): Promise<CardHead | null> {
+  return firstRow<CardHead>(
+    db,
+    `${CARD_HEAD} where deleted_at is null and id in (
+       select card_id from card_repositories where repository_id = :repositoryId and branch_name = :branchName)`,
+    { repositoryId, branchName },
+  );
+}
+
+/** Whether a card has a branch in a repository: one that is gone does not count. */
+export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string): Promise<boolean> {
+  const row = await db("card_repositories")
+    .where({ card_id: cardId, repository_id: repositoryId })
+    .whereNotNull("branch_name")
+    .whereNotNull("head_sha")
+    .first("card_id");
+  return row !== undefined;
+}
+
+/** Whether any card, a deleted one included, has or had this branch. */
+export async function isBranchTaken(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
+  return exists(
+    db,
+    "select 1 from card_repositories where repository_id = :repositoryId and branch_name = :branchName",
+    { repositoryId, branchName },
+  );
+}
+
+/**
+ * The branch a card had when it was unlinked from a repository, unless another card has it; or
+ * null.
+ */
+export async function findLeftBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
+  return firstValue<string>(
+    db,
+    `select l.branch_name as "branchName" from left_branches l
+      where l.card_id = :cardId and l.repository_id = :repositoryId
+        and not exists (select 1 from card_repositories cr
+                         where cr.repository_id = l.repository_id and cr.branch_name = l.branch_name)
+      order by l.left_at desc limit 1`,
+    { cardId, repositoryId },
+  );
+}
+
+interface OwnedBranch {
+  readonly cardId: string;
+  readonly branchName: string;
+  readonly headSha: string | null;
+}
+
+/** Card branches at this commit or with these names: a commit's events may precede its push. */
+export async function listBranchesAt(
+  db: Db,
+  repositoryId: string,
+  sha: string,
+  branchNames: readonly string[],
+): Promise<OwnedBranch[]> {
+  return rows<OwnedBranch>(
+    db,
+    `select c.id as "cardId", cr.branch_name as "branchName", cr.head_sha as "headSha"
+       from card_repositories cr join cards c on c.id = cr.card_id
+      where cr.repository_id = :repositoryId and c.deleted_at is null
+        and (cr.head_sha = :sha or cr.branch_name = any(:branchNames))
+      order by c.id`,
+    { repositoryId, sha, branchNames: [...branchNames] },
+  );
+}
+
+/** A card's branch in a repository as it is known, held until the transaction ends. */
+export interface HeldBranch {
+  readonly headSha: string | null;
+  /** The last change that was found rather than told: when (ISO 8601), and what it came to. */
+  readonly foundAt: string | null;
+  readonly foundSha: string | null;
+}
+
+export async function holdBranch(trx: Trx, cardId: string, repositoryId: string): Promise<HeldBranch | null> {
+  const row = await firstRow<Omit<HeldBranch, "foundAt"> & { foundAt: Date | null }>(
+    trx,
+    `select head_sha as "headSha", found_at as "foundAt", found_sha as "foundSha" from card_repositories
+      where card_id = :cardId and repository_id = :repositoryId for no key update`,
+    { cardId, repositoryId },
+  );
+  return row && { ...row, foundAt: row.foundAt?.toISOString() ?? null };
+}
+
+/** Records a change of a branch that came without an event. */
+export async function noteFound(
+  trx: Trx,
+  cardId: string,
+  repositoryId: string,
+  found: { readonly at: string; readonly sha: string | null },
+): Promise<void> {
+  await trx("card_repositories")
+    .where({ card_id: cardId, repository_id: repositoryId })
+    .update({ found_at: found.at, found_sha: found.sha });
+}
+
+export interface CheckReport {
+  readonly repositoryId: string;
+  readonly sha: string;
+  readonly source: "check_run" | "status";
+  readonly name: string;
+  readonly appId: number;
+  /** Grows within a series; an older one never replaces a newer. */
+  readonly forgeId: number;
+  readonly outcome: CheckOutcome;
+}
+
+/**
+ * Keeps the newest report of its series; false when it says nothing new. Within one run (`forgeId`
+ * equal) what has an outcome is not taken back to pending, since deliveries may come in any order.
+ */
+export async function saveCheckReport(db: Db, report: CheckReport): Promise<boolean> {
+  return exists(
+    db,
+    `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
+     values (:repositoryId, :sha, :source, :name, :appId, :forgeId, :outcome)
+     on conflict (repository_id, sha, source, name, app_id) do update
+       set forge_id = excluded.forge_id, outcome = excluded.outcome, changed_at = now()
+       where excluded.forge_id > k.forge_id
+          or (excluded.forge_id = k.forge_id and excluded.outcome <> k.outcome and excluded.outcome <> 'pending')
+     returning sha`,
+    { ...report },
+  );
+}
+
+/** The outcomes of all that reported on a commit. */
+export async function listOutcomes(db: Db, repositoryId: string, sha: string): Promise<CheckOutcome[]> {
+  return column<CheckOutcome>(
+    db,
+    "select outcome from check_reports where repository_id = :repositoryId and sha = :sha",
+    { repositoryId, sha },
+  );
+}

@@ -1,0 +1,169 @@
+import { firstRow, isoTime, type Db } from "../db/connect.ts";
+import type { TimelineActor } from "../events/timeline.ts";
+import type { ReleaseTag } from "../releases/releases.ts";
+import { kindOn } from "../tenancy/users.ts";
+import { trunksSql } from "./trunks.ts";
+
+/** Which project's report is read, and when it begins and ends (not included). */
+interface ReportScope {
+  readonly projectId: string;
+  readonly begin: Date;
+  readonly end: Date;
+}
+
+interface ReportedLanding {
+  readonly fullName: string;
+  readonly branchName: string;
+  readonly sha: string;
+  readonly title: string;
+  readonly author: string | null;
+  readonly prNumber: number | null;
+  readonly card: { readonly number: number; readonly title: string } | null;
+  readonly via: "service" | "outside";
+  /** The commit it undoes, where it is a revert. */
+  readonly reverts: string | null;
+  /** ISO 8601, as all times of the report. */
+  readonly at: string;
+}
+
+interface DeliveredCard {
+  readonly number: number;
+  readonly title: string;
+  readonly deliveredAt: string;
+  /** From leaving the backlog for the first time. */
+  readonly leadTimeDays: number;
+  readonly repositories: readonly {
+    readonly fullName: string;
+    readonly targetBranch: string;
+    readonly prNumber: number;
+    readonly sha: string | null;
+    readonly mergedBy: TimelineActor | null;
+  }[];
+}
+
+interface PromisedCard {
+  readonly number: number;
+  readonly title: string;
+  readonly releaseId: string;
+  readonly releaseName: string;
+  readonly statusId: string;
+}
+
+interface ReportedRelease {
+  readonly id: string;
+  readonly name: string;
+  readonly completedAt: string;
+  readonly tags: readonly ReleaseTag[];
+  readonly cards: readonly { readonly number: number; readonly title: string }[];
+}
+
+interface ReadReport {
+  /** The cards whose last move in the window was to the end of the flow, newest first. */
+  readonly delivered: readonly DeliveredCard[];
+  /** The cards of open releases, and of those completed in the window, that have not reached the end of the flow. */
+  readonly promised: readonly PromisedCard[];
+  /** How often the forge refused a promotion of one of the project's cards. */
+  readonly refusals: number;
+  /** The releases completed in the window with what they carried, newest first. */
+  readonly releases: readonly ReportedRelease[];
+  /** What landed on the trunk branches, newest first. */
+  readonly landings: readonly ReportedLanding[];
+}
+
+/** Merges of ours are those that our timeline tells without a login. */
+const LANDINGS = `
+  select r.full_name as "fullName", l.branch_name as "branchName", l.sha, l.title, l.author_login as author,
+         coalesce(l.pr_number, p.number) as "prNumber",
+         case when c.id is null then null else json_build_object('number', c.number, 'title', c.title) end as card,
+         case when t.id is null then 'outside' else 'service' end as via,
+         case when l.is_revert then l.reverts_sha end as reverts, ${isoTime("l.at")} as at
+    from (${trunksSql("r.project_id = :projectId")}) trunk
+    join repositories r on r.id = trunk.repository_id
+    join landings l on l.repository_id = trunk.repository_id and l.branch_name = trunk.branch_name
+     and l.at >= :begin and l.at < :end
+    left join lateral (
+      select p.number, p.card_id from pull_requests p
+       where p.repository_id = l.repository_id and p.number = l.pr_number
+      union all
+      select p.number, p.card_id from pull_requests p
+       where l.pr_number is null and p.repository_id = l.repository_id and p.merge_sha = l.sha and p.state = 'merged'
+       limit 1) p on true
+    left join cards c on c.id = p.card_id and c.deleted_at is null
+    left join timeline_items t on t.card_id = p.card_id and t.login is null
+     and t.natural_key = 'pull_request_merged:' || l.repository_id || ':' || p.number
+   order by l.at desc, l.seq desc`;
+
+/** What happened in the window to the project's cards, as far as the report asks: read once. */
+const HAPPENED = `
+  select t.card_id, t.kind, t.at, t.seq, t.data->>'to' as stage_id
+    from cards c
+    join timeline_items t on t.card_id = c.id and t.kind in ('status_changed', 'promotion_refused')
+     and t.at >= :begin and t.at < :end
+   where c.project_id = :projectId and c.deleted_at is null`;
+
+const DELIVERED = `
+  select c.number, c.title, ${isoTime("m.at")} as "deliveredAt",
+         round(cast(extract(epoch from m.at - coalesce(started.at, c.created_at)) / 86400 as numeric), 2)::float8
+           as "leadTimeDays",
+         coalesce((select json_agg(json_build_object(
+                            'fullName', r.full_name, 'targetBranch', p.target_branch, 'prNumber', p.number,
+                            'sha', coalesce(p.merge_sha, l.sha), 'mergedBy', by.actor) order by r.full_name, p.number)
+                     from pull_requests p
+                     join repositories r on r.id = p.repository_id
+                     left join landings l on l.repository_id = p.repository_id and l.branch_name = p.target_branch
+                      and l.key = '#' || p.number and p.merge_sha is null
+                     left join lateral (
+                       select json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind',
+                                                  ${kindOn("c.workspace_id", "u")}), 'login', t.login) as actor
+                         from timeline_items t join users u on u.id = t.actor_id
+                        where t.card_id = c.id
+                          and t.natural_key = 'pull_request_merged:' || p.repository_id || ':' || p.number) by on true
+                    where p.card_id = c.id and p.state = 'merged'), '[]') as repositories
+    from (select distinct on (card_id) * from happened where kind = 'status_changed'
+           order by card_id, at desc, seq desc) m
+    join stages s on s.id = cast(m.stage_id as uuid) and s.kind = 'done'
+    join cards c on c.id = m.card_id
+    left join lateral (
+      select t.at from timeline_items t
+        join stages b on b.project_id = c.project_id and b.kind = 'backlog'
+       where t.card_id = c.id and t.kind = 'status_changed' and t.data->>'from' = cast(b.id as text)
+       order by t.at limit 1) started on true
+   order by m.at desc, m.seq desc`;
+
+const PROMISED = `
+  select c.number, c.title, r.id as "releaseId", r.name as "releaseName", c.stage_id as "statusId"
+    from releases r
+    join release_cards rc on rc.release_id = r.id
+    join cards c on c.id = rc.card_id and c.deleted_at is null
+    join stages s on s.id = c.stage_id and s.kind <> 'done'
+   where r.project_id = :projectId
+     and (r.status = 'open' or (r.completed_at >= :begin and r.completed_at < :end))
+   order by r.id, c.number`;
+
+const COMPLETED = `
+  select r.id, r.name, ${isoTime("r.completed_at")} as "completedAt",
+         coalesce((select json_agg(json_build_object('repositoryId', t.repository_id, 'fullName', p.full_name,
+                                     'tagName', t.tag_name, 'sha', t.sha, 'url', t.url) order by p.full_name)
+                     from release_tags t join repositories p on p.id = t.repository_id
+                    where t.release_id = r.id), '[]') as tags,
+         coalesce((select json_agg(json_build_object('number', c.number, 'title', c.title) order by c.number)
+                     from release_cards rc join cards c on c.id = rc.card_id where rc.release_id = r.id), '[]') as cards
+    from releases r
+   where r.project_id = :projectId and r.completed_at >= :begin and r.completed_at < :end
+   order by r.completed_at desc, r.id desc`;
+
+const listOf = (sql: string): string => `coalesce((select json_agg(told) from (${sql}) told), '[]')`;
+
+/** The whole report in one statement, so that its parts are of one moment. The bench measures against it. */
+export const TRUNK_REPORT = `
+  with happened as materialized (${HAPPENED})
+  select ${listOf(DELIVERED)} as delivered, ${listOf(PROMISED)} as promised,
+         (select count(*) from happened where kind = 'promotion_refused') as refusals,
+         ${listOf(COMPLETED)} as releases, ${listOf(LANDINGS)} as landings`;
+
+/** What the trunk report tells of a project. */
+export async function readTrunkReport(db: Db, scope: ReportScope): Promise<ReadReport> {
+  const report = await firstRow<ReadReport>(db, TRUNK_REPORT, { ...scope });
+  if (!report) throw new Error("a statement without a table gave no row");
+  return report;
+}

@@ -1,0 +1,90 @@
+import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
+import { isHeld } from "./instances.ts";
+
+/** A key this request holds. `attempt` fences it: once somebody else took it over, this holder's writes no longer match. */
+export interface HeldKey {
+  readonly credentialId: string;
+  readonly key: string;
+  readonly attempt: number;
+}
+
+/** A key as a request claims it, on behalf of one process. */
+interface KeyClaim {
+  readonly credentialId: string;
+  readonly key: string;
+  /** Identifies the request: what the same key may be sent with again. */
+  readonly fingerprint: Buffer;
+  readonly holder: string;
+}
+
+/** An answer as it is stored: its status and its JSON text, null for an answer without a body. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly body: string | null;
+}
+
+export type Claimed =
+  | { readonly state: "claimed"; readonly held: HeldKey }
+  | { readonly state: "replay"; readonly answer: StoredAnswer }
+  | { readonly state: "other_request" }
+  | { readonly state: "running" };
+
+const CLAIM = `
+  with stamp as materialized (select ${STAMP} as stamp),
+  claimed as (
+    insert into idempotency_keys as k (credential_id, key, fingerprint, state, holder)
+    select :credentialId, :key, :fingerprint, 'running', :holder from stamp
+     where stamp.stamp = :stamp
+       and pg_try_advisory_xact_lock(hashtextextended(concat_ws(':', 'key', cast(:credentialId as text), cast(:key as text)), 0))
+    on conflict (credential_id, key) do update
+      set fingerprint = excluded.fingerprint, state = 'running', holder = excluded.holder, attempt = k.attempt + 1,
+          status = null, body = null, created_at = now()
+      where (k.state = 'done' and k.created_at < now() - interval '24 hours')
+         or (k.state = 'running' and not ${isHeld("k.holder")})
+    returning attempt)
+  select (select stamp from stamp) as stamp, (select attempt from claimed) as attempt`;
+
+/**
+ * Claims a key in the request's transaction, confirming its credential in the same round trip. A key that a dead process holds, or that is
+ * older than 24 hours, is taken over. A second request with the key does not wait for the first one's transaction: it
+ * fails to get the advisory lock and is `running`. Throws `StaleCredential`.
+ */
+export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyClaim): Promise<Claimed> {
+  const { clientId, stamp } = cached.credential;
+  const { credentialId, key } = claim;
+  const [row] = await rows<{ stamp: string | null; attempt: number | null }>(trx, CLAIM, {
+    ...claim,
+    clientId,
+    stamp,
+  });
+  const { attempt = null } = row ?? {};
+  cached.confirm(row?.stamp ?? null);
+  if (attempt !== null) return { state: "claimed", held: { credentialId, key, attempt } };
+  const known = await firstRow<StoredAnswer & { fingerprint: Buffer; state: "running" | "done" }>(
+    trx,
+    "select fingerprint, state, status, body from idempotency_keys where credential_id = :credentialId and key = :key",
+    { credentialId, key },
+  );
+  if (!known) return { state: "running" };
+  const { fingerprint, state, status, body } = known;
+  if (!fingerprint.equals(claim.fingerprint)) return { state: "other_request" };
+  return state === "done" ? { state: "replay", answer: { status, body } } : { state };
+}
+
+/** Stores the answer under a held key; false when the key is no longer held, and then nothing may be committed. */
+export async function storeAnswer(db: Db, held: HeldKey, answer: StoredAnswer): Promise<boolean> {
+  return exists(
+    db,
+    `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
+      where credential_id = :credentialId and key = :key and attempt = :attempt and state = 'running' returning attempt`,
+    { ...held, ...answer },
+  );
+}
+
+/** Releases a held key after a failed attempt, so that the request can be made again under it. */
+export async function releaseKey(db: Db, held: HeldKey): Promise<void> {
+  await db("idempotency_keys")
+    .where({ credential_id: held.credentialId, key: held.key, attempt: held.attempt, state: "running" })
+    .delete();
+}

@@ -1,0 +1,282 @@
+import type { RepositoryRef } from "../../forge/forge.ts";
+import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import type { CheckReport } from "../forge/branches.ts";
+import type { LinkedPullRequest } from "../forge/pull-requests.ts";
+import { REF } from "../forge/repositories.ts";
+import { UNHEARD_CUT } from "./intents.ts";
+
+/** A branch of a card that may still change, with what is known of it. */
+export interface KnownBranch {
+  readonly cardId: string;
+  readonly repositoryId: string;
+  readonly ref: RepositoryRef;
+  readonly branchName: string;
+  readonly headSha: string | null;
+  /** Whether its card was refused for conflicts there. */
+  readonly isConflicting: boolean;
+  readonly pullRequests: readonly Pick<LinkedPullRequest, "number" | "state" | "targetBranch" | "headSha">[];
+}
+
+/** Where a comparison goes on: behind this branch. */
+export interface BranchPlace {
+  readonly repositoryId: string;
+  readonly branchName: string;
+}
+
+/** The accounts the App is installed in, or one of them: whether the forge may be asked there, and where the last comparison stopped. */
+export async function listOrganizationsToCompare(
+  db: Db,
+  organizationId: string | null,
+): Promise<{ readonly id: string; readonly from: BranchPlace | null; readonly isReachable: boolean }[]> {
+  return rows(
+    db,
+    `select id, reconcile_from as "from", ${REACHABLE} as "isReachable" from organizations
+      where installation_id is not null and (cast(:organizationId as uuid) is null or id = :organizationId) order by id`,
+    { organizationId },
+  );
+}
+
+const REACHABLE = "(not suspended and refused is null)";
+
+/**
+ * Notes that an account has still to be compared, leaving alone what changed less than `quietMs` ago. True where it can be asked by now, and then nothing
+ * is noted: nobody would come back to it.
+ */
+export async function oweComparison(db: Db, organizationId: string, quietMs: number): Promise<boolean> {
+  const owed = await firstRow<{ isReachable: boolean }>(
+    db,
+    `update organizations
+        set comparison_owed = case when not ${REACHABLE} then least(comparison_owed, cast(:quietMs as integer)) end
+      where id = :organizationId and installation_id is not null returning ${REACHABLE} as "isReachable"`,
+    { organizationId, quietMs },
+  );
+  return owed?.isReachable ?? false;
+}
+
+/** The milliseconds of quiet of the comparison that was put off for an account, which is not owed any more; null where none was. */
+export async function takeOwedComparison(trx: Trx, organizationId: string): Promise<number | null> {
+  return firstValue<number>(
+    trx,
+    `update organizations o set comparison_owed = null
+       from organizations was
+      where o.id = :organizationId and was.id = o.id and was.comparison_owed is not null
+     returning was.comparison_owed as "quietMs"`,
+    { organizationId },
+  );
+}
+
+export async function keepPlace(db: Db, organizationId: string, place: BranchPlace | null): Promise<void> {
+  await db("organizations")
+    .where({ id: organizationId })
+    .update({ reconcile_from: place && JSON.stringify(place) });
+}
+
+/**
+ * Some of an organization's branches whose cards have not come to the end of their flow, or whose pull request is open. Those that changed
+ * here less than `quietMs` ago are passed over, and so are cards being moved: what the forge shows may be older than what is known. Null
+ * where the account cannot be asked any more.
+ */
+export async function listBranchesToCompare(
+  db: Db,
+  organizationId: string,
+  after: BranchPlace | null,
+  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+): Promise<KnownBranch[] | null> {
+  return allAskable(
+    await rows<Askable<KnownBranch>>(
+      db,
+      `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as ref,
+            cr.branch_name as "branchName", cr.head_sha as "headSha",
+            coalesce(c.blocked->'reasons' @> jsonb_build_array(jsonb_build_object('reason', 'conflicts', 'repository', r.full_name)),
+                     false) as "isConflicting",
+            coalesce((select json_agg(json_build_object('number', p.number, 'state', p.state,
+                                        'targetBranch', p.target_branch, 'headSha', p.head_sha))
+                        from pull_requests p
+                       where p.card_id = cr.card_id and p.repository_id = cr.repository_id), '[]') as "pullRequests"
+       from card_repositories cr
+       join repositories r on r.id = cr.repository_id
+       join organizations o on o.id = r.organization_id
+       join cards c on c.id = cr.card_id
+       join stages s on s.id = c.stage_id
+      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.branch_name is not null
+        and (cast(:repositoryId as uuid) is null
+             or (cr.repository_id, cr.branch_name) > (cast(:repositoryId as uuid), cast(:branchName as text)))
+        and cr.changed_at <= now() - :quietMs * interval '1 millisecond'
+        and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
+        and not exists (select 1 from pull_requests p
+                         where p.card_id = cr.card_id and p.repository_id = cr.repository_id
+                           and p.changed_at > now() - :quietMs * interval '1 millisecond')
+        and (s.kind <> 'done'
+             or exists (select 1 from pull_requests p
+                         where p.card_id = cr.card_id and p.repository_id = cr.repository_id
+                           and p.state in ('draft', 'open')))
+      order by cr.repository_id, cr.branch_name limit :limit`,
+      {
+        organizationId,
+        quietMs,
+        limit,
+        repositoryId: after?.repositoryId ?? null,
+        branchName: after?.branchName ?? null,
+      },
+    ),
+  );
+}
+
+/** A repository's `ref` is null while its account cannot be asked. */
+type Askable<T> = Omit<T, "ref"> & { readonly ref: RepositoryRef | null };
+
+const allAskable = <T>(found: Askable<T>[]): T[] | null =>
+  found.every(({ ref }) => ref !== null) ? (found as T[]) : null;
+
+/** A branch meant for a card that has none there, of which nobody knows whether it was cut. */
+export interface UnconfirmedCut {
+  readonly cardId: string;
+  readonly actorId: string;
+  readonly repositoryId: string;
+  readonly ref: RepositoryRef;
+  readonly branchName: string;
+}
+
+/** Those of an organization that no move is about to ask for again, the oldest first; what was tried less than `quietMs` ago is passed over. Null where the account cannot be asked any more. */
+export async function listUnconfirmedCuts(
+  db: Db,
+  organizationId: string,
+  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+): Promise<UnconfirmedCut[] | null> {
+  return allAskable(
+    await rows<Askable<UnconfirmedCut>>(
+      db,
+      `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
+       from forge_intents i
+       join card_repositories cr on cr.card_id = i.card_id and cr.repository_id = i.repository_id
+       join repositories r on r.id = i.repository_id
+       join organizations o on o.id = r.organization_id
+       join cards c on c.id = i.card_id
+      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.branch_name is null and ${UNHEARD_CUT}
+        and i.created_at <= now() - :quietMs * interval '1 millisecond'
+        and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
+      order by i.created_at limit :limit`,
+      { organizationId, quietMs, limit },
+    ),
+  );
+}
+
+/** Notes that what the cards of these repositories show was compared with the forge just now. */
+export async function markReconciled(db: Db, repositoryIds: readonly string[]): Promise<void> {
+  await db("repositories")
+    .whereIn("id", [...repositoryIds])
+    .update({ last_reconciled_at: db.fn.now() });
+}
+
+/**
+ * Keeps a report that was found on the forge, which does not number statuses. One that came here since the forge was asked stays, and
+ * so does an outcome where the forge still shows the same run as pending.
+ */
+export async function saveFoundReport(
+  db: Db,
+  report: Omit<CheckReport, "forgeId"> & { readonly forgeId: number | null },
+  askedAt: string,
+): Promise<boolean> {
+  return exists(
+    db,
+    `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
+     values (:repositoryId, :sha, :source, :name, :appId, coalesce(:forgeId, 0), :outcome)
+     on conflict (repository_id, sha, source, name, app_id) do update
+       set forge_id = greatest(k.forge_id, excluded.forge_id), outcome = excluded.outcome, changed_at = now()
+       where k.changed_at <= cast(:askedAt as timestamptz) and k.outcome <> excluded.outcome
+         and (cast(:forgeId as bigint) is null or excluded.forge_id > k.forge_id
+              or (excluded.forge_id = k.forge_id and excluded.outcome <> 'pending'))
+     returning sha`,
+    { ...report, askedAt },
+  );
+}
+
+/** What the forge shows on a pull request of a card that is not told here: of comments whether they are new, or known with other words. */
+export interface Unrecorded {
+  readonly comments: ReadonlyMap<number, "new" | "changed">;
+  readonly reviews: ReadonlySet<number>;
+}
+
+/** Mirrors of comments made here are told; what was deleted stays so. */
+export async function listUnrecorded(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+  said: {
+    readonly comments: readonly { readonly commentId: number; readonly body: string }[];
+    readonly reviews: readonly { readonly reviewId: number; readonly state: string }[];
+  },
+): Promise<Unrecorded> {
+  if (said.comments.length + said.reviews.length === 0) return { comments: new Map(), reviews: new Set() };
+  const found = await rows<{ id: number; what: "new" | "changed" | "review" }>(
+    db,
+    `select s.id, case when t.id is null then 'new' else 'changed' end as what
+       from unnest(cast(:commentIds as bigint[]), cast(:bodies as text[])) s(id, body)
+       left join timeline_items t on t.card_id = :cardId
+        and t.natural_key = 'comment:' || cast(:repositoryId as text) || ':' || s.id
+      where (t.id is null or (t.deleted_at is null and t.body <> s.body))
+        and not exists (select 1 from comment_mirrors m
+                         where m.repository_id = :repositoryId and m.forge_comment_id = s.id)
+      union all
+     select s.id, 'review'
+       from unnest(cast(:reviewIds as bigint[]), cast(:states as text[])) s(id, state)
+      where not exists (select 1 from timeline_items t
+                         where t.card_id = :cardId
+                           and t.natural_key = 'review:' || cast(:repositoryId as text) || ':' || s.id || ':' || s.state)`,
+    {
+      cardId,
+      repositoryId,
+      commentIds: said.comments.map(({ commentId }) => commentId),
+      bodies: said.comments.map(({ body }) => body),
+      reviewIds: said.reviews.map(({ reviewId }) => reviewId),
+      states: said.reviews.map(({ state }) => state),
+    },
+  );
+  const comments = new Map<number, "new" | "changed">();
+  const reviews = new Set<number>();
+  for (const { id, what } of found) {
+    if (what === "review") reviews.add(id);
+    else comments.set(id, what);
+  }
+  return { comments, reviews };
+}
+
+/** A comment that is told here, and that the forge did not show among those it was asked for. */
+interface UnshownComment {
+  readonly commentId: number;
+  /** Whether it was written here, and the forge's is its mirror. */
+  readonly isMirror: boolean;
+}
+
+/** How many are asked for one by one in one comparison; the rest waits for the next. */
+const UNSHOWN_AT_ONCE = 20;
+
+/** The comments of a pull request with an id from `from` on that are told here since before `quietSince`, are not among those `shown`, and were not deleted. */
+export async function listUnshown(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+  asked: {
+    readonly number: number;
+    readonly shown: readonly number[];
+    readonly from: number;
+    readonly quietSince: string;
+  },
+): Promise<UnshownComment[]> {
+  return rows<UnshownComment>(
+    db,
+    `select k.id as "commentId", k."isMirror"
+       from (select cast(split_part(t.natural_key, ':', 3) as bigint) as id, false as "isMirror" from timeline_items t
+              where t.card_id = :cardId and t.repository_id = :repositoryId and t.type = 'comment' and t.login is not null
+                and t.deleted_at is null and starts_with(t.natural_key, 'comment:') and t.data->>'prNumber' = :number
+                and coalesce(t.heard_at, t.at) <= cast(:quietSince as timestamptz)
+             union all
+             select m.forge_comment_id, true from comment_mirrors m
+               join timeline_items t on t.id = m.comment_id and t.card_id = :cardId
+              where m.repository_id = :repositoryId and m.pr_number = cast(:number as integer) and not m.gone
+                and m.forge_comment_id is not null and m.first_tried_at <= cast(:quietSince as timestamptz)) k
+      where k.id >= :from and k.id <> all(cast(:shown as bigint[]))
+      order by k.id limit ${UNSHOWN_AT_ONCE}`,
+    { cardId, repositoryId, ...asked, number: String(asked.number), shown: [...asked.shown] },
+  );
+}

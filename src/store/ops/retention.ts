@@ -1,0 +1,139 @@
+import { firstRow, rows, type Db } from "../db/connect.ts";
+import { transaction } from "../db/transaction.ts";
+import { markRepaired } from "../forge/deliveries.ts";
+
+/** How long finished work is kept, in days. */
+export interface Retention {
+  readonly deliveryDays: number;
+  /** For finished moves and failed jobs. */
+  readonly historyDays: number;
+}
+
+export const DEFAULT_RETENTION: Retention = { deliveryDays: 30, historyDays: 90 };
+
+/** Each batch is a short statement of its own, which a later failure does not undo. */
+const BATCH = 1_000;
+
+/** Repeats a DELETE of `:batch` rows until it finds fewer, and returns the number of deleted rows. */
+async function inBatches(
+  db: Db,
+  sql: string,
+  bindings: Readonly<Record<string, unknown>>,
+  batch = BATCH,
+): Promise<number> {
+  for (let total = 0; ;) {
+    const { length } = await rows(db, sql, { ...bindings, batch });
+    total += length;
+    if (length < batch) return total;
+  }
+}
+
+/** Drops processed deliveries with their payload; never a waiting or parked one. */
+export const dropOldDeliveries = (db: Db, days: number, batch = BATCH): Promise<number> =>
+  inBatches(
+    db,
+    `delete from deliveries where guid in (
+         select guid from deliveries where state = 'done' and received_at < now() - :days * interval '1 day'
+          order by received_at limit :batch)
+       returning 1`,
+    { days },
+    batch,
+  );
+
+/** Drops answers older than 24 hours. A running key is never dropped. */
+export const dropOldKeys = (db: Db): Promise<number> =>
+  inBatches(
+    db,
+    `delete from idempotency_keys where (credential_id, key) in (
+         select credential_id, key from idempotency_keys
+          where state = 'done' and created_at < now() - interval '24 hours' order by created_at limit :batch)
+       returning 1`,
+    {},
+  );
+
+/** Drops the ids of monitor reports too old to be repeated. */
+export const dropOldReports = (db: Db, batch = BATCH): Promise<number> =>
+  inBatches(
+    db,
+    `delete from monitor_reports where (monitor_id, report_id) in (
+         select monitor_id, report_id from monitor_reports where received_at < now() - interval '7 days'
+          order by received_at limit :batch)
+       returning 1`,
+    {},
+    batch,
+  );
+
+/** Drops old check reports, except those of a head commit of a card, pull request or proposal. */
+export const dropOldCheckReports = (db: Db, days: number, batch = BATCH): Promise<number> =>
+  inBatches(
+    db,
+    `delete from check_reports where (repository_id, sha, source, name, app_id) in (
+         select k.repository_id, k.sha, k.source, k.name, k.app_id from check_reports k
+          where k.changed_at < now() - :days * interval '1 day'
+            and not exists (select 1 from card_repositories h where h.repository_id = k.repository_id and h.head_sha = k.sha)
+            and not exists (select 1 from pull_requests h where h.repository_id = k.repository_id and h.head_sha = k.sha)
+            and not exists (select 1 from proposals h where h.repository_id = k.repository_id and h.head_sha = k.sha)
+          order by k.changed_at limit :batch)
+       returning 1`,
+    { days },
+    batch,
+  );
+
+/** Drops release actions that ended so long ago, with their promotions. */
+export const dropOldActions = (db: Db, days: number, batch = BATCH): Promise<number> =>
+  inBatches(
+    db,
+    `delete from release_actions where id in (
+         select id from release_actions where state <> 'running' and updated_at < now() - :days * interval '1 day'
+          order by updated_at limit :batch)
+       returning 1`,
+    { days },
+    batch,
+  );
+
+/** Drops jobs that failed at their last attempt. */
+export const dropFailedJobs = (db: Db, days: number): Promise<number> =>
+  inBatches(
+    db,
+    `select 1 from graphile_worker.complete_jobs(array(
+         select id from graphile_worker.jobs
+          where attempts >= max_attempts and locked_at is null and updated_at < now() - :days * interval '1 day'
+          limit :batch))`,
+    { days },
+  );
+
+const OPERATIONS = "drop_old_operations";
+
+/**
+ * Drops moves that ended long ago, except the last successful move of each card: stages later act
+ * for its actor. Stores how far it got; otherwise each run would read every remaining move.
+ */
+export async function dropOldOperations(db: Db, days: number): Promise<void> {
+  for (let isMore = true; isMore;) {
+    isMore = await transaction(db, async (trx) => {
+      const ended = await firstRow<{ until: string | null; count: number }>(
+        trx,
+        `with ended as (
+           select id, card_id, state, created_at, updated_at from operations
+            where state in ('done', 'refused', 'abandoned') and updated_at < now() - :days * interval '1 day'
+              and updated_at > coalesce((select done_until from repairs where name = :name), '-infinity')
+            order by updated_at limit :batch),
+         failed as (
+           delete from operations o using ended e where o.id = e.id and e.state <> 'done'),
+         earlier as (
+           delete from operations o using (
+             select card_id, max(created_at) as created_at from ended where state = 'done' group by card_id) last
+            where o.card_id = last.card_id and o.created_at < last.created_at and o.state = 'done')
+         select cast(max(updated_at) as text) as until, count(*) as count from ended`,
+        { days, name: OPERATIONS, batch: BATCH },
+      );
+      if (!ended?.until) return false;
+      await markRepaired(trx, OPERATIONS, ended.until);
+      return ended.count === BATCH;
+    });
+  }
+}
+
+/** Drops instances without a heartbeat for a day. */
+export const dropDeadInstances = (db: Db): Promise<number> =>
+  db("instances").where("seen_at", "<", db.raw("now() - interval '1 day'")).delete();

@@ -1,0 +1,184 @@
+import type { RepositoryRef } from "../../forge/forge.ts";
+import { firstRow, rows, type Db } from "../db/connect.ts";
+
+/** The branch of a release in a repository. */
+export interface ReleaseBranch {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  /** Null while the App is not installed. */
+  readonly ref: RepositoryRef | null;
+  readonly branchName: string;
+  /** The commit it is, or is about to be, cut from. */
+  readonly cutSha: string;
+  /** Its tip as we left it; null before it is known to be there. */
+  readonly headSha: string | null;
+}
+
+/** The branches of a release, those about to be cut among them, by the repository's name. */
+export async function listReleaseBranches(db: Db, releaseId: string): Promise<ReleaseBranch[]> {
+  return rows<ReleaseBranch>(
+    db,
+    `select b.repository_id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName",
+            b.cut_sha as "cutSha", b.head_sha as "headSha",
+            case when o.installation_id is null then null else json_build_object(
+               'installationId', o.installation_id, 'forgeId', p.forge_id, 'fullName', p.full_name) end as ref
+       from release_branches b
+       join repositories p on p.id = b.repository_id
+       join organizations o on o.id = p.organization_id
+      where b.release_id = :releaseId order by p.full_name`,
+    { releaseId },
+  );
+}
+
+/**
+ * Records where a branch will be cut, unless that is recorded already. Returns the recorded commit.
+ */
+export async function planReleaseBranch(
+  db: Db,
+  branch: { releaseId: string; repositoryId: string; branchName: string; cutSha: string },
+): Promise<string> {
+  const planned = await firstRow<{ cutSha: string }>(
+    db,
+    `insert into release_branches as b (release_id, repository_id, branch_name, cut_sha)
+     values (:releaseId, :repositoryId, :branchName, :cutSha)
+     on conflict (release_id, repository_id) do update set cut_sha = b.cut_sha
+     returning cut_sha as "cutSha"`,
+    branch,
+  );
+  return planned?.cutSha ?? branch.cutSha;
+}
+
+/** Records another commit to cut from when GitHub lost the first; keeps a branch that exists. */
+export async function planReleaseBranchAnew(
+  db: Db,
+  branch: { releaseId: string; repositoryId: string; cutSha: string },
+): Promise<void> {
+  await db("release_branches")
+    .where({ release_id: branch.releaseId, repository_id: branch.repositoryId, head_sha: null })
+    .update({ cut_sha: branch.cutSha });
+}
+
+/** Records the head commit of a release's branch. */
+export async function setReleaseBranchHead(
+  db: Db,
+  releaseId: string,
+  repositoryId: string,
+  headSha: string,
+): Promise<void> {
+  await db("release_branches")
+    .where({ release_id: releaseId, repository_id: repositoryId })
+    .update({ head_sha: headSha });
+}
+
+/** Forgets a release's branches in these repositories. */
+export async function removeReleaseBranches(
+  db: Db,
+  releaseId: string,
+  repositoryIds: readonly string[],
+): Promise<void> {
+  await db("release_branches")
+    .where({ release_id: releaseId })
+    .whereIn("repository_id", [...repositoryIds])
+    .delete();
+}
+
+/** A repository as a release concerns it. */
+export interface ReleaseRepository {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  /** The release's branch there, and its tip as we left it; null while it is not frozen. */
+  readonly branchName: string | null;
+  readonly headSha: string | null;
+  /** Whether a card of the release is linked to it. */
+  readonly holdsCards: boolean;
+}
+
+/** The repositories of the project of the release `r`, and those it has a branch in. */
+const REPOSITORIES = `
+  select p.id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName", b.head_sha as "headSha",
+         exists (select 1 from release_cards rc join card_repositories cr on cr.card_id = rc.card_id
+                  where rc.release_id = r.id and cr.repository_id = p.id) as "holdsCards"
+    from repositories p
+    left join release_branches b on b.release_id = r.id and b.repository_id = p.id and b.head_sha is not null
+   where p.project_id = r.project_id
+      or p.id in (select repository_id from release_branches where release_id = r.id)`;
+
+/** The same by name: `ReleaseRepository`s as JSON. */
+export const RELEASE_REPOSITORIES = `
+  (select coalesce(json_agg(told order by told."fullName"), '[]') from (${REPOSITORIES}) told)`;
+
+/** The repositories of a release's project, and those it has a branch in, by name. */
+export async function listReleaseRepositories(db: Db, releaseId: string): Promise<ReleaseRepository[]> {
+  return rows<ReleaseRepository>(
+    db,
+    `select told.* from releases r cross join lateral (${REPOSITORIES}) told
+      where r.id = :releaseId order by told."fullName"`,
+    { releaseId },
+  );
+}
+
+/** A branch of an open release, which needs its repository to stay. */
+interface OpenReleaseBranch {
+  readonly repositoryId: string;
+  readonly releaseName: string;
+  readonly branchName: string;
+}
+
+/** The branches of a project's open releases, in these repositories. */
+export async function listOpenReleaseBranches(
+  db: Db,
+  projectId: string,
+  repositoryIds: readonly string[],
+): Promise<OpenReleaseBranch[]> {
+  return rows<OpenReleaseBranch>(
+    db,
+    `select b.repository_id as "repositoryId", r.name as "releaseName", b.branch_name as "branchName"
+       from release_branches b join releases r on r.id = b.release_id
+      where r.project_id = :projectId and r.status = 'open' and b.repository_id = any(:repositoryIds)
+      order by r.id, b.branch_name`,
+    { projectId, repositoryIds: [...repositoryIds] },
+  );
+}
+
+/** Records that a pick is about to create its temporary branch in a repository. */
+export async function notePickBranch(db: Db, actionId: string, repositoryId: string): Promise<void> {
+  await db("pick_branches")
+    .insert({ action_id: actionId, repository_id: repositoryId })
+    .onConflict()
+    .ignore();
+}
+
+/** Records that a repository no longer has the temporary branches of these picks. */
+export async function forgetPickBranches(
+  db: Db,
+  actionIds: readonly string[],
+  repositoryId: string,
+): Promise<void> {
+  await db("pick_branches")
+    .where({ repository_id: repositoryId })
+    .whereIn("action_id", [...actionIds])
+    .delete();
+}
+
+/** A repository where picks that have ended may have left their branches. */
+export interface PickLeftovers {
+  readonly repositoryId: string;
+  readonly ref: RepositoryRef;
+  readonly actionIds: readonly string[];
+}
+
+/**
+ * Where ended picks may have left branches, without repositories that GitHub does not let us read.
+ */
+export async function listPickLeftovers(db: Db): Promise<PickLeftovers[]> {
+  return rows<PickLeftovers>(
+    db,
+    `select r.id as "repositoryId", array_agg(b.action_id) as "actionIds",
+            json_build_object('installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) as ref
+       from pick_branches b
+       join release_actions a on a.id = b.action_id and a.state <> 'running'
+       join repositories r on r.id = b.repository_id and r.connected
+       join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended
+      group by r.id, o.id order by r.id`,
+  );
+}

@@ -1,0 +1,240 @@
+import { column, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
+
+/** A card of a release as the API shows it. */
+export interface ReleaseCard {
+  readonly number: number;
+  readonly title: string;
+  /** Where it stands; null for a card deleted after the release was completed. */
+  readonly statusId: string | null;
+  /** When it was picked (ISO 8601); null for one that was in the scope before the freeze. */
+  readonly pickedAt: string | null;
+}
+
+/** The cards of the release `r`, by number: `ReleaseCard`s as JSON. */
+export const RELEASE_CARDS = `
+  (select coalesce(json_agg(json_build_object(
+                     'number', c.number, 'title', c.title,
+                     'statusId', case when c.deleted_at is null then c.stage_id end,
+                     'pickedAt', ${isoTime("rc.picked_at")}) order by c.number), '[]')
+     from release_cards rc join cards c on c.id = rc.card_id where rc.release_id = r.id)`;
+
+/** The ids of a release's cards by their numbers, in the order of those. */
+export async function mapReleaseCards(db: Db, releaseId: string): Promise<Map<number, string>> {
+  const found = await rows<{ number: number; id: string }>(
+    db,
+    `select c.number, c.id from release_cards rc join cards c on c.id = rc.card_id
+      where rc.release_id = :releaseId order by c.number`,
+    { releaseId },
+  );
+  return new Map(found.map(({ number, id }) => [number, id]));
+}
+
+/** Which of these numbers cards of a board have. */
+export async function listCardNumbers(
+  db: Db,
+  workspaceId: string,
+  numbers: readonly number[],
+): Promise<Set<number>> {
+  return new Set(
+    await column<number>(
+      db,
+      `select number from cards where workspace_id = :workspaceId and number = any(:numbers) and deleted_at is null`,
+      { workspaceId, numbers: [...numbers] },
+    ),
+  );
+}
+
+export interface ScopedCard {
+  readonly id: string;
+  readonly number: number;
+  readonly projectId: string;
+}
+
+/** The cards with these numbers, locked against deletion until the transaction ends, by number. */
+export async function holdCards(
+  trx: Trx,
+  workspaceId: string,
+  numbers: readonly number[],
+): Promise<ScopedCard[]> {
+  const found = await rows<ScopedCard>(
+    trx,
+    `select id, number, project_id as "projectId" from cards
+      where workspace_id = :workspaceId and number = any(:numbers) and deleted_at is null order by id for share`,
+    { workspaceId, numbers: [...numbers] },
+  );
+  return found.toSorted((a, b) => a.number - b.number);
+}
+
+/** The open release a card is in. */
+interface OpenScope {
+  readonly cardId: string;
+  readonly number: number;
+  readonly releaseId: string;
+  readonly releaseName: string;
+}
+
+/** In which open releases these cards are, by card number. */
+export async function listOpenScopes(db: Db, cardIds: readonly string[]): Promise<OpenScope[]> {
+  return rows<OpenScope>(
+    db,
+    `select rc.card_id as "cardId", c.number, r.id as "releaseId", r.name as "releaseName"
+       from release_cards rc join releases r on r.id = rc.release_id join cards c on c.id = rc.card_id
+      where rc.card_id = any(:cardIds) and rc.is_open order by c.number`,
+    { cardIds: [...cardIds] },
+  );
+}
+
+/** Replaces the cards of an open release, and returns the ids of those it did not have. */
+export async function saveReleaseCards(
+  trx: Trx,
+  releaseId: string,
+  cardIds: readonly string[],
+): Promise<Set<string>> {
+  await trx("release_cards")
+    .where({ release_id: releaseId })
+    .whereNotIn("card_id", [...cardIds])
+    .delete();
+  return new Set(
+    await column<string>(
+      trx,
+      `insert into release_cards (release_id, card_id)
+     select cast(:releaseId as uuid), card_id from unnest(cast(:cardIds as uuid[])) as chosen (card_id)
+     on conflict (release_id, card_id) do nothing
+     returning card_id as "cardId"`,
+      { releaseId, cardIds: [...cardIds] },
+    ),
+  );
+}
+
+/** Takes a card out of an open release. */
+export async function removeReleaseCard(db: Db, releaseId: string, cardId: string): Promise<void> {
+  await db("release_cards").where({ release_id: releaseId, card_id: cardId, is_open: true }).delete();
+}
+
+/** Takes a card into an open release, or marks one that is in it already, as picked now. */
+export async function pickReleaseCard(trx: Trx, releaseId: string, cardId: string): Promise<void> {
+  await trx.raw(
+    `insert into release_cards (release_id, card_id, picked_at) values (:releaseId, :cardId, now())
+     on conflict (release_id, card_id) do update set picked_at = now()`,
+    { releaseId, cardId },
+  );
+}
+
+/** Whether a card is in a release. */
+export async function isInRelease(db: Db, releaseId: string, cardId: string): Promise<boolean> {
+  const row = await db("release_cards").where({ release_id: releaseId, card_id: cardId }).first("card_id");
+  return row !== undefined;
+}
+
+/** A branch that still lacks a landed hotfix, or what was picked into a release from elsewhere. */
+export interface Backmerge {
+  readonly repositoryId: string;
+  readonly targetBranch: string;
+  readonly sha: string;
+  readonly actorId: string;
+  /** Null until its pull request was opened. */
+  readonly prNumber: number | null;
+}
+
+interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
+  readonly cardId: string;
+  /** The release it was picked into; left out of a hotfix. */
+  readonly releaseId?: string;
+}
+
+/** Records an open backmerge; an existing one changes only when something newer has landed. */
+export async function noteBackmerge(db: Db, backmerge: NewBackmerge): Promise<void> {
+  await db.raw(
+    `insert into backmerges as b (card_id, repository_id, target_branch, sha, actor_id, release_id)
+     values (:cardId, :repositoryId, :targetBranch, :sha, :actorId, :releaseId)
+     on conflict (card_id, repository_id, target_branch) do update
+       set sha = excluded.sha, actor_id = excluded.actor_id, release_id = excluded.release_id, branch_name = null,
+           pr_number = null, refusal = null, landed_at = now(), cleared_at = null
+     where b.sha <> excluded.sha`,
+    { releaseId: null, ...backmerge },
+  );
+}
+
+/** What is still open of a card. */
+export async function listOpenBackmerges(db: Db, cardId: string): Promise<Backmerge[]> {
+  return rows<Backmerge>(
+    db,
+    `select repository_id as "repositoryId", target_branch as "targetBranch", sha, actor_id as "actorId",
+            pr_number as "prNumber"
+       from backmerges where card_id = :cardId and cleared_at is null order by repository_id, target_branch`,
+    { cardId },
+  );
+}
+
+/** The cards a push to this branch may have served. */
+export async function listCardsWaitingFor(
+  db: Db,
+  repositoryId: string,
+  targetBranch: string,
+): Promise<string[]> {
+  return column<string>(
+    db,
+    `select card_id as "cardId" from backmerges
+      where repository_id = :repositoryId and target_branch = :targetBranch and cleared_at is null`,
+    { repositoryId, targetBranch },
+  );
+}
+
+/** Cards with something open that was not looked at for an hour, the longest waiting first. */
+export async function listForgottenBackmerges(db: Db, limit: number): Promise<string[]> {
+  const found = await rows<{ cardId: string }>(
+    db,
+    `select card_id as "cardId" from backmerges
+      where cleared_at is null and looked_at < now() - interval '1 hour'
+      order by looked_at limit :limit`,
+    { limit },
+  );
+  return [...new Set(found.map(({ cardId }) => cardId))];
+}
+
+type BackmergeKey = Pick<Backmerge, "repositoryId" | "targetBranch" | "sha"> & { readonly cardId: string };
+
+const columns = ({ cardId, repositoryId, targetBranch, sha }: BackmergeKey): Record<string, string> => ({
+  card_id: cardId,
+  repository_id: repositoryId,
+  target_branch: targetBranch,
+  sha,
+});
+
+export async function saveBackmergeOpened(
+  db: Db,
+  key: BackmergeKey,
+  opened: { readonly branchName: string; readonly prNumber: number },
+): Promise<void> {
+  await db("backmerges").where(columns(key)).update({
+    branch_name: opened.branchName,
+    pr_number: opened.prNumber,
+    refusal: null,
+    looked_at: db.fn.now(),
+  });
+}
+
+/** Keeps a backmerge open after an inspection; `refusal` is GitHub's reason for no pull request. */
+export async function saveBackmergeLook(db: Db, key: BackmergeKey, refusal: string | null): Promise<void> {
+  await db("backmerges").where(columns(key)).update({ refusal, looked_at: db.fn.now() });
+}
+
+/** The branch has it. */
+export async function clearBackmerge(db: Db, key: BackmergeKey): Promise<void> {
+  await db("backmerges").where(columns(key)).update({ cleared_at: db.fn.now() });
+}
+
+/** The pull request that brings a hotfix to a branch was merged, in whatever way. */
+export async function clearMergedBackmerge(
+  db: Db,
+  pull: { readonly repositoryId: string; readonly targetBranch: string; readonly prNumber: number },
+): Promise<void> {
+  await db("backmerges")
+    .where({
+      repository_id: pull.repositoryId,
+      target_branch: pull.targetBranch,
+      pr_number: pull.prNumber,
+      cleared_at: null,
+    })
+    .update({ cleared_at: db.fn.now() });
+}

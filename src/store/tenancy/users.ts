@@ -1,0 +1,164 @@
+import type { Role } from "../../flow/roles.ts";
+import type { ForgeAccount } from "../../forge/forge.ts";
+import { exists, firstRow, rows, type Db } from "../db/connect.ts";
+
+export type UserKind = "human" | "machine" | "agent";
+
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly avatarUrl: string | null;
+  readonly kind: UserKind;
+}
+
+/**
+ * What kind of user somebody is on a board, in SQL: an account registered there as an agent is one
+ * there, and nowhere else. `user` is an alias and `workspaceId` an expression, never input.
+ */
+export const kindOn = (workspaceId: string, user: string): string =>
+  `case when ${user}.kind = 'human' and exists (
+          select 1 from workspace_agents wa where wa.workspace_id = ${workspaceId} and wa.user_id = ${user}.id)
+        then 'agent' else ${user}.kind end`;
+
+/** A user as JSON, in SQL. `user` is an alias and `workspaceId` an expression, never input. */
+export const userJson = (workspaceId: string, user: string): string =>
+  `json_build_object('id', ${user}.id, 'name', ${user}.name, 'avatarUrl', ${user}.avatar_url,
+                     'kind', ${kindOn(workspaceId, user)})`;
+
+/** Adds the user an API credential writes as. */
+export async function insertMachineUser(db: Db, user: { id: string; name: string }): Promise<void> {
+  await db("users").insert({ id: user.id, kind: "machine", name: user.name });
+}
+
+/**
+ * The user of a forge account, made on first sight and renamed when the account was. `newId` is
+ * used only for a new one.
+ */
+export async function seeForgeUser(
+  db: Db,
+  account: ForgeAccount,
+  kind: UserKind,
+  newId: string,
+): Promise<User> {
+  const user = await firstRow<User>(
+    db,
+    `insert into users (id, kind, name, avatar_url, forge_account_id, login)
+     values (:newId, :kind, :login, :avatarUrl, :forgeId, :login)
+     on conflict (forge_account_id) do update
+       set login = excluded.login, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind
+     returning id, name, avatar_url as "avatarUrl", kind`,
+    {
+      newId,
+      kind,
+      login: account.login,
+      avatarUrl: account.avatarUrl,
+      forgeId: account.forgeId,
+    },
+  );
+  if (!user) throw new Error("an upsert that gave no row");
+  return user;
+}
+
+/** The account with this id of the forge's; null where nothing of it was ever heard. */
+export async function findForgeUser(db: Db, forgeId: number): Promise<{ readonly id: string } | null> {
+  return firstRow(db, "select id from users where forge_account_id = :forgeId", { forgeId });
+}
+
+export interface Member extends User {
+  readonly role: Role;
+}
+
+/** The members of a board, who has been one longest first. */
+export async function listMembers(db: Db, workspaceId: string): Promise<Member[]> {
+  return rows<Member>(
+    db,
+    `select u.id, u.name, u.avatar_url as "avatarUrl", ${kindOn("m.workspace_id", "u")} as kind, m.role
+       from memberships m join users u on u.id = m.user_id
+      where m.workspace_id = :workspaceId order by m.created_at, u.id`,
+    { workspaceId },
+  );
+}
+
+/** A member as the command line shows it. */
+interface MemberEntry {
+  readonly id: string;
+  /** Null for an API credential. */
+  readonly login: string | null;
+  readonly name: string;
+  readonly kind: User["kind"];
+  readonly role: Role;
+}
+
+/** The members of a board with their logins, who has been one longest first. */
+export async function listMemberEntries(db: Db, workspaceId: string): Promise<MemberEntry[]> {
+  return rows<MemberEntry>(
+    db,
+    `select u.id, u.login, u.name, ${kindOn("m.workspace_id", "u")} as kind, m.role
+       from memberships m join users u on u.id = m.user_id
+      where m.workspace_id = :workspaceId order by m.created_at, u.id`,
+    { workspaceId },
+  );
+}
+
+/** Removes the member with this login; false when there is none. */
+export async function removeMember(db: Db, workspaceId: string, login: string): Promise<boolean> {
+  return exists(
+    db,
+    `delete from memberships m using users u
+      where u.id = m.user_id and m.workspace_id = :workspaceId and lower(u.login) = lower(:login)
+     returning u.id`,
+    { workspaceId, login },
+  );
+}
+
+/** A GitHub account that is registered as an agent of a board. */
+interface RegisteredAgent {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly login: string;
+}
+
+/** Registers an account as an agent of a board. */
+export async function insertAgent(db: Db, workspaceId: string, userId: string): Promise<void> {
+  await db("workspace_agents")
+    .insert({ workspace_id: workspaceId, user_id: userId })
+    .onConflict(["workspace_id", "user_id"])
+    .ignore();
+}
+
+/** The accounts registered as agents, on one board or (null) on all, the oldest first. */
+export async function listAgents(db: Db, workspaceId: string | null): Promise<RegisteredAgent[]> {
+  return rows<RegisteredAgent>(
+    db,
+    `select wa.workspace_id as "workspaceId", u.id, u.login
+       from workspace_agents wa join users u on u.id = wa.user_id
+      where :workspaceId::uuid is null or wa.workspace_id = :workspaceId
+      order by wa.created_at, u.id`,
+    { workspaceId },
+  );
+}
+
+/** Unregisters the agent with this login; false when it was not registered. */
+export async function removeAgent(db: Db, workspaceId: string, login: string): Promise<boolean> {
+  return exists(
+    db,
+    `delete from workspace_agents wa using users u
+      where u.id = wa.user_id and wa.workspace_id = :workspaceId and lower(u.login) = lower(:login)
+     returning u.id`,
+    { workspaceId, login },
+  );
+}
+
+/** Whether a board has registered a forge account as an agent. */
+export async function isRegisteredAgent(
+  db: Db,
+  workspaceId: string,
+  forgeAccountId: number,
+): Promise<boolean> {
+  return exists(
+    db,
+    `select 1 from workspace_agents wa join users u on u.id = wa.user_id
+      where wa.workspace_id = :workspaceId and u.forge_account_id = :forgeAccountId`,
+    { workspaceId, forgeAccountId },
+  );
+}

@@ -1,0 +1,120 @@
+import type { Role } from "../../flow/roles.ts";
+import { column, firstRow, rows, type Db } from "../db/connect.ts";
+
+export interface Organization {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
+interface WorkspaceEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly organizationId: string;
+  readonly organizationSlug: string;
+  readonly organizationName: string;
+  readonly role: Role;
+}
+
+/** The boards a user is a member of, the oldest first. */
+export async function listWorkspacesOf(db: Db, userId: string): Promise<WorkspaceEntry[]> {
+  return rows<WorkspaceEntry>(
+    db,
+    `select w.id, w.name, w.slug, o.id as "organizationId", o.slug as "organizationSlug",
+            o.name as "organizationName", m.role
+       from memberships m
+       join workspaces w on w.id = m.workspace_id
+       join organizations o on o.id = w.organization_id
+      where m.user_id = :userId
+      order by w.created_at, w.id`,
+    { userId },
+  );
+}
+
+interface OrganizationEntry extends Organization {
+  readonly workspaceIds: readonly string[];
+}
+
+/** The organizations whose boards a user reaches, with only the boards it reaches. */
+export async function listOrganizationsOf(db: Db, userId: string): Promise<OrganizationEntry[]> {
+  return rows<OrganizationEntry>(
+    db,
+    `select o.id, o.name, o.slug, json_agg(w.id order by w.created_at, w.id) as "workspaceIds"
+       from memberships m
+       join workspaces w on w.id = m.workspace_id
+       join organizations o on o.id = w.organization_id
+      where m.user_id = :userId
+      group by o.id order by o.created_at, o.id`,
+    { userId },
+  );
+}
+
+export async function insertWorkspace(
+  db: Db,
+  workspace: { id: string; organizationId: string; name: string; slug: string },
+): Promise<void> {
+  await db("workspaces").insert({
+    id: workspace.id,
+    organization_id: workspace.organizationId,
+    name: workspace.name,
+    slug: workspace.slug,
+  });
+}
+
+/** Every board, the oldest first. */
+export async function listWorkspaces(db: Db): Promise<Omit<WorkspaceEntry, "role">[]> {
+  return rows<Omit<WorkspaceEntry, "role">>(
+    db,
+    `select w.id, w.name, w.slug, o.id as "organizationId", o.slug as "organizationSlug", o.name as "organizationName"
+       from workspaces w join organizations o on o.id = w.organization_id
+      order by w.created_at, w.id`,
+  );
+}
+
+/** A board with what the forge is asked by on its behalf. */
+interface WorkspaceHead {
+  readonly id: string;
+  /** Null while the App is not installed there. */
+  readonly installationId: number | null;
+}
+
+/** The board with this id, or null. */
+export async function findWorkspace(db: Db, workspaceId: string): Promise<WorkspaceHead | null> {
+  return firstRow<WorkspaceHead>(
+    db,
+    `select w.id, case when o.suspended then null else o.installation_id end as "installationId"
+       from workspaces w join organizations o on o.id = w.organization_id where w.id = :workspaceId`,
+    { workspaceId },
+  );
+}
+
+/** The organization with this slug however it is capitalized, as the forge takes logins; or null. */
+export async function findOrganization(db: Db, slug: string): Promise<Organization | null> {
+  return firstRow<Organization>(
+    db,
+    "select id, slug, name from organizations where lower(slug) = lower(:slug)",
+    { slug },
+  );
+}
+
+/** Hands out the next card number of a board. Holds the board's row until the transaction ends: call it last. */
+export async function takeCardNumber(db: Db, workspaceId: string): Promise<number> {
+  const taken = await firstRow<{ number: number }>(
+    db,
+    `update workspaces set next_card_number = next_card_number + 1 where id = :workspaceId
+     returning next_card_number - 1 as number`,
+    { workspaceId },
+  );
+  if (!taken) throw new Error(`no workspace ${workspaceId}`);
+  return taken.number;
+}
+
+/** The ids of an organization's boards, the oldest first. */
+export async function listWorkspacesOfOrganization(db: Db, organizationId: string): Promise<string[]> {
+  return column<string>(
+    db,
+    "select id from workspaces where organization_id = :organizationId order by created_at, id",
+    { organizationId },
+  );
+}
