@@ -4,17 +4,13 @@
  */
 import { z } from "zod";
 import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../forge.ts";
+import { account } from "./actor.ts";
 import { type Answer, type GitHubClient, shaped } from "./client.ts";
 import { missingPermissions } from "./permissions.ts";
 import { allPages, PAGE, succeeded } from "./repositories.ts";
 
 const appShape = z.looseObject({ slug: z.string() });
-const userShape = z.looseObject({
-  id: z.number(),
-  login: z.string(),
-  avatar_url: z.string().nullish(),
-  type: z.string().nullish(),
-});
+const typeShape = z.looseObject({ type: z.string().nullish() });
 const installationShape = z.looseObject({
   id: z.number(),
   account: z
@@ -33,8 +29,8 @@ export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity>
   const installed = await readInstallations(client);
   const usable = installed.find((installation) => !installation.suspended);
   const answer = await readUser(client, `${slug}[bot]`, usable?.installationId ?? null);
-  const bot = shaped(userShape, succeeded(answer));
-  return { botLogin: bot.login, botId: bot.id };
+  const { login, forgeId } = shaped(account, succeeded(answer));
+  return { botLogin: login, botId: forgeId };
 }
 
 export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {
@@ -57,12 +53,12 @@ export async function readInstallation(
 
 /** Null for an account that is gone. */
 function toInstallation(installation: z.infer<typeof installationShape>): ForgeInstallation | null {
-  const { id, account, suspended_at, permissions } = installation;
-  const login = account?.login ?? account?.slug;
-  if (!account || login === undefined) return null;
+  const { id, account: owner, suspended_at, permissions } = installation;
+  const login = owner?.login ?? owner?.slug;
+  if (!owner || login === undefined) return null;
   return {
     installationId: id,
-    account: { forgeId: account.id, login },
+    account: { forgeId: owner.id, login },
     suspended: suspended_at !== undefined && suspended_at !== null,
     missingPermissions: missingPermissions(permissions),
   };
@@ -76,12 +72,6 @@ export async function readAccount(
 ): Promise<ForgeAccount | null> {
   const answer = await readUser(client, login, installationId);
   if (answer.status === 404) return null;
-  const account = shaped(userShape, succeeded(answer));
-  if (account.type === "Organization") return null;
-  return {
-    forgeId: account.id,
-    login: account.login,
-    avatarUrl: account.avatar_url ?? null,
-    isBot: account.type === "Bot",
-  };
+  const found = shaped(account, succeeded(answer));
+  return shaped(typeShape, answer).type === "Organization" ? null : found;
 }

@@ -1,7 +1,31 @@
+/** Accounts and times, as webhooks, REST and GraphQL give them. */
 import { z } from "zod";
 import type { ForgeAccount } from "../forge.ts";
 
-/** Who did something, as GraphQL tells it. */
+/** A time in ISO 8601; null where there is none. */
+export const time = z.string().nullish().transform(isoTime);
+
+export function isoTime(value: string | number | null | undefined): string | null {
+  const at = new Date(value ?? Number.NaN);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}
+
+/** An account in webhooks and REST answers. */
+export const account = z
+  .looseObject({
+    id: z.int(),
+    login: z.string(),
+    avatar_url: z.string().nullish(),
+    type: z.string().nullish(),
+  })
+  .transform(({ id, login, avatar_url, type }): ForgeAccount => ({
+    forgeId: id,
+    login,
+    avatarUrl: avatar_url ?? null,
+    isBot: type === "Bot",
+  }));
+
+/** An account in GraphQL answers. */
 export const WHO = /* GraphQL */ `
   fragment Who on Actor {
     kind: __typename
@@ -16,25 +40,18 @@ export const WHO = /* GraphQL */ `
   }
 `;
 
+/** What `WHO` brings. GraphQL leaves out the `[bot]` at the end of a bot's login. */
 export const who = z
   .looseObject({
     kind: z.string(),
     login: z.string(),
     avatarUrl: z.string().nullish(),
-    databaseId: z.number().nullish(),
+    databaseId: z.number(),
   })
-  .nullish()
+  .transform(({ kind, login, avatarUrl, databaseId: forgeId }): ForgeAccount => {
+    const isBot = kind === "Bot";
+    const name = isBot && !login.endsWith("[bot]") ? `${login}[bot]` : login;
+    return { forgeId, login: name, avatarUrl: avatarUrl ?? null, isBot };
+  })
+  .nullable()
   .catch(null);
-
-/** GraphQL leaves out the `[bot]` that GitHub puts behind a bot's login everywhere else. */
-export function toAccount(actor: z.infer<typeof who>): ForgeAccount | null {
-  if (!actor || actor.databaseId === null || actor.databaseId === undefined) return null;
-  const isBot = actor.kind === "Bot";
-  const login = isBot && !actor.login.endsWith("[bot]") ? `${actor.login}[bot]` : actor.login;
-  return { forgeId: actor.databaseId, login, avatarUrl: actor.avatarUrl ?? null, isBot };
-}
-
-export function isoTime(value: string | null | undefined): string | null {
-  const at = new Date(value ?? Number.NaN);
-  return Number.isNaN(at.getTime()) ? null : at.toISOString();
-}

@@ -1,14 +1,19 @@
 import { z } from "zod";
 import type { CheckDetails, CheckNote } from "../forge.ts";
-import { checkRunShape, nameOf, newestOfEachSeries, outcomeOf, REPORT, statusShape } from "./checks.ts";
+import { checkRunShape, newestOfEachSeries, REPORT, reportOf, statusShape } from "./checks.ts";
+import { nodesOf, wordOf } from "./graphql-answer.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
-const annotationShape = z.looseObject({
-  path: z.string(),
-  annotationLevel: z.string().nullish(),
-  message: z.string(),
-  location: z.looseObject({ start: z.looseObject({ line: z.int() }) }),
-});
+const noteShape = z
+  .looseObject({
+    path: z.string(),
+    annotationLevel: wordOf(["notice", "warning", "failure"]).catch("notice"),
+    message: z.string(),
+    location: z.looseObject({ start: z.looseObject({ line: z.int() }) }),
+  })
+  .transform(({ path, annotationLevel: level, message, location }): CheckNote => {
+    return { path, line: location.start.line, level, message };
+  });
 
 const runShape = checkRunShape.extend({
   id: z.string(),
@@ -16,7 +21,7 @@ const runShape = checkRunShape.extend({
   detailsUrl: z.string().nullish(),
   title: z.string().nullish(),
   summary: z.string().nullish(),
-  annotations: z.looseObject({ nodes: z.array(annotationShape.nullable()).nullable() }).nullish(),
+  annotations: z.looseObject({ nodes: nodesOf(noteShape) }).nullish(),
 });
 const detailedStatusShape = statusShape.extend({
   id: z.string(),
@@ -26,7 +31,6 @@ const detailedStatusShape = statusShape.extend({
 const reportShape = z.union([runShape, detailedStatusShape]);
 
 type Report = z.infer<typeof reportShape>;
-type Annotation = z.infer<typeof annotationShape>;
 
 /** Annotations are asked for with every run, since a failing one is only known by the answer: still one call. */
 const NOTES_PER_RUN = 20;
@@ -85,34 +89,19 @@ export const CHECKS: PullRequestList<Report, CheckDetails> = {
 /** What is listed agrees with the state that is told of the commit: the newest report of each series. */
 function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
   return newestOfEachSeries(reports).map((report) => {
-    const state = outcomeOf(report);
+    const { name, outcome: state } = reportOf(report);
     const isStatus = report.kind === "StatusContext";
     return {
       id: report.id,
-      name: nameOf(report),
+      name,
       state,
       url: isStatus
         ? webAddress(report.targetUrl)
         : (webAddress(report.detailsUrl) ?? webAddress(report.url)),
       summary: (isStatus ? report.description : report.summary || report.title) || null,
-      notes: isStatus || state !== "failing" ? [] : notesOf(report.annotations?.nodes ?? []),
+      notes: isStatus || state !== "failing" ? [] : (report.annotations?.nodes.slice(0, NOTES_PER_RUN) ?? []),
     };
   });
-}
-
-function notesOf(annotations: readonly (Annotation | null)[]): CheckNote[] {
-  const given = annotations.filter((annotation) => annotation !== null).slice(0, NOTES_PER_RUN);
-  return given.map(({ path, annotationLevel, message, location }) => ({
-    path,
-    line: location.start.line,
-    level: levelOf(annotationLevel),
-    message,
-  }));
-}
-
-function levelOf(word: string | null | undefined): CheckNote["level"] {
-  const level = word?.toLowerCase();
-  return level === "failure" || level === "warning" ? level : "notice";
 }
 
 /** Whoever reports a check chooses the address, and readers will click on it. */

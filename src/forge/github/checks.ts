@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type CheckOutcome, checksState, outcomeOfCheckRun, outcomeOfStatus } from "../../flow/checks.ts";
 import type { ChecksSummary } from "../../flow/facts.ts";
 import type { InspectedCheck } from "../forge.ts";
+import { nodesOf, pageInfoShape } from "./graphql-answer.ts";
 
 /** What every reader of checks asks about one. */
 export const REPORT = /* GraphQL */ `
@@ -41,23 +42,14 @@ export const statusShape = z.looseObject({
   createdAt: z.string().nullish(),
 });
 
-/** Where a page of a connection ends. */
-export const pageInfoShape = z.looseObject({ hasNextPage: z.boolean(), endCursor: z.string().nullish() });
+const contextShape = z.union([checkRunShape, statusShape]);
+export type CheckContext = z.infer<typeof contextShape>;
 
-export const contextsShape = z.looseObject({
-  pageInfo: pageInfoShape,
-  nodes: z.array(z.union([checkRunShape, statusShape]).nullable()).nullable(),
-});
-
+export const contextsShape = z.looseObject({ pageInfo: pageInfoShape, nodes: nodesOf(contextShape) });
 export type Contexts = z.infer<typeof contextsShape>;
-export type CheckContext = NonNullable<NonNullable<Contexts["nodes"]>[number]>;
 
-/** One state for a commit's checks and statuses. */
-export function summarizeChecks(contexts: readonly CheckContext[]): ChecksSummary {
-  const reports = newestOfEachSeries(contexts).map((context) => ({
-    name: nameOf(context),
-    outcome: outcomeOf(context),
-  }));
+/** One state for a commit's checks and statuses, of each series the newest. */
+export function summarizeChecks(reports: readonly InspectedCheck[]): ChecksSummary {
   const named = (outcome: CheckOutcome): string[] => [
     ...new Set(reports.filter((report) => report.outcome === outcome).map((report) => report.name)),
   ];
@@ -72,35 +64,27 @@ export function summarizeChecks(contexts: readonly CheckContext[]): ChecksSummar
 export function newestOfEachSeries<Context extends CheckContext>(contexts: readonly Context[]): Context[] {
   const newest = new Map<string, Context>();
   for (const context of contexts) {
-    const series = seriesOf(context);
+    const { source, appId, name } = reportOf(context);
+    const series = `${source} ${appId ?? ""} ${name}`;
     const known = newest.get(series);
     if (known === undefined || ageOf(context) >= ageOf(known)) newest.set(series, context);
   }
   return [...newest.values()];
 }
 
-export function nameOf(context: CheckContext): string {
-  return context.kind === "StatusContext" ? context.context : context.name;
-}
-
-export function outcomeOf(context: CheckContext): CheckOutcome {
-  return context.kind === "StatusContext"
-    ? outcomeOfStatus(context.state)
-    : outcomeOfCheckRun(context.status, context.conclusion ?? null);
-}
-
 /** A report as it is kept: one of a status has no number in GraphQL. */
 export function reportOf(context: CheckContext): InspectedCheck {
-  const common = { name: nameOf(context), outcome: outcomeOf(context) };
-  if (context.kind === "StatusContext") return { source: "status", appId: null, forgeId: null, ...common };
-  const appId = context.checkSuite?.app?.databaseId ?? null;
-  return { source: "check_run", appId, forgeId: context.databaseId ?? null, ...common };
-}
-
-function seriesOf(context: CheckContext): string {
-  return context.kind === "StatusContext"
-    ? `status ${context.context}`
-    : `check_run ${context.checkSuite?.app?.databaseId ?? ""} ${context.name}`;
+  if (context.kind === "StatusContext") {
+    const { context: name, state } = context;
+    return { source: "status", name, appId: null, forgeId: null, outcome: outcomeOfStatus(state) };
+  }
+  return {
+    source: "check_run",
+    name: context.name,
+    appId: context.checkSuite?.app?.databaseId ?? null,
+    forgeId: context.databaseId ?? null,
+    outcome: outcomeOfCheckRun(context.status, context.conclusion ?? null),
+  };
 }
 
 /** Grows from report to report of one series. */

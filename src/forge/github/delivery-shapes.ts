@@ -3,18 +3,9 @@
  * account, a fork or a commit is gone (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
  */
 import { z } from "zod";
+import { account, isoTime, time } from "./actor.ts";
 
-export const account = z
-  .looseObject({
-    id: z.int(),
-    login: z.string(),
-    avatar_url: z.string().nullish(),
-    type: z.string().nullish(),
-  })
-  .nullish()
-  .catch(null);
-
-export type DeliveredAccount = z.infer<typeof account>;
+const accountIfAny = account.nullable().catch(null);
 
 /** What is around every event. */
 export const envelope = z.looseObject({
@@ -23,18 +14,28 @@ export const envelope = z.looseObject({
   repository: z.looseObject({ id: z.int() }).nullish().catch(null),
 });
 
+const repositoryShape = z.looseObject({
+  id: z.int(),
+  full_name: z.string(),
+  default_branch: z.string().catch("main"),
+});
+
 export const fromRepository = z.looseObject({
   action: z.string().optional().catch(undefined),
-  repository: z.looseObject({
-    id: z.int(),
-    full_name: z.string(),
-    default_branch: z.string().catch("main"),
-  }),
+  repository: repositoryShape,
   installation: z.looseObject({ id: z.int() }).nullish().catch(null),
-  sender: account,
+  sender: accountIfAny,
 });
 
 export const push = fromRepository.extend({
+  repository: repositoryShape.extend({
+    /** In pushes it is in seconds since 1970, everywhere else it is a text. */
+    pushed_at: z
+      .union([z.number().transform((seconds) => seconds * 1_000), z.string()])
+      .nullable()
+      .catch(null)
+      .transform(isoTime),
+  }),
   ref: z.string(),
   before: z.string(),
   after: z.string(),
@@ -57,16 +58,16 @@ export const pullRequest = fromRepository.extend({
     number: z.int32(),
     node_id: z.string(),
     title: z.string().nullish(),
-    user: account,
+    user: accountIfAny,
     state: z.string().nullish(),
     draft: z.boolean().nullish(),
     merged: z.boolean().nullish(),
-    merged_by: account,
+    merged_by: accountIfAny,
     merge_commit_sha: z.string().nullish(),
-    created_at: z.string().nullish(),
-    updated_at: z.string().nullish(),
-    closed_at: z.string().nullish(),
-    merged_at: z.string().nullish(),
+    created_at: time,
+    updated_at: time,
+    closed_at: time,
+    merged_at: time,
     head: z.looseObject({ ref: z.string(), sha: z.string(), repo: repositoryId }),
     base: z.looseObject({ ref: z.string() }),
   }),
@@ -77,27 +78,24 @@ export const review = fromRepository.extend({
     id: z.int(),
     state: z.string(),
     body: z.string().nullish().catch(null),
-    submitted_at: z.string().nullish(),
-    updated_at: z.string().nullish(),
-    user: account,
+    submitted_at: time,
+    updated_at: time,
   }),
   pull_request: z.looseObject({
     number: z.int32(),
-    updated_at: z.string().nullish(),
+    updated_at: time,
     head: z.looseObject({ ref: z.string(), repo: repositoryId }).nullish().catch(null),
   }),
 });
-
-export const reviewState = z.enum(["approved", "changes_requested", "commented", "dismissed", "pending"]);
 
 export const issueComment = fromRepository.extend({
   issue: z.looseObject({ number: z.int32(), pull_request: z.looseObject({}).nullish() }),
   comment: z.looseObject({
     id: z.int(),
     body: z.string().nullish(),
-    user: account,
-    created_at: z.string().nullish(),
-    updated_at: z.string().nullish(),
+    user: accountIfAny,
+    created_at: time,
+    updated_at: time,
   }),
 });
 
@@ -108,8 +106,8 @@ export const checkRun = fromRepository.extend({
     head_sha: z.string(),
     status: z.string(),
     conclusion: z.string().nullish(),
-    started_at: z.string().nullish(),
-    completed_at: z.string().nullish(),
+    started_at: time,
+    completed_at: time,
     app: z.looseObject({ id: z.int() }).nullish().catch(null),
     check_suite: z.looseObject({ head_branch: z.string().nullish() }).nullish().catch(null),
     pull_requests: z
@@ -123,7 +121,7 @@ export const status = fromRepository.extend({
   sha: z.string(),
   context: z.string(),
   state: z.string(),
-  created_at: z.string().nullish(),
-  updated_at: z.string().nullish(),
+  created_at: time,
+  updated_at: time,
   branches: z.array(z.looseObject({ name: z.string() })).catch([]),
 });

@@ -20,6 +20,20 @@ const answerShape = z.looseObject({
 
 export type GraphqlError = z.infer<typeof errorShape>;
 
+/** Where a page of a connection ends. */
+export const pageInfoShape = z.looseObject({ hasNextPage: z.boolean(), endCursor: z.string().nullish() });
+
+/** The nodes of a connection, without those that may not be seen. */
+export const nodesOf = <Node>(node: z.ZodType<Node>) =>
+  z
+    .array(node.nullable())
+    .nullable()
+    .transform((nodes) => (nodes ?? []).filter((each) => each !== null));
+
+/** An enumeration in the lower case that Trunkline uses. */
+export const wordOf = <const Word extends string>(words: readonly Word[]) =>
+  z.string().toLowerCase().pipe(z.enum(words));
+
 /** GraphQL refuses with status 200 and errors beside, or instead of, the data. */
 export function graphqlOutcome(answer: Answer): Ordered<z.infer<typeof answerShape>> {
   if (answer.status >= 400) return { ok: false, refusal: refusalOf(answer.status, answer.body) };

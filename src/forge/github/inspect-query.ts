@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { BranchQuestion, InspectOptions } from "../forge.ts";
-import { who, WHO } from "./actor.ts";
+import { time, who, WHO } from "./actor.ts";
 import { contextsShape, REPORT } from "./checks.ts";
+import { nodesOf, wordOf } from "./graphql-answer.ts";
 import type { QuestionKind } from "./repository-questions.ts";
 import { SAID_ON, saidOnShape } from "./said.ts";
 
@@ -111,7 +112,7 @@ export const MORE_CHECKS = /* GraphQL */ `
 const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
 const newestShape = z
   .looseObject({
-    committedDate: z.string().nullish(),
+    committedDate: time,
     author: z
       .looseObject({
         email: z.string().nullish(),
@@ -127,20 +128,20 @@ const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).null
 const pull = z.looseObject({
   id: z.string(),
   number: z.number(),
-  state: z.enum(["OPEN", "CLOSED", "MERGED"]),
+  state: wordOf(["open", "closed", "merged"]),
   isDraft: z.boolean(),
   baseRefName: z.string(),
   headRefName: z.string(),
   headRefOid: z.string(),
   headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
-  mergeable: z.enum(["MERGEABLE", "CONFLICTING", "UNKNOWN"]).catch("UNKNOWN"),
-  reviewDecision: z.enum(["APPROVED", "CHANGES_REQUESTED", "REVIEW_REQUIRED"]).nullish(),
+  mergeable: wordOf(["mergeable", "conflicting", "unknown"]).catch("unknown"),
+  reviewDecision: wordOf(["approved", "changes_requested", "review_required"]).nullish(),
   isInMergeQueue: z.boolean().nullish(),
   title: z.string().catch(""),
-  createdAt: z.string().nullish(),
-  updatedAt: z.string().nullish(),
-  closedAt: z.string().nullish(),
-  mergedAt: z.string().nullish(),
+  createdAt: time,
+  updatedAt: time,
+  closedAt: time,
+  mergedAt: time,
   author: who,
   mergedBy: who,
   mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
@@ -154,8 +155,8 @@ const repositoryAnswer = z.looseObject({
   defaultBranchRef: z.looseObject({ name: z.string() }).nullable(),
   target: target.nullish(),
   head: head.nullish(),
-  pullRequests: z.looseObject({ nodes: z.array(pull.nullable()).nullable() }).nullish(),
-  lastChanged: z.looseObject({ nodes: z.array(saidOnShape.nullable()).nullable() }).nullish(),
+  pullRequests: z.looseObject({ nodes: nodesOf(pull) }).nullish(),
+  lastChanged: z.looseObject({ nodes: nodesOf(saidOnShape) }).nullish(),
 });
 
 export const moreChecksAnswer = z.looseObject({

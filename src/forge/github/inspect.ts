@@ -5,7 +5,6 @@ import type {
   InspectOptions,
   NewestCommit,
 } from "../forge.ts";
-import { isoTime, toAccount } from "./actor.ts";
 import { type CheckContext, type Contexts, newestOfEachSeries, reportOf, summarizeChecks } from "./checks.ts";
 import { type Caller, type GitHubClient, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
@@ -26,14 +25,6 @@ const PER_CALL = 25;
 /** A commit with more than 2,000 checks is judged by the first 2,000. */
 const MAX_PAGES = 20;
 
-const STATES = { OPEN: "open", CLOSED: "closed", MERGED: "merged" } as const;
-const MERGEABLE = { MERGEABLE: "mergeable", CONFLICTING: "conflicting", UNKNOWN: "unknown" } as const;
-const DECISIONS = {
-  APPROVED: "approved",
-  CHANGES_REQUESTED: "changes_requested",
-  REVIEW_REQUIRED: "review_required",
-} as const;
-
 /** What several branches look like now, in the order asked: one call for each installation. */
 export const inspect = (
   client: GitHubClient,
@@ -49,8 +40,8 @@ async function toBranchAnswer(
 ): Promise<BranchAnswer> {
   const defaultBranch = answer.defaultBranchRef?.name ?? (await defaultBranchOf(caller, answer));
   const isOurs = isFrom(question, answer);
-  const ours = nodesOf(answer.pullRequests).filter(isOurs);
-  const [lastChanged] = nodesOf(answer.lastChanged).filter(isOurs);
+  const ours = answer.pullRequests?.nodes.filter(isOurs) ?? [];
+  const lastChanged = answer.lastChanged?.nodes.find(isOurs);
   return {
     repository: { forgeId: answer.databaseId, fullName: answer.nameWithOwner, defaultBranch },
     target: {
@@ -72,7 +63,7 @@ function newestOf(commit: NewestAnswer): NewestCommit | null {
   if (!commit) return null;
   const inAddress = ADDRESS.exec(commit.author?.email ?? "")?.[1];
   const authorId = commit.author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
-  return { authorId, at: isoTime(commit.committedDate) };
+  return { authorId, at: commit.committedDate };
 }
 
 /** A fork's branch may bear the same name, and filters are not to be trusted. */
@@ -87,39 +78,39 @@ async function defaultBranchOf(caller: Caller, answer: RepositoryAnswer): Promis
 }
 
 async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<InspectedPullRequest> {
-  const contexts = await checksOf(caller, pull);
+  const reports = newestOfEachSeries(await checksOf(caller, pull)).map(reportOf);
   return {
     number: pull.number,
     nodeId: pull.id,
-    state: STATES[pull.state],
+    state: pull.state,
     isDraft: pull.isDraft,
     targetBranch: pull.baseRefName,
     headSha: pull.headRefOid,
-    mergeable: MERGEABLE[pull.mergeable],
-    reviewDecision: pull.reviewDecision ? DECISIONS[pull.reviewDecision] : null,
+    mergeable: pull.mergeable,
+    reviewDecision: pull.reviewDecision ?? null,
     isInMergeQueue: pull.isInMergeQueue ?? false,
-    mergeSha: pull.state === "MERGED" ? (pull.mergeCommit?.oid ?? null) : null,
-    isMergedByPerson: toAccount(pull.mergedBy)?.isBot === false,
-    checks: summarizeChecks(contexts),
+    mergeSha: pull.state === "merged" ? (pull.mergeCommit?.oid ?? null) : null,
+    isMergedByPerson: pull.mergedBy?.isBot === false,
+    checks: summarizeChecks(reports),
     title: pull.title,
-    openedAt: isoTime(pull.createdAt),
-    updatedAt: isoTime(pull.updatedAt),
-    closedAt: isoTime(pull.closedAt),
-    mergedAt: isoTime(pull.mergedAt),
-    author: toAccount(pull.author),
-    mergedBy: toAccount(pull.mergedBy),
-    reports: newestOfEachSeries(contexts).map(reportOf),
+    openedAt: pull.createdAt,
+    updatedAt: pull.updatedAt,
+    closedAt: pull.closedAt,
+    mergedAt: pull.mergedAt,
+    author: pull.author,
+    mergedBy: pull.mergedBy,
+    reports,
   };
 }
 
 async function checksOf(caller: Caller, pull: PullAnswer): Promise<CheckContext[]> {
   let page = pull.statusCheckRollup?.contexts;
   if (page === undefined) return [];
-  const contexts = nodesOf(page);
-  for (let pages = 1; pages < MAX_PAGES && page.pageInfo.hasNextPage && pull.state === "OPEN"; pages++) {
+  const contexts = [...page.nodes];
+  for (let pages = 1; pages < MAX_PAGES && page.pageInfo.hasNextPage && pull.state === "open"; pages++) {
     const next = await moreChecks(caller, pull.id, page.pageInfo.endCursor ?? "");
     if (next === null) break;
-    contexts.push(...nodesOf(next));
+    contexts.push(...next.nodes);
     page = next;
   }
   return contexts;
@@ -134,7 +125,3 @@ async function moreChecks(caller: Caller, pullRequestId: string, after: string):
   const { node } = shaped(moreChecksAnswer, { ...answer, body: data });
   return node?.statusCheckRollup?.contexts ?? null;
 }
-
-const nodesOf = <Node>(
-  connection: { readonly nodes: readonly (Node | null)[] | null } | null | undefined,
-): Node[] => (connection?.nodes ?? []).filter((node) => node !== null);

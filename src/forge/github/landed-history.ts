@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { HistoryQuestion, LandedCommit, LandedHistory } from "../releasing.ts";
-import { pageInfoShape } from "./checks.ts";
 import type { GitHubRepository } from "./github-repository.ts";
+import { pageInfoShape } from "./graphql-answer.ts";
 import { valueOf } from "./repositories.ts";
 import { askRepository, type Question, type QuestionKind } from "./repository-questions.ts";
 

@@ -1,10 +1,9 @@
 /** The checks or reviews of several pull requests, asked live and read to their end. */
 import { z } from "zod";
 import { type Asked, ForgeUnavailable, type PullRequestQuestion } from "../forge.ts";
-import { pageInfoShape } from "./checks.ts";
 import { type Caller, type GitHubClient } from "./client.ts";
 import { isUnanswered } from "./failures.ts";
-import { graphqlData } from "./graphql-answer.ts";
+import { graphqlData, nodesOf, pageInfoShape } from "./graphql-answer.ts";
 import {
   askRepositories,
   byInstallation,
@@ -48,10 +47,10 @@ export const NO_ITEMS: Page<never> = { items: [], next: null };
 /** A connection as a page. */
 export const pageOf = <Item>(item: z.ZodType<Item>): z.ZodType<Page<Item>> =>
   z
-    .looseObject({ pageInfo: pageInfoShape, nodes: z.array(item.nullable()).nullable() })
+    .looseObject({ pageInfo: pageInfoShape, nodes: nodesOf(item) })
     .refine(({ pageInfo }) => !pageInfo.hasNextPage || pageInfo.endCursor, "a next page, but not where")
     .transform(({ pageInfo, nodes }) => ({
-      items: (nodes ?? []).filter((node) => node !== null),
+      items: nodes,
       next: pageInfo.hasNextPage ? (pageInfo.endCursor ?? null) : null,
     }));
 

@@ -1,14 +1,22 @@
 import { z } from "zod";
 import type { Review } from "../forge.ts";
+import { wordOf } from "./graphql-answer.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
-const reviewShape = z.looseObject({
-  state: z.enum(["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"]),
-  body: z.string(),
-  author: z.looseObject({ kind: z.string(), login: z.string() }).nullish(),
-});
+/** GitHub's words for a review; it writes them in either case. */
+export const reviewState = wordOf(["approved", "changes_requested", "commented", "dismissed", "pending"]);
 
-type ReviewAnswer = z.infer<typeof reviewShape>;
+/** GraphQL leaves out the `[bot]` at the end of a bot's login; a deleted account has no author. */
+const reviewShape = z
+  .looseObject({
+    state: reviewState,
+    body: z.string(),
+    author: z.looseObject({ kind: z.string(), login: z.string() }).nullish(),
+  })
+  .transform(({ state, body, author }): Review => {
+    const login = author?.kind === "Bot" ? `${author.login}[bot]` : author?.login;
+    return { author: login ?? "ghost", state, body };
+  });
 
 const REVIEW_PAGE = /* GraphQL */ `
   fragment ReviewPage on PullRequestReviewConnection {
@@ -28,30 +36,12 @@ const REVIEW_PAGE = /* GraphQL */ `
 `;
 
 /** A pull request's reviews, which GitHub lists in the order of time. */
-export const REVIEWS: PullRequestList<ReviewAnswer, Review> = {
+export const REVIEWS: PullRequestList<Review, Review> = {
   name: "Reviews",
   select: (page) => `reviews(${page}) { ...ReviewPage }`,
   fragments: REVIEW_PAGE,
   shape: z
     .looseObject({ id: z.string(), reviews: pageOf(reviewShape).nullish() })
     .transform(({ id, reviews }) => ({ id, page: reviews ?? NO_ITEMS })),
-  tell: (reviews) => reviews.map(toReview),
+  tell: (reviews) => reviews,
 };
-
-const STATES = {
-  APPROVED: "approved",
-  CHANGES_REQUESTED: "changes_requested",
-  COMMENTED: "commented",
-  DISMISSED: "dismissed",
-  PENDING: "pending",
-} as const satisfies Record<ReviewAnswer["state"], Review["state"]>;
-
-function toReview({ author, state, body }: ReviewAnswer): Review {
-  return { author: loginOf(author), state: STATES[state], body };
-}
-
-/** GraphQL leaves out the `[bot]` that webhooks and REST put behind a bot's login; nobody stands for a deleted account. */
-function loginOf(author: ReviewAnswer["author"]): string {
-  if (!author) return "ghost";
-  return author.kind === "Bot" ? `${author.login}[bot]` : author.login;
-}

@@ -1,18 +1,9 @@
 import type { z } from "zod";
 import { outcomeOfCheckRun, outcomeOfStatus } from "../../flow/checks.ts";
-import type {
-  CheckReported,
-  Commented,
-  ForgeEvent,
-  Irrelevant,
-  PullRequestEvent,
-  Pushed,
-  RepositoryChanged,
-  ReviewSubmitted,
-} from "../events.ts";
-import type { ForgeAccount } from "../forge.ts";
+import type { ForgeEvent, PullRequestEvent } from "../events.ts";
 import { TEMPORARY_BRANCHES } from "../releasing.ts";
 import * as shapes from "./delivery-shapes.ts";
+import { reviewState } from "./reviews.ts";
 
 export interface TranslatedDelivery {
   readonly deliveryEvent: ForgeEvent;
@@ -22,7 +13,7 @@ export interface TranslatedDelivery {
   readonly reason?: string;
 }
 
-const IRRELEVANT: Irrelevant = { type: "irrelevant" };
+const IRRELEVANT: ForgeEvent = { type: "irrelevant" };
 const BRANCH_PREFIX = "refs/heads/";
 const ZEROS = /^0+$/;
 
@@ -79,12 +70,12 @@ function read<T>(shape: z.ZodType<T>, payload: unknown): T {
   throw new Unreadable(`${issue?.path.join(".") || "payload"}: ${issue?.code ?? "unreadable"}`);
 }
 
-function translatePush(payload: unknown): Pushed | null {
+function translatePush(payload: unknown): ForgeEvent | null {
   const push = read(shapes.push, payload);
   if (!push.ref.startsWith(BRANCH_PREFIX) || shortName(push.ref).startsWith(TEMPORARY_BRANCHES)) return null;
   return {
     type: "pushed",
-    ...about(push, pushedAt(push.repository.pushed_at)),
+    ...about(push, push.repository.pushed_at),
     branchName: shortName(push.ref),
     before: push.created || ZEROS.test(push.before) ? null : push.before,
     after: push.deleted || ZEROS.test(push.after) ? null : push.after,
@@ -95,7 +86,7 @@ function translatePush(payload: unknown): Pushed | null {
 
 type DeliveredPullRequest = z.infer<typeof shapes.pullRequest>;
 
-function translatePullRequest(payload: unknown): PullRequestEvent | null {
+function translatePullRequest(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.pullRequest, payload);
   const action = actionOf(delivered);
   if (action === null) return null;
@@ -104,19 +95,19 @@ function translatePullRequest(payload: unknown): PullRequestEvent | null {
   const at = action in times ? times[action as keyof typeof times] : null;
   return {
     type: "pull_request",
-    ...about(delivered, isoTime(at ?? pull.updated_at)),
+    ...about(delivered, at ?? pull.updated_at),
     action,
     number: pull.number,
     nodeId: pull.node_id,
     title: pull.title ?? "",
-    author: toAccount(pull.user),
+    author: pull.user,
     isDraft: pull.draft ?? false,
     headBranch: shortName(pull.head.ref),
     headSha: pull.head.sha,
     headRepositoryId: pull.head.repo?.id ?? null,
     targetBranch: shortName(pull.base.ref),
     mergeSha: action === "merged" ? (pull.merge_commit_sha ?? null) : null,
-    mergedBy: toAccount(pull.merged_by),
+    mergedBy: pull.merged_by,
     isDoubtful: action === "closed" && (pull.state === "open" || typeof pull.merged !== "boolean"),
     reason: action === "dequeued" ? (delivered.reason ?? null) : null,
   };
@@ -143,18 +134,18 @@ function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] |
   return PULL_REQUEST_ACTIONS.get(action) ?? null;
 }
 
-function translateReview(payload: unknown): ReviewSubmitted | null {
+function translateReview(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.review, payload);
   const action = delivered.action;
   if (action !== "submitted" && action !== "dismissed") return null;
   const { review, pull_request: pull } = delivered;
-  const { data: state } = shapes.reviewState.safeParse(review.state.toLowerCase());
+  const { data: state } = reviewState.safeParse(review.state);
   if (state === undefined) return null;
   // A review keeps the time it was submitted at when it is dismissed.
   const at = action === "submitted" ? review.submitted_at : (review.updated_at ?? pull.updated_at);
   return {
     type: "review_submitted",
-    ...about(delivered, isoTime(at)),
+    ...about(delivered, at),
     number: pull.number,
     headBranch: shortName(pull.head?.ref ?? ""),
     headRepositoryId: pull.head?.repo?.id ?? null,
@@ -165,24 +156,24 @@ function translateReview(payload: unknown): ReviewSubmitted | null {
 }
 
 /** GitHub's conversations are issue comments; those of issues proper are not ours. */
-function translateComment(payload: unknown): Commented | null {
+function translateComment(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.issueComment, payload);
   const { action, issue, comment } = delivered;
   if (action !== "created" && action !== "edited" && action !== "deleted") return null;
   if (!issue.pull_request) return null;
   return {
     type: "commented",
-    ...about(delivered, isoTime(comment.updated_at ?? comment.created_at)),
+    ...about(delivered, comment.updated_at ?? comment.created_at),
     action,
     number: issue.number,
     commentId: comment.id,
-    author: toAccount(comment.user),
+    author: comment.user,
     body: comment.body ?? "",
-    writtenAt: isoTime(comment.created_at),
+    writtenAt: comment.created_at,
   };
 }
 
-function translateCheckRun(payload: unknown): CheckReported | null {
+function translateCheckRun(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.checkRun, payload);
   const run = delivered.check_run;
   // A button of the App's own in a finished run: nothing was reported.
@@ -191,7 +182,7 @@ function translateCheckRun(payload: unknown): CheckReported | null {
   const branches = [run.check_suite?.head_branch ?? null, ...ours.map(({ head }) => head.ref)];
   return {
     type: "check_reported",
-    ...about(delivered, isoTime(run.completed_at ?? run.started_at)),
+    ...about(delivered, run.completed_at ?? run.started_at),
     sha: run.head_sha,
     source: "check_run",
     name: run.name,
@@ -202,11 +193,11 @@ function translateCheckRun(payload: unknown): CheckReported | null {
   };
 }
 
-function translateStatus(payload: unknown): CheckReported {
+function translateStatus(payload: unknown): ForgeEvent {
   const delivered = read(shapes.status, payload);
   return {
     type: "check_reported",
-    ...about(delivered, isoTime(delivered.updated_at ?? delivered.created_at)),
+    ...about(delivered, delivered.updated_at ?? delivered.created_at),
     sha: delivered.sha,
     source: "status",
     name: delivered.context,
@@ -225,7 +216,7 @@ function translateInstallation(payload: unknown): ForgeEvent | null {
 const REPOSITORY_ACTIONS = new Set(["renamed", "transferred", "archived", "unarchived", "deleted"]);
 
 /** Most edits change what nobody here asks about: descriptions, topics, settings. */
-function translateRepository(payload: unknown): RepositoryChanged | null {
+function translateRepository(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.repository, payload);
   const isEdited = delivered.action === "edited" && delivered.changes?.default_branch !== undefined;
   if (!isEdited && !REPOSITORY_ACTIONS.has(delivered.action ?? "")) return null;
@@ -241,34 +232,12 @@ function about(delivered: z.infer<typeof shapes.fromRepository>, at: string | nu
       fullName: repository.full_name,
       defaultBranch: repository.default_branch,
     },
-    sender: toAccount(sender),
+    sender,
     at,
-  };
-}
-
-function toAccount(account: shapes.DeliveredAccount): ForgeAccount | null {
-  if (!account) return null;
-  return {
-    forgeId: account.id,
-    login: account.login,
-    avatarUrl: account.avatar_url ?? null,
-    isBot: account.type === "Bot",
   };
 }
 
 /** In `dequeued` GitHub has been seen to name branches in full. */
 function shortName(ref: string): string {
   return ref.startsWith(BRANCH_PREFIX) ? ref.slice(BRANCH_PREFIX.length) : ref;
-}
-
-/** In pushes the repository's time is in seconds since 1970, everywhere else it is a text. */
-function pushedAt(value: unknown): string | null {
-  return typeof value === "number"
-    ? isoTime(value * 1_000)
-    : isoTime(typeof value === "string" ? value : null);
-}
-
-function isoTime(value: string | number | null | undefined): string | null {
-  const at = new Date(value ?? Number.NaN);
-  return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }
