@@ -13,10 +13,7 @@ const BROUGHT = 100;
 /** A commit may come with later pull requests from the branch it landed on to another. */
 const PULL_REQUESTS = 5;
 
-interface PageQuestion extends Question {
-  readonly branchName: string;
-  readonly from: string | null;
-  readonly since: string;
+interface PageQuestion extends Question, Omit<HistoryQuestion, "after"> {
   readonly cursor: string | null;
 }
 
@@ -34,13 +31,11 @@ const commitShape = z.looseObject({
 });
 type Commit = z.infer<typeof commitShape>;
 
-const historyShape = z.looseObject({
-  pageInfo: pageInfoShape,
-  nodes: z.array(commitShape),
+const startShape = z.looseObject({
+  oid: z.string(),
+  history: z.looseObject({ pageInfo: pageInfoShape, nodes: z.array(commitShape) }),
 });
-const startShape = z.looseObject({ oid: z.string(), history: historyShape });
 const answerShape = z.looseObject({
-  id: z.string(),
   databaseId: z.number(),
   branch: z.looseObject({ target: startShape.nullish() }).nullish(),
   start: startShape.nullish(),

@@ -40,7 +40,15 @@ type Octokit = typeof ProbotOctokit;
 export function createOctokits(options: AppOptions, transport: Transport, clock: ForgeClock): Octokits {
   const request = { fetch: mintingFetch(transport, clock), log: options.log };
   const log = quieter(options.log);
-  const Octokit = octokitClass();
+  // Neither plugin may decide when to ask: octokit's retries repeat writes blindly (a refused merge
+  // took 4 calls and 16 s), and its throttling knows of this process alone, takes every GraphQL call
+  // for a write and sleeps to the reset of the hourly limit. Only the function form reaches probot's
+  // own throttle defaults.
+  const Octokit = ProbotOctokit.defaults((instance: Record<string, unknown>) => ({
+    ...instance,
+    retry: { enabled: false },
+    throttle: { enabled: false },
+  }));
   const probot = new Probot({
     appId: options.appId,
     privateKey: options.privateKey,
@@ -71,19 +79,6 @@ export function createOctokits(options: AppOptions, transport: Transport, clock:
     asInstallation,
     asNobody: () => new Octokit({ baseUrl: options.baseUrl, request, log }),
   };
-}
-
-/**
- * Neither plugin may decide when to ask: octokit's retries repeat writes blindly (a refused merge took 4 calls and 16 s), and its throttling
- * knows of this process alone, takes every GraphQL call for a write and sleeps to the reset of the hourly limit. Only the function
- * form reaches probot's own throttle defaults.
- */
-function octokitClass(): Octokit {
-  return ProbotOctokit.defaults((instance: Record<string, unknown>) => ({
-    ...instance,
-    retry: { enabled: false },
-    throttle: { enabled: false },
-  }));
 }
 
 interface FactoryOptions {
