@@ -227,6 +227,9 @@ export type Ordered<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: Refusal };
 
+/** A branch or tag created or found at the commit (`created` false), or found at another one. */
+export type CreatedRef = Ordered<{ readonly created: boolean } | { readonly taken: string }>;
+
 export interface PullRequestDraft {
   readonly title: string;
   readonly body: string;
@@ -339,11 +342,7 @@ export interface Forge extends Releasing {
    * Creates a branch at a commit. A branch that is already there at that very commit is a success (`created` false); at
    * another commit it is `{ taken: sha }`, never moved.
    */
-  createBranch(
-    repository: RepositoryRef,
-    branchName: string,
-    sha: string,
-  ): Promise<Ordered<{ readonly created: boolean } | { readonly taken: string }>>;
+  createBranch(repository: RepositoryRef, branchName: string, sha: string): Promise<CreatedRef>;
   /**
    * Opens a pull request. One already open for the same head and target is a success, and so is one that an earlier try opened and somebody
    * has closed or merged since: it is not opened twice, as far as it is listed or heard of. Where the repository has no drafts it is opened ready, and the answer's `isDraft` says so.

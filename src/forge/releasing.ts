@@ -1,6 +1,6 @@
 /** What releases and the trunk report ask of the forge and order from it; a part of the port (`forge.ts`). */
 import type { Refusal } from "../flow/refusal.ts";
-import type { Ordered, RepositoryRef } from "./forge.ts";
+import type { CreatedRef, Ordered, RepositoryRef } from "./forge.ts";
 
 /** Branches that exist only while an order is carried out begin so. Whatever the forge reports about them is nobody's news. */
 export const TEMPORARY_BRANCHES = "trunkline/tmp/";
@@ -37,6 +37,11 @@ export interface BranchMoved {
   readonly state: "moved";
   readonly sha: string | null;
 }
+
+/** A branch deleted or found gone (`deleted` false), or found at another commit. */
+export type DeletedBranch = Ordered<{ readonly deleted: boolean } | { readonly moved: string }>;
+
+export type MovedBranch = Ordered<{ readonly state: "there" } | BranchMoved>;
 
 /** A pick that is worked out and on no branch yet. */
 export interface PreparedPick {
@@ -131,11 +136,7 @@ export interface Releasing {
   temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
 
   /** Deletes a branch where it still stands at that commit. One that is gone is a success (`deleted` false). */
-  deleteBranch(
-    repository: RepositoryRef,
-    branchName: string,
-    expectedSha: string,
-  ): Promise<Ordered<{ readonly deleted: boolean } | { readonly moved: string }>>;
+  deleteBranch(repository: RepositoryRef, branchName: string, expectedSha: string): Promise<DeletedBranch>;
   /**
    * Works out what bringing merged pull requests to a branch comes to: new commits by the same authors, whose messages name the originals, all
    * of them or none. The branch stays where it is. What is prepared waits on the temporary branch to be landed or dropped. Refused where the
@@ -147,12 +148,7 @@ export interface Releasing {
   /** Forgets what was prepared; false where its temporary branch may be left. */
   dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
   /** Moves a branch from one commit to any other, back as well, and only from where it was expected. One already there is a success. */
-  moveBranch(
-    repository: RepositoryRef,
-    branchName: string,
-    from: string,
-    to: string,
-  ): Promise<Ordered<{ readonly state: "there" } | BranchMoved>>;
+  moveBranch(repository: RepositoryRef, branchName: string, from: string, to: string): Promise<MovedBranch>;
   /**
    * Creates a tag where no such tag is there and the branch is at that very commit, both found and done by the forge in one. False where it did
    * not say that it was done, for whatever reason: a look tells it.
@@ -164,11 +160,7 @@ export interface Releasing {
    */
   createTags(tags: readonly NewTag[]): Promise<readonly boolean[]>;
   /** Creates a tag. One already there at the very commit is a success (`created` false); at another it is `{ taken: sha }`. */
-  createTag(
-    repository: RepositoryRef,
-    tagName: string,
-    sha: string,
-  ): Promise<Ordered<{ readonly created: boolean } | { readonly taken: string }>>;
+  createTag(repository: RepositoryRef, tagName: string, sha: string): Promise<CreatedRef>;
   /**
    * Publishes the release of a tag, which the forge writes with it where it is not there yet; one that is there stays where it is. A release
    * already published for the tag is a success and left as it is.

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { RefusalReason } from "../../src/flow/refusal.ts";
-import { wordsOf } from "../../src/forge/github/forge-words.ts";
-import { refusalOf } from "../../src/forge/github/refusals.ts";
+import { refusalOf, wordsOf } from "../../src/forge/github/refusals.ts";
 
 type Row = readonly [status: number, words: string, reason: RefusalReason];
 

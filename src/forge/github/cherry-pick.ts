@@ -2,13 +2,19 @@ import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
 import { ForgeUnavailable, type Ordered } from "../forge.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../releasing.ts";
+import { changedOnBothSides } from "./branches.ts";
 import { type Caller, shaped } from "./client.ts";
-import { changedOnBothSides } from "./comparisons.ts";
 import { InstallationRefused } from "./failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "./github-repository.ts";
 import { mergeChain } from "./pick-merges.ts";
-import type { MergedCommit } from "./merged-commits.ts";
-import { commitsIn, missingFrom, PICK, type PickState, settledPick } from "./pick-state.ts";
+import {
+  commitsIn,
+  type MergedCommit,
+  missingFrom,
+  PICK,
+  type PickState,
+  settledPick,
+} from "./pick-state.ts";
 import { NO_COMMIT, updateRefs } from "./refs.ts";
 import { askRepository } from "./repository-questions.ts";
 

@@ -10,8 +10,7 @@ import {
   TooMuchAsked,
   UnknownOutcome,
 } from "./failures.ts";
-import { allWordsOf } from "./forge-words.ts";
-import { refusalOf } from "./refusals.ts";
+import { allWordsOf, refusalOf } from "./refusals.ts";
 import {
   AccessLost,
   type Account,

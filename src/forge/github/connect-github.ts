@@ -2,14 +2,20 @@ import type { ForgeRequest } from "../../metrics/metrics.ts";
 import type { Forge, RepositoryRef } from "../forge.ts";
 import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
-import { createBranch, deleteBranch, moveBranch, readBranchHead, readTemporaryBranches } from "./branches.ts";
+import {
+  changedOnBothSides,
+  createBranch,
+  deleteBranch,
+  moveBranch,
+  readBranchHead,
+  readContains,
+  readTemporaryBranches,
+} from "./branches.ts";
 import { CHECKS } from "./check-details.ts";
 import { dropPick, landPick, preparePick } from "./cherry-pick.ts";
 import { createClient, type OnRefused } from "./client.ts";
 import { comment, editComment, hasComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
-import { changedOnBothSides, readContains } from "./comparisons.ts";
-import { withConditionalReads } from "./conditional-reads.ts";
 import { isUnanswered, permitted, reachable } from "./failures.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { inspect } from "./inspect.ts";
@@ -23,7 +29,7 @@ import { publishRelease } from "./releases.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS } from "./reviews.ts";
 import { createTag, createTags, lookBeforeTagging, tagTip } from "./tags.ts";
-import { createTransport } from "./transport.ts";
+import { createTransport, withConditionalReads } from "./transport.ts";
 import type { Turns } from "./turns.ts";
 
 export interface GitHubForgeOptions extends AppOptions {

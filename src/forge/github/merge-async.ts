@@ -2,8 +2,7 @@ import { z } from "zod";
 import { ForgeUnavailable } from "../forge.ts";
 import { type Answer, shaped, unexpected } from "./client.ts";
 import { refusedBy } from "./github-repository.ts";
-import { findMerged, type Merge, type Merged, mergedAs } from "./pull-state.ts";
-import { plainTitle } from "./pull-requests.ts";
+import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./pull-state.ts";
 import { refusalOf } from "./refusals.ts";
 
 const MERGE_ASYNC = "/pulls/{pull_number}/merge-async";
@@ -31,11 +30,8 @@ export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> 
   return await repository.carryOut<Merged | "not_offered">(
     async () => {
       const answer = await repository.write(`PUT ${MERGE_ASYNC}`, {
-        pull_number: order.number,
-        sha: order.headSha,
-        merge_method: order.method,
+        ...mergeParameters(order),
         merge_action: "default",
-        ...(order.title === undefined ? {} : { commit_title: plainTitle(order.title) }),
       });
       if (answer.status === 404) return "not_offered";
       // 409 with a result hands out the merge that is under way; without one it is a refusal.

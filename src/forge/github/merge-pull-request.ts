@@ -3,7 +3,6 @@ import type { Refusal } from "../../flow/refusal.ts";
 import { type Feature, ForgeUnavailable } from "../forge.ts";
 import { shaped } from "./client.ts";
 import { UnknownOutcome } from "./failures.ts";
-import { allWordsOf } from "./forge-words.ts";
 import { refusedBy } from "./github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
 import { followMerge, startMerge } from "./merge-async.ts";
@@ -13,10 +12,11 @@ import {
   type Merge,
   type Merged,
   mergedAs,
+  mergeParameters,
   readPull,
   settledBy,
 } from "./pull-state.ts";
-import { plainTitle } from "./pull-requests.ts";
+import { allWordsOf } from "./refusals.ts";
 
 /** GitHub's own doing, gone in a moment (Prow's Tide waits 4 s and 8 s before it tries again). */
 const TRANSIENT = /base branch was modified|merge already in progress/i;
@@ -56,7 +56,7 @@ async function isRetargeted(merge: Merge): Promise<boolean> {
   const { targetBranch } = merge.order;
   if (targetBranch === undefined) return false;
   const pull = await readPull(merge);
-  return pull !== null && pull.isOpen && pull.targetBranch !== targetBranch;
+  return pull?.state === "open" && pull.base.ref !== targetBranch;
 }
 
 /** Nothing in the pull request blocks the merge, and still GitHub does not carry it out. */
@@ -105,12 +105,7 @@ async function mergeAtOnce(merge: Merge): Promise<Merged> {
   const { order, repository } = merge;
   return await repository.carryOut<Merged>(
     async () => {
-      const answer = await repository.write("PUT /pulls/{pull_number}/merge", {
-        pull_number: order.number,
-        sha: order.headSha,
-        merge_method: order.method,
-        ...(order.title === undefined ? {} : { commit_title: plainTitle(order.title) }),
-      });
+      const answer = await repository.write("PUT /pulls/{pull_number}/merge", mergeParameters(order));
       if (answer.status < 300) return mergedAs(shaped(mergedShape, answer).sha);
       if (/through the merge queue/i.test(allWordsOf(answer.body))) return await enqueue(merge);
       return refusedBy(answer);
@@ -124,7 +119,7 @@ async function enqueue(merge: Merge): Promise<Merged> {
   const pull = await readPull(merge);
   if (pull === null) throw new UnknownOutcome("GitHub does not show the pull request");
   const { order, repository } = merge;
-  const variables = { pullRequestId: pull.nodeId, headSha: order.headSha };
+  const variables = { pullRequestId: pull.node_id, headSha: order.headSha };
   const answer = await repository.caller.mutate(ENQUEUE, variables);
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return outcome;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
 import { type Caller, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
-import type { MergedCommit } from "./merged-commits.ts";
+import type { MergedCommit } from "./pick-state.ts";
 
 /** Merges in one call: GitHub gives a GraphQL call 10 seconds. */
 const PER_CALL = 10;

@@ -1,29 +1,70 @@
 import { z } from "zod";
 import type { PickOrder, PickResult } from "../releasing.ts";
-import { MERGED_FIELDS, mergedCommitsOf, TOLD, type MergedCommit } from "./merged-commits.ts";
 import type { Question, QuestionKind } from "./repository-questions.ts";
 
 /** How far back a commit's own picks are looked for by name; beyond that a pick that changes nothing tells. */
 const HISTORY = 100;
 
+const oidShape = z.looseObject({ oid: z.string() });
+/** GitHub's page; a rebase of more commits than that is not told from a squash. */
+const COMMITS = 100;
+
+const commitShape = oidShape.extend({
+  message: z.string(),
+  authoredDate: z.string(),
+  author: z
+    .looseObject({ name: z.string().nullish(), email: z.string().nullish(), date: z.string().nullish() })
+    .nullish(),
+  parents: z.looseObject({ nodes: z.array(oidShape) }),
+});
+/** A commit that a merge left on its target. */
+export type MergedCommit = z.infer<typeof commitShape>;
+
+const mergedPullShape = z.looseObject({
+  merged: z.boolean(),
+  mergeCommit: commitShape.extend({ history: z.looseObject({ nodes: z.array(commitShape) }) }).nullish(),
+  commits: z.looseObject({ nodes: z.array(z.looseObject({ commit: commitShape })) }),
+});
+
+/** What has to be asked about a pull request, besides the fragment. */
+const MERGED_FIELDS = `
+  merged
+  mergeCommit { ...Told history(first: ${COMMITS}) { nodes { ...Told } } }
+  commits(last: ${COMMITS}) { nodes { commit { ...Told } } }`;
+
+const TOLD = /* GraphQL */ `
+  fragment Told on Commit {
+    oid
+    message
+    authoredDate
+    author {
+      name
+      email
+      date
+    }
+    parents(first: 2) {
+      nodes {
+        oid
+      }
+    }
+  }
+`;
+
 interface PickQuestion extends Question {
   readonly order: PickOrder;
 }
 
-const oidShape = z.looseObject({ oid: z.string() });
 const branchShape = z.looseObject({
   oid: z.string(),
   tree: oidShape,
   history: z.looseObject({ nodes: z.array(oidShape.extend({ message: z.string() })) }),
 });
-const stateShape = z
-  .looseObject({
-    id: z.string(),
-    databaseId: z.number(),
-    branch: z.looseObject({ target: branchShape.nullish() }).nullish(),
-    temp: z.looseObject({ name: z.string() }).nullish(),
-  })
-  .catchall(z.unknown());
+const stateShape = z.looseObject({
+  id: z.string(),
+  databaseId: z.number(),
+  branch: z.looseObject({ target: branchShape.nullish() }).nullish(),
+  temp: z.looseObject({ name: z.string() }).nullish(),
+});
 
 /** Everything a pick has to know, from one question. */
 export type PickState = z.infer<typeof stateShape>;
@@ -57,6 +98,40 @@ export function commitsIn(
     found.push(...commits);
   }
   return found;
+}
+
+/**
+ * The commits that a pull request brought to its target as they landed, oldest first; null where the answer tells of no merge. Picking them in
+ * this order brings the same change elsewhere. They tell how it was merged, whatever the flow asked for.
+ */
+function mergedCommitsOf(answer: unknown): MergedCommit[] | null {
+  const read = mergedPullShape.safeParse(answer);
+  const merge = read.data?.mergeCommit;
+  if (!read.data?.merged || !merge) return null;
+  if (merge.parents.nodes.length > 1) return [merge];
+  const proposed = read.data.commits.nodes.map(({ commit }) => commit);
+  return linear(merge, merge.history.nodes, proposed);
+}
+
+/**
+ * A rebase keeps each commit's message, author and time of writing; a squash makes one commit of its own. So the line that ends in the
+ * merge is walked back for as long as it repeats what the pull request has; what the target had already was left out by the rebase.
+ */
+function linear(
+  tip: MergedCommit,
+  history: readonly MergedCommit[],
+  proposed: readonly MergedCommit[],
+): MergedCommit[] {
+  const known = new Map(history.map((commit) => [commit.oid, commit]));
+  const line: MergedCommit[] = [];
+  let at = known.get(tip.oid);
+  for (const commit of proposed.toReversed()) {
+    if (at === undefined || at.parents.nodes.length > 1) break;
+    if (commit.message !== at.message || commit.authoredDate !== at.authoredDate) continue;
+    line.unshift(at);
+    at = known.get(at.parents.nodes[0]?.oid ?? "");
+  }
+  return line.at(-1)?.oid === tip.oid ? line : [tip];
 }
 
 /** What the branch alone says about picking these commits; null when there is something to pick. */

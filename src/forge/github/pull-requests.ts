@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { OpenedPullRequest, Ordered, PullRequestDraft } from "../forge.ts";
 import { type Caller, shaped } from "./client.ts";
 import { UnknownOutcome } from "./failures.ts";
-import { allWordsOf } from "./forge-words.ts";
 import { type GitHubRepository, refusedBy } from "./github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
 import { repositoryById, succeeded } from "./repositories.ts";
+import { allWordsOf } from "./refusals.ts";
 
 const openedShape = z.looseObject({
   number: z.number(),

@@ -3,6 +3,7 @@ import type { Refusal, RefusalReason } from "../../flow/refusal.ts";
 import type { MergeOrder, MergeResult, Ordered } from "../forge.ts";
 import { shaped } from "./client.ts";
 import type { GitHubRepository } from "./github-repository.ts";
+import { plainTitle } from "./pull-requests.ts";
 import { succeeded } from "./repositories.ts";
 
 /** One order to merge. */
@@ -22,44 +23,30 @@ const pullShape = z.looseObject({
   merged_at: z.string().nullish(),
   merged_by: z.looseObject({ type: z.string().nullish() }).nullish(),
   merge_commit_sha: z.string().nullish(),
+  /** Null while GitHub is working it out. */
   mergeable: z.boolean().nullish(),
+  /** GitHub's word for what blocks it: dirty, behind, blocked. */
   mergeable_state: z.string().nullish(),
   head: z.looseObject({ sha: z.string() }),
   base: z.looseObject({ ref: z.string() }),
 });
 
-/** One pull request as a merge needs to see it. */
-interface PullState {
-  readonly nodeId: string;
-  readonly isOpen: boolean;
-  /** Set once it is merged. */
-  readonly mergeSha: string | null;
-  readonly isMergedByPerson: boolean;
-  readonly headSha: string;
-  readonly targetBranch: string;
-  /** Null while GitHub is working it out. */
-  readonly mergeable: boolean | null;
-  /** GitHub's word for what blocks it: dirty, behind, blocked. */
-  readonly mergeableState: string;
-}
+type Pull = z.infer<typeof pullShape>;
 
 /** The order's pull request; null when there is none. */
-export async function readPull({ repository, order }: Omit<Merge, "until">): Promise<PullState | null> {
+export async function readPull({ repository, order }: Omit<Merge, "until">): Promise<Pull | null> {
   const answer = await repository.read("/pulls/{pull_number}", { pull_number: order.number });
   if (answer.status === 404) return null;
-  const pull = shaped(pullShape, succeeded(answer));
-  const isMerged = pull.merged === true || (pull.merged_at ?? null) !== null;
-  return {
-    nodeId: pull.node_id,
-    isOpen: pull.state === "open",
-    mergeSha: isMerged ? (pull.merge_commit_sha ?? pull.head.sha) : null,
-    isMergedByPerson: isMerged && pull.merged_by?.type === "User",
-    headSha: pull.head.sha,
-    targetBranch: pull.base.ref,
-    mergeable: pull.mergeable ?? null,
-    mergeableState: pull.mergeable_state ?? "",
-  };
+  return shaped(pullShape, succeeded(answer));
 }
+
+/** What both ways to merge are sent. */
+export const mergeParameters = ({ number, headSha, method, title }: MergeOrder) => ({
+  pull_number: number,
+  sha: headSha,
+  merge_method: method,
+  ...(title === undefined ? {} : { commit_title: plainTitle(title) }),
+});
 
 export const mergedAs = (sha: string): Merged => ({ ok: true, value: { state: "merged", sha } });
 
@@ -69,18 +56,19 @@ export async function findMerged(merge: Merge): Promise<Merged | null> {
   return pull === null ? null : mergedIn(pull);
 }
 
-function mergedIn({ mergeSha, isMergedByPerson }: PullState): Merged | null {
-  if (isMergedByPerson) return { ok: true, value: { state: "merged_outside" } };
-  return mergeSha === null ? null : mergedAs(mergeSha);
+function mergedIn(pull: Pull): Merged | null {
+  if (!pull.merged && !pull.merged_at) return null;
+  if (pull.merged_by?.type === "User") return { ok: true, value: { state: "merged_outside" } };
+  return mergedAs(pull.merge_commit_sha ?? pull.head.sha);
 }
 
 /** What the pull request's state alone says about the order; null when it can still be merged. */
-export function settledBy(pull: PullState | null, order: MergeOrder, message: string): Merged | null {
+export function settledBy(pull: Pull | null, order: MergeOrder, message: string): Merged | null {
   if (pull === null) return null;
   const merged = mergedIn(pull);
   if (merged !== null) return merged;
-  if (!pull.isOpen) return { ok: false, refusal: { reason: "pull_request_closed", message } };
-  if (pull.headSha !== order.headSha) return { ok: false, refusal: { reason: "head_moved", message } };
+  if (pull.state !== "open") return { ok: false, refusal: { reason: "pull_request_closed", message } };
+  if (pull.head.sha !== order.headSha) return { ok: false, refusal: { reason: "head_moved", message } };
   return null;
 }
 
@@ -91,9 +79,9 @@ const REASON_OF_STATE: Readonly<Record<string, RefusalReason>> = {
 };
 
 /** Why it cannot be merged, for an answer whose words do not say; null when it can be. */
-export function blockerIn(pull: PullState | null, message: string): Refusal | null {
+export function blockerIn(pull: Pull | null, message: string): Refusal | null {
   if (pull === null) return null;
   if (pull.mergeable === false) return { reason: "conflicts", message };
-  const reason = REASON_OF_STATE[pull.mergeableState];
+  const reason = REASON_OF_STATE[pull.mergeable_state ?? ""];
   return reason === undefined ? null : { reason, message };
 }

@@ -4,13 +4,13 @@
  */
 import { z } from "zod";
 import type { Refusal } from "../../flow/refusal.ts";
-import type { Ordered } from "../forge.ts";
+import type { CreatedRef, Ordered } from "../forge.ts";
 import { type Caller, shaped } from "./client.ts";
 import { UnknownOutcome } from "./failures.ts";
-import { allWordsOf } from "./forge-words.ts";
 import { type GitHubRepository, refusedBy } from "./github-repository.ts";
 import { graphqlData } from "./graphql-answer.ts";
 import { askRepository, type Question, type QuestionKind } from "./repository-questions.ts";
+import { allWordsOf } from "./refusals.ts";
 
 const oid = z.looseObject({ oid: z.string() });
 /**
@@ -51,8 +51,6 @@ export async function readRef(
   if (!asked.ok) return asked;
   return { ok: true, value: { repositoryId: asked.value.id, sha: leadsTo(asked.value.ref?.target) } };
 }
-
-export type CreatedRef = Ordered<{ readonly created: boolean } | { readonly taken: string }>;
 
 export const refShape = z.looseObject({ ref: z.string(), object: z.looseObject({ sha: z.string() }) });
 

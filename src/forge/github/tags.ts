@@ -1,19 +1,11 @@
 import { z } from "zod";
+import type { CreatedRef } from "../forge.ts";
 import type { NewTag, TaggingAnswer, TaggingQuestion, TipTag } from "../releasing.ts";
 import { type Caller, type GitHubClient, shaped } from "./client.ts";
 import { InstallationRefused, UnknownOutcome } from "./failures.ts";
 import type { GitHubRepository } from "./github-repository.ts";
 import { graphqlOutcome } from "./graphql-answer.ts";
-import {
-  type CreatedRef,
-  createRef,
-  leadsTo,
-  NO_COMMIT,
-  readRef,
-  TAG_TARGET,
-  tagTarget,
-  updateRefs,
-} from "./refs.ts";
+import { createRef, leadsTo, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
 import { valueOf } from "./repositories.ts";
 import { askInstallations, type QuestionKind } from "./repository-questions.ts";
 
