@@ -25,10 +25,9 @@ import { mergePullRequest } from "./merge-pull-request.ts";
 import { type AppOptions, createOctokits } from "./octokits.ts";
 import { readLists } from "./pull-request-lists.ts";
 import { markReady, openPullRequest } from "./pull-requests.ts";
-import { publishRelease } from "./releases.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS } from "./reviews.ts";
-import { createTag, createTags, lookBeforeTagging, tagTip } from "./tags.ts";
+import { createTag, createTags, lookBeforeTagging, publishRelease, tagTip } from "./tags.ts";
 import { createTransport, withConditionalReads } from "./transport.ts";
 import type { Turns } from "./turns.ts";
 
