@@ -95,7 +95,10 @@ async function perform(deps: Deps, call: Call): Promise<Answer> {
   try {
     return await attempt(deps, call);
   } catch (error) {
-    await tellOfRefusal(deps, call, error);
+    const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
+    if (isRefused && typeof call.account === "number") {
+      await deps.onRefused(call.account, error.message);
+    }
     throw error;
   }
 }
@@ -107,11 +110,6 @@ async function attempt(deps: Deps, call: Call): Promise<Answer> {
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
   if ("status" in ended && ended.status < 500) return await judged(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);
-}
-
-async function tellOfRefusal({ onRefused }: Deps, { account }: Call, error: unknown): Promise<void> {
-  const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
-  if (isRefused && typeof account === "number") await onRefused(account, error.message);
 }
 
 /** Leaves aside what is about us rather than about the question: limits and lost access. */

@@ -39,7 +39,9 @@ type Octokit = typeof ProbotOctokit;
 /** The App on one GitHub, through probot: it signs as the App, mints and keeps installation tokens. */
 export function createOctokits(options: AppOptions, transport: Transport, clock: ForgeClock): Octokits {
   const request = { fetch: mintingFetch(transport, clock), log: options.log };
-  const log = quieter(options.log);
+  // Probot logs the bodies it sends at debug level; they hold people's texts.
+  const level = options.log.isLevelEnabled("debug") ? "info" : options.log.level;
+  const log = options.log.child({}, { level });
   // Neither plugin may decide when to ask: octokit's retries repeat writes blindly (a refused merge
   // took 4 calls and 16 s), and its throttling knows of this process alone, takes every GraphQL call
   // for a write and sleeps to the reset of the hourly limit. Only the function form reaches probot's
@@ -63,15 +65,10 @@ export function createOctokits(options: AppOptions, transport: Transport, clock:
   function asInstallation(installationId: number): Promise<InstallationOctokits> {
     const known = kept.get(installationId);
     if (known !== undefined) return known;
-    const made = connect(installationId);
+    const made = connect(probot, installationId, clock);
     kept.set(installationId, made);
     made.catch(() => kept.delete(installationId));
     return made;
-  }
-
-  async function connect(installationId: number): Promise<InstallationOctokits> {
-    const octokit = await forInstallation(await probot.auth(), installationId);
-    return { octokit, ...tokenRenewal(octokit, clock) };
   }
 
   return {
@@ -86,13 +83,20 @@ interface FactoryOptions {
   readonly octokitOptions: { readonly auth: object };
 }
 
-async function forInstallation(app: ProbotOctokit, installationId: number): Promise<ProbotOctokit> {
+async function connect(
+  probot: Probot,
+  installationId: number,
+  clock: ForgeClock,
+): Promise<InstallationOctokits> {
+  const app = await probot.auth();
   const factory = ({ octokit, octokitOptions }: FactoryOptions): ProbotOctokit => {
-    // The function probot renews tokens with knows neither the base URL, nor, as this one does, to sign again by GitHub's clock where ours is wrong.
+    // The function probot renews tokens with knows neither the base URL, nor, as this one does, to
+    // sign again by GitHub's clock where ours is wrong.
     const auth = { ...octokitOptions.auth, installationId, request: app.request };
     return new octokit.constructor({ ...octokitOptions, auth });
   };
-  return (await app.auth({ type: "installation", installationId, factory })) as ProbotOctokit;
+  const octokit = (await app.auth({ type: "installation", installationId, factory })) as ProbotOctokit;
+  return { octokit, ...tokenRenewal(octokit, clock) };
 }
 
 /** A token that replaced a refused one. */
@@ -109,13 +113,11 @@ interface Renewed {
 function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<InstallationOctokits, "octokit"> {
   let last: Renewed | undefined;
 
-  async function mint(): Promise<string> {
-    const minted: unknown = await octokit.auth({ type: "installation", refresh: true });
-    return String(Object(minted).token);
-  }
-
   function renewed(): Promise<string> {
-    const made: Renewed = { at: clock.now(), token: mint(), minted: null, isAccepted: false };
+    const token = octokit
+      .auth({ type: "installation", refresh: true })
+      .then((minted: unknown) => String(Object(minted).token));
+    const made: Renewed = { at: clock.now(), token, minted: null, isAccepted: false };
     last = made;
     made.token.then(
       (token) => void (made.minted = token),
@@ -153,9 +155,4 @@ function mintingFetch(transport: Transport, clock: ForgeClock) {
     const about = { account: "app", route };
     return transport.send(url, init, { isRepeatable, deadline: clock.now() + MINT_WITHIN_MS, about });
   };
-}
-
-/** Probot logs the bodies it sends at debug level; they hold people's texts. */
-function quieter(log: Logger): Logger {
-  return log.child({}, { level: log.isLevelEnabled("debug") ? "info" : log.level });
 }

@@ -54,38 +54,34 @@ interface Chain {
 
 /** What a chain of commits makes of the target's tree, worked out by GitHub on a temporary branch. */
 export async function mergeChain(caller: Caller, chain: Chain): Promise<Merged> {
+  const { repositoryId, tempBranch: base, sibling } = chain;
   const trees: string[] = [];
   for (let start = 0; start < chain.commits.length; start += PER_CALL) {
-    const some = chain.commits.slice(start, start + PER_CALL);
-    const merged = await mergeSome(caller, chain, some, start === 0);
-    if ("refusal" in merged) return merged;
-    trees.push(...merged.trees);
+    const commits = chain.commits.slice(start, start + PER_CALL);
+    const refUpdates = [{ name: `refs/heads/${base}`, afterOid: sibling, force: true }];
+    const heads = Object.fromEntries(commits.map(({ oid }, index) => [`h${index}`, oid]));
+    const answer = await caller.mutate(mergesDocument(commits.length, start === 0), {
+      repositoryId,
+      base,
+      message: MESSAGE,
+      ...heads,
+      ...(start === 0 ? { refUpdates } : {}),
+    });
+    const outcome = graphqlOutcome(answer);
+    if (!outcome.ok) return { refusal: outcome.refusal, at: commits[0]! };
+    const [error] = outcome.value.errors;
+    if (error !== undefined) {
+      const index = Number(String(error.path?.[0] ?? "").slice(1));
+      return { refusal: refusalOfError(error, answer), at: commits[index] ?? commits[0]! };
+    }
+    const data = shaped(answerShape, { ...answer, body: outcome.value.data });
+    const merged = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
+    const found = merged.filter((tree) => tree !== undefined);
+    if (found.length < commits.length) {
+      const message = "GitHub found nothing to merge where a commit was to be picked";
+      return { refusal: { reason: "unknown", message }, at: commits[0]! };
+    }
+    trees.push(...found);
   }
   return { trees };
-}
-
-async function mergeSome(
-  caller: Caller,
-  { repositoryId, tempBranch, sibling }: Chain,
-  commits: readonly MergedCommit[],
-  isFirst: boolean,
-): Promise<Merged> {
-  const heads = Object.fromEntries(commits.map(({ oid }, index) => [`h${index}`, oid]));
-  const refUpdates = [{ name: `refs/heads/${tempBranch}`, afterOid: sibling, force: true }];
-  const variables = { repositoryId, base: tempBranch, message: MESSAGE, ...heads };
-  const document = mergesDocument(commits.length, isFirst);
-  const answer = await caller.mutate(document, isFirst ? { ...variables, refUpdates } : variables);
-  const outcome = graphqlOutcome(answer);
-  if (!outcome.ok) return { refusal: outcome.refusal, at: commits[0]! };
-  const [error] = outcome.value.errors;
-  if (error !== undefined) {
-    const index = Number(String(error.path?.[0] ?? "").slice(1));
-    return { refusal: refusalOfError(error, answer), at: commits[index] ?? commits[0]! };
-  }
-  const data = shaped(answerShape, { ...answer, body: outcome.value.data });
-  const trees = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
-  const found = trees.filter((tree) => tree !== undefined);
-  if (found.length === commits.length) return { trees: found };
-  const message = "GitHub found nothing to merge where a commit was to be picked";
-  return { refusal: { reason: "unknown", message }, at: commits[0]! };
 }

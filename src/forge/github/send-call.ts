@@ -83,15 +83,8 @@ async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promi
   return { status, headers, body: data, isTokenRequest: false };
 }
 
-type OctokitFetch = (url: string, init: RequestInit) => Promise<Arrived>;
-
 /** What octokit calls instead of `fetch` for this one call; minting a token does not pass here. */
-function trackedFetch(
-  wire: Wire,
-  call: Call,
-  progress: Progress,
-  pair: InstallationOctokits | null,
-): OctokitFetch {
+function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: InstallationOctokits | null) {
   const isRestRead = call.kind === "rest" && !call.isWrite;
   const rules = {
     isRepeatable: !call.isWrite,
@@ -100,22 +93,18 @@ function trackedFetch(
     about: { account: String(call.account), route: `${call.method} ${call.route}` },
     ...(isRestRead ? { readFor: String(call.account) } : {}),
   };
-  return async (url, init) => {
+  return async (url: string, init: RequestInit): Promise<Arrived> => {
     if (progress.isAbandoned) throw new TransportFailure("no turn came in time");
     progress.isSent = true;
-    const send = async (headers: Headers): Promise<Arrived> => {
+    const send = async (token: string | null): Promise<Arrived> => {
+      const headers = new Headers(init.headers);
+      if (token !== null) headers.set("authorization", `token ${token}`);
       const answer = await wire.transport.send(url, { ...init, headers }, rules);
       if (answer.ok) pair?.noteAccepted(headers.get("authorization"));
       return answer;
     };
-    const answer = await send(new Headers(init.headers));
-    if (answer.status !== 401 || pair === null) return answer;
-    const again = (token: string): Promise<Arrived> => {
-      const headers = new Headers(init.headers);
-      headers.set("authorization", `token ${token}`);
-      return send(headers);
-    };
-    return await withNewToken(wire.clock, pair, init, again);
+    const answer = await send(null);
+    return answer.status === 401 && pair !== null ? await withNewToken(wire.clock, pair, init, send) : answer;
   };
 }
 

@@ -17,10 +17,8 @@ const IRRELEVANT: ForgeEvent = { type: "irrelevant" };
 const BRANCH_PREFIX = "refs/heads/";
 const ZEROS = /^0+$/;
 
-/** Null where the payload is well formed and does not concern us. */
-type Translation = (payload: unknown) => ForgeEvent | null;
-
-const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translation>([
+/** They give null where the payload is well formed and does not concern us. */
+const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
   ["push", translatePush],
   ["pull_request", translatePullRequest],
   ["pull_request_review", translateReview],
