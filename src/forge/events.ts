@@ -2,7 +2,6 @@
  * What happens on a forge, in Trunkline's own words. The adapter translates a delivery into one of these at the door; no
  * payload type goes further. Times are the forge's own (ISO 8601 UTC) where it gives one, else null.
  */
-import type { CheckOutcome } from "../flow/checks.ts";
 import type { ForgeAccount, ForgeRepository, InspectedCheck, NewestCommit, ReviewState } from "./forge.ts";
 
 interface FromRepository {
@@ -47,7 +46,7 @@ export interface PullRequestEvent extends FromRepository {
   readonly number: number;
   readonly nodeId: string;
   readonly title: string;
-  /** Who opened it; null when the account is gone. */
+  /** Null when the account is gone. */
   readonly author: ForgeAccount | null;
   readonly isDraft: boolean;
   readonly headBranch: string;
@@ -63,16 +62,11 @@ export interface PullRequestEvent extends FromRepository {
   readonly reason: string | null;
 }
 
-export interface CheckReported extends FromRepository {
+export interface CheckReported extends FromRepository, InspectedCheck {
   readonly type: "check_reported";
   readonly sha: string;
-  /** Names the series: the newest report of a series counts. */
-  readonly source: "check_run" | "status";
-  readonly name: string;
-  readonly appId: number | null;
   /** Grows from report to report of one series. */
   readonly forgeId: number;
-  readonly outcome: CheckOutcome;
   readonly branchNames: readonly string[];
 }
 
@@ -96,7 +90,6 @@ export interface ReviewSubmitted extends FromRepository {
   readonly headRepositoryId: number | null;
   readonly reviewId: number;
   readonly state: ReviewState;
-  /** What the reviewer said as a whole; empty where nothing. */
   readonly body: string;
 }
 
@@ -113,20 +106,9 @@ export interface Commented extends FromRepository {
   readonly writtenAt: string | null;
 }
 
-/** An account's installation, or what it grants, has changed: what it is now must be read. */
-export interface InstallationChanged {
-  readonly type: "installation_changed";
-  readonly installationId: number;
-}
-
 /** A repository has another name, owner or default branch, is gone, or may be written to (no more): it must be read. */
 export interface RepositoryChanged extends FromRepository {
   readonly type: "repository_changed";
-}
-
-/** Nothing that concerns us: answered, kept, left alone. */
-export interface Irrelevant {
-  readonly type: "irrelevant";
 }
 
 export type ForgeEvent =
@@ -136,6 +118,8 @@ export type ForgeEvent =
   | ChecksFound
   | ReviewSubmitted
   | Commented
-  | InstallationChanged
+  /** An account's installation, or what it grants, has changed: what it is now must be read. */
+  | { readonly type: "installation_changed"; readonly installationId: number }
   | RepositoryChanged
-  | Irrelevant;
+  /** Nothing that concerns us: answered, kept, left alone. */
+  | { readonly type: "irrelevant" };

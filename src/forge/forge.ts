@@ -13,7 +13,6 @@ import type { Releasing } from "./releasing.ts";
 /** What not every repository has, depending on its plan or on the forge's version. */
 export type Feature = "drafts" | "async_merge";
 
-/** A repository as the forge is asked about it. */
 export interface RepositoryRef {
   readonly installationId: number;
   /** The forge's own numeric id, which survives renames. */
@@ -32,7 +31,6 @@ export interface ForgeRepository {
   readonly defaultBranch: string;
 }
 
-/** One that an installation grants. */
 export interface GrantedRepository extends ForgeRepository {
   readonly nodeId: string;
   readonly isArchived: boolean;
@@ -57,7 +55,6 @@ export interface ForgeApp {
   readonly clockSkewSeconds: number | null;
 }
 
-/** How the forge sends its webhooks. */
 export interface ForgeWebhook {
   /** Null where none is set, or deliveries are off. */
   readonly url: string | null;
@@ -72,13 +69,11 @@ export interface DeliveryAttempt {
   /** Shared by all tries of one delivery. */
   readonly guid: string;
   readonly event: string;
-  /** When it ended (ISO 8601). */
   readonly at: string;
   /** Whether the receiver took it. */
   readonly isOk: boolean;
   /** Whether the receiver answered that it is not properly signed. */
   readonly isUnsigned: boolean;
-  /** How it ended, in the forge's words. */
   readonly ended: string;
 }
 
@@ -94,7 +89,6 @@ export interface ForgeIdentity {
   readonly botId: number;
 }
 
-/** A forge account as it appears as the author of something. */
 export interface ForgeAccount {
   readonly forgeId: number;
   readonly login: string;
@@ -102,7 +96,6 @@ export interface ForgeAccount {
   readonly isBot: boolean;
 }
 
-/** What is asked about one card in one repository. */
 export interface BranchQuestion {
   readonly repository: RepositoryRef;
   /** The card's branch; null asks about the target only. */
@@ -124,7 +117,6 @@ export type BranchAnswer =
       readonly newest: NewestCommit | null;
     });
 
-/** What more an inspection is to tell. */
 export interface InspectOptions {
   /** How many of the newest pull requests of each branch; 20 where it is left out. */
   readonly pullRequests?: number;
@@ -143,7 +135,6 @@ export interface NewestCommit {
 /** The newest 20 comments and 20 reviews of a pull request. Times are the forge's (ISO 8601). */
 export interface InspectedWords {
   readonly number: number;
-  /** Whether these are all its comments. */
   readonly isAllComments: boolean;
   readonly comments: readonly {
     readonly commentId: number;
@@ -184,7 +175,6 @@ export interface InspectedCheck {
   readonly outcome: CheckOutcome;
 }
 
-/** One pull request that is asked about. */
 export interface PullRequestQuestion {
   readonly repository: RepositoryRef;
   readonly number: number;
@@ -195,7 +185,6 @@ export type Asked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
 
-/** A check run or commit status, as last reported. */
 export interface CheckDetails {
   readonly id: string;
   readonly name: string;
@@ -294,16 +283,15 @@ export type MergeResult =
   | { readonly state: "pending" | "enqueued"; readonly handle: string | null };
 
 export interface Forge extends Releasing {
-  /** Who we are there. Cached after the first answer. */
+  /** Cached after the first answer. */
   identity(): Promise<ForgeIdentity>;
   /** The App itself: that this is answered says that its id and key are right. */
   app(): Promise<ForgeApp>;
   webhook(): Promise<ForgeWebhook>;
-  /** Every account that has installed the App, suspended ones included. */
+  /** Suspended ones included. */
   installations(): Promise<ForgeInstallation[]>;
-  /** One account's installation; null when it is gone. */
+  /** Null when it is gone. */
   installation(installationId: number): Promise<ForgeInstallation | null>;
-  /** The repositories an installation grants. */
   repositories(installationId: number): Promise<Ordered<GrantedRepository[]>>;
   /**
    * The account with this login, as `installationId` may see it or, where that is null, anybody; null when there is none. An organization
@@ -336,7 +324,7 @@ export interface Forge extends Releasing {
    * tell within 5 seconds; never throws `ForgeUnavailable`.
    */
   changedOnBothSides(repository: RepositoryRef, branchName: string, sha: string): Promise<readonly string[]>;
-  /** The commit a branch points at, or null when there is no such branch. */
+  /** The commit a branch points at; null when there is no such branch. */
   branchHead(repository: RepositoryRef, branchName: string): Promise<string | null>;
   /**
    * Creates a branch at a commit. A branch that is already there at that very commit is a success (`created` false); at

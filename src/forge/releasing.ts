@@ -54,7 +54,6 @@ export interface PreparedPick {
   readonly handle: string;
 }
 
-/** Asked before a tag is written at the tip of a branch. */
 export interface TaggingQuestion {
   readonly repository: RepositoryRef;
   readonly branchName: string;
@@ -66,14 +65,12 @@ export type TaggingAnswer =
   /** The commits the branch is at and the tag leads to; null for what is not there. */
   | { readonly refusal?: undefined; readonly branchSha: string | null; readonly tagSha: string | null };
 
-/** A tag for the commit that a branch is thought to be at. */
 export interface TipTag {
   readonly branchName: string;
   readonly tagName: string;
   readonly sha: string;
 }
 
-/** A tag to be made beside others. */
 export interface NewTag {
   readonly repository: RepositoryRef;
   readonly tagName: string;
@@ -106,12 +103,10 @@ export interface LandedCommit {
   readonly sha: string;
   /** Of a merge: the commits of the merged branch, newest first; null where they are not all known. Empty for any other commit. */
   readonly brought: readonly { readonly sha: string; readonly message: string }[] | null;
-  /** Whole. */
   readonly message: string;
   readonly committedAt: string;
   /** Null where the forge knows no account for the author. */
   readonly authorLogin: string | null;
-  /** The merged pull request that brought it to the branch. */
   readonly prNumber: number | null;
 }
 
@@ -132,7 +127,6 @@ export interface Releasing {
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
   /** What is found where tags are to be written, in the order asked: one call to the forge for each installation, for every 50. */
   lookBeforeTagging(questions: readonly TaggingQuestion[]): Promise<TaggingAnswer[]>;
-  /** What earlier orders left behind under `TEMPORARY_BRANCHES`. */
   temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
 
   /** Deletes a branch where it still stands at that commit. One that is gone is a success (`deleted` false). */
