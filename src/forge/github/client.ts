@@ -29,10 +29,7 @@ const CALL_WITHIN_MS = 25_000;
 const LOST_ACCESS_RETRY_S = 60;
 
 /** What GitHub answered, from 200 to 499; limits, 5xx and lost access do not come back as answers. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: RawAnswer["headers"];
-  readonly body: unknown;
+export interface Answer extends Omit<RawAnswer, "isTokenRequest"> {
   readonly facts: CallFacts;
 }
 

@@ -32,8 +32,6 @@ import { createTransport, withConditionalReads } from "./transport.ts";
 import type { Turns } from "./turns.ts";
 
 export interface GitHubForgeOptions extends AppOptions {
-  /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise Server. */
-  readonly baseUrl: string;
   /** Paces the calls of each installation, together with the other processes; without them nothing is paced. */
   readonly turns?: Turns | undefined;
   readonly clock?: ForgeClock;

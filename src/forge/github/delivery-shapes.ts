@@ -7,11 +7,14 @@ import { account, isoTime, time } from "./actor.ts";
 
 const accountIfAny = account.nullable().catch(null);
 
+/** What is referred to by its id, such as a fork, and may be gone. */
+const referred = z.looseObject({ id: z.int() }).nullish().catch(null);
+
 /** What is around every event. */
 export const envelope = z.looseObject({
   action: z.string().optional().catch(undefined),
-  installation: z.looseObject({ id: z.int() }).nullish().catch(null),
-  repository: z.looseObject({ id: z.int() }).nullish().catch(null),
+  installation: referred,
+  repository: referred,
 });
 
 const repositoryShape = z.looseObject({
@@ -20,12 +23,7 @@ const repositoryShape = z.looseObject({
   default_branch: z.string().catch("main"),
 });
 
-export const fromRepository = z.looseObject({
-  action: z.string().optional().catch(undefined),
-  repository: repositoryShape,
-  installation: z.looseObject({ id: z.int() }).nullish().catch(null),
-  sender: accountIfAny,
-});
+export const fromRepository = envelope.extend({ repository: repositoryShape, sender: accountIfAny });
 
 export const push = fromRepository.extend({
   repository: repositoryShape.extend({
@@ -49,8 +47,6 @@ export const repository = fromRepository.extend({
   changes: z.looseObject({ default_branch: z.unknown().optional() }).nullish().catch(null),
 });
 
-const repositoryId = z.looseObject({ id: z.int() }).nullish().catch(null);
-
 export const pullRequest = fromRepository.extend({
   reason: z.string().nullish().catch(null),
   changes: z.looseObject({ base: z.unknown().optional() }).nullish().catch(null),
@@ -68,7 +64,7 @@ export const pullRequest = fromRepository.extend({
     updated_at: time,
     closed_at: time,
     merged_at: time,
-    head: z.looseObject({ ref: z.string(), sha: z.string(), repo: repositoryId }),
+    head: z.looseObject({ ref: z.string(), sha: z.string(), repo: referred }),
     base: z.looseObject({ ref: z.string() }),
   }),
 });
@@ -84,7 +80,7 @@ export const review = fromRepository.extend({
   pull_request: z.looseObject({
     number: z.int32(),
     updated_at: time,
-    head: z.looseObject({ ref: z.string(), repo: repositoryId }).nullish().catch(null),
+    head: z.looseObject({ ref: z.string(), repo: referred }).nullish().catch(null),
   }),
 });
 
@@ -108,10 +104,10 @@ export const checkRun = fromRepository.extend({
     conclusion: z.string().nullish(),
     started_at: time,
     completed_at: time,
-    app: z.looseObject({ id: z.int() }).nullish().catch(null),
+    app: referred,
     check_suite: z.looseObject({ head_branch: z.string().nullish() }).nullish().catch(null),
     pull_requests: z
-      .array(z.looseObject({ head: z.looseObject({ ref: z.string(), repo: repositoryId }) }))
+      .array(z.looseObject({ head: z.looseObject({ ref: z.string(), repo: referred }) }))
       .catch([]),
   }),
 });

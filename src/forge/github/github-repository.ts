@@ -23,7 +23,7 @@ export interface GitHubRepository extends Omit<RepositoryDeps, "client"> {
   readonly read: (path: string, parameters?: CallParameters) => Promise<Answer>;
   /** Writes to a route below the repository, such as `POST /pulls`. */
   readonly write: (route: string, parameters: CallParameters) => Promise<Answer>;
-  readonly carryOut: CarryOut;
+  readonly carryOut: ReturnType<typeof createCarryOut>;
 }
 
 export function openRepository(
@@ -58,10 +58,8 @@ export const LOOK_AFTER_MS = 500;
  * Carries out an order whose answer may get lost. GitHub takes no idempotency keys, so before an
  * order is repeated `find` looks for what it would have done: null means that nothing is there.
  */
-type CarryOut = <T>(order: () => Promise<T>, find: () => Promise<NoInfer<T> | null>) => Promise<T>;
-
-function createCarryOut(clock: ForgeClock): CarryOut {
-  return async (order, find) => {
+function createCarryOut(clock: ForgeClock) {
+  return async <T>(order: () => Promise<T>, find: () => Promise<NoInfer<T> | null>): Promise<T> => {
     const begun = clock.now();
     for (let tries = 1; ; tries++) {
       try {

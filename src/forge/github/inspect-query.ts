@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { BranchQuestion, InspectOptions } from "../forge.ts";
+import type { BranchQuestion, InspectOptions, NewestCommit } from "../forge.ts";
 import { time, who, WHO } from "./actor.ts";
 import { contextsShape, REPORT } from "./checks.ts";
 import { nodesOf, wordOf } from "./graphql-answer.ts";
@@ -110,6 +110,11 @@ export const MORE_CHECKS = /* GraphQL */ `
 `;
 
 const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
+/**
+ * The address under which GitHub lets an account commit. GraphQL names no account for a bot's
+ * commit, because `GitActor.user` is a `User`.
+ */
+const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
 const newestShape = z
   .looseObject({
     committedDate: time,
@@ -119,6 +124,11 @@ const newestShape = z
         user: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
       })
       .nullish(),
+  })
+  .transform(({ committedDate: at, author }): NewestCommit => {
+    const inAddress = ADDRESS.exec(author?.email ?? "")?.[1];
+    const authorId = author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
+    return { authorId, at };
   })
   .nullish()
   .catch(null);
@@ -164,7 +174,6 @@ export const moreChecksAnswer = z.looseObject({
 });
 
 export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
-export type NewestAnswer = z.infer<typeof newestShape>;
 export type PullAnswer = z.infer<typeof pull>;
 
 /** What several branches look like, each with the newest of its pull requests. */

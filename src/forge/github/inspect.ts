@@ -1,10 +1,4 @@
-import type {
-  BranchAnswer,
-  BranchQuestion,
-  InspectedPullRequest,
-  InspectOptions,
-  NewestCommit,
-} from "../forge.ts";
+import type { BranchAnswer, BranchQuestion, InspectedPullRequest, InspectOptions } from "../forge.ts";
 import { type CheckContext, type Contexts, newestOfEachSeries, reportOf, summarizeChecks } from "./checks.ts";
 import { type Caller, type GitHubClient, shaped } from "./client.ts";
 import { graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
@@ -12,7 +6,6 @@ import {
   inspection,
   MORE_CHECKS,
   moreChecksAnswer,
-  type NewestAnswer,
   type PullAnswer,
   type RepositoryAnswer,
 } from "./inspect-query.ts";
@@ -38,8 +31,14 @@ async function toBranchAnswer(
   question: BranchQuestion,
   caller: Caller,
 ): Promise<BranchAnswer> {
-  const defaultBranch = answer.defaultBranchRef?.name ?? (await defaultBranchOf(caller, answer));
-  const isOurs = isFrom(question, answer);
+  // GraphQL does not name the default branch of an empty repository.
+  const defaultBranch =
+    answer.defaultBranchRef?.name ??
+    (await repositoryById(caller, answer.databaseId))?.defaultBranch ??
+    "main";
+  // A fork's branch may bear the same name, and filters are not to be trusted.
+  const isOurs = (pull: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>
+    pull.headRefName === question.branchName && pull.headRepository?.databaseId === answer.databaseId;
   const ours = answer.pullRequests?.nodes.filter(isOurs) ?? [];
   const lastChanged = answer.lastChanged?.nodes.find(isOurs);
   return {
@@ -52,29 +51,8 @@ async function toBranchAnswer(
     aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
     pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
     said: lastChanged ? toWords(lastChanged) : null,
-    newest: newestOf(answer.head?.newest),
+    newest: answer.head?.newest ?? null,
   };
-}
-
-/** The address under which GitHub lets an account commit. Of a bot's it tells no account (`GitActor.user` is a `User`). */
-const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
-
-function newestOf(commit: NewestAnswer): NewestCommit | null {
-  if (!commit) return null;
-  const inAddress = ADDRESS.exec(commit.author?.email ?? "")?.[1];
-  const authorId = commit.author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
-  return { authorId, at: commit.committedDate };
-}
-
-/** A fork's branch may bear the same name, and filters are not to be trusted. */
-const isFrom =
-  ({ branchName }: BranchQuestion, { databaseId }: RepositoryAnswer) =>
-  ({ headRefName, headRepository }: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>
-    headRefName === branchName && headRepository?.databaseId === databaseId;
-
-/** GraphQL does not name the default branch of an empty repository. */
-async function defaultBranchOf(caller: Caller, answer: RepositoryAnswer): Promise<string> {
-  return (await repositoryById(caller, answer.databaseId))?.defaultBranch ?? "main";
 }
 
 async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<InspectedPullRequest> {

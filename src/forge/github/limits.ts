@@ -1,5 +1,6 @@
 import { ForgeUnavailable } from "../forge.ts";
 import type { ForgeClock } from "./clock.ts";
+import type { RawAnswer } from "./send-call.ts";
 import type { Budget } from "./turns.ts";
 
 /** What GitHub asks for where it names no time (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api). */
@@ -7,9 +8,7 @@ const SECONDARY_WAIT_S = 60;
 const LONGEST_WAIT_S = 15 * 60;
 
 /** What GitHub said, in as far as limits are told from it. */
-export interface LimitedAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | number | undefined>>;
+export interface LimitedAnswer extends Pick<RawAnswer, "status" | "headers"> {
   /** The answer's `message`, or the messages of its GraphQL errors. */
   readonly words: string;
   /** A GraphQL error says RATE_LIMITED, with status 200. */

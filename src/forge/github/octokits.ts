@@ -13,6 +13,7 @@ const MAX_INSTALLATIONS = 500;
 export interface AppOptions {
   readonly appId: number | string;
   readonly privateKey: string;
+  /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise Server. */
   readonly baseUrl: string;
   readonly webhookSecret: string;
   readonly log: Logger;

@@ -164,10 +164,7 @@ export function missingFrom(state: PickState, commits: readonly string[]): Reado
   return new Set(commits.filter((sha) => !present.has(sha) && !picks.has(sha)));
 }
 
-interface Told {
-  readonly oid: string;
-  readonly message: string;
-}
+type Told = Pick<MergedCommit, "oid" | "message">;
 
 /** From each original to the commit that a pick made of it, reverted ones left out. Newest first, as given. */
 function picksIn(nodes: readonly Told[]): Map<string, string> {

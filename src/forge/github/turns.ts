@@ -102,12 +102,9 @@ const CONTENT_ROUTES: readonly RegExp[] = [
 const CONTENT_MUTATIONS = /\b(enqueuePullRequest|mergeBranch|mergePullRequest|createCommitOnBranch)\b/;
 
 /** Whether a writing call counts as content: a REST route's template, or a GraphQL document. */
-export function isContentWrite(call: {
-  readonly kind: "rest" | "graphql";
-  readonly method: string;
-  readonly route: string;
-  readonly document?: string;
-}): boolean {
+export function isContentWrite(
+  call: Pick<Call, "kind" | "method" | "route"> & { readonly document?: string },
+): boolean {
   if (call.kind === "graphql") return CONTENT_MUTATIONS.test(call.document ?? "");
   return call.method !== "DELETE" && CONTENT_ROUTES.some((route) => route.test(call.route));
 }
