@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Refusal } from "../../flow/refusal.ts";
 import { ForgeUnavailable, type Ordered } from "../forge.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../releasing.ts";
 import { changedOnBothSides } from "./branches.ts";
@@ -19,7 +18,6 @@ import { NO_COMMIT, updateRefs } from "./refs.ts";
 import { askRepository } from "./repository-questions.ts";
 
 type Picked = Ordered<PickResult>;
-type Prepared = Ordered<PickResult | PreparedPick>;
 
 /** Opens the repository for the time that writing so many commits takes. */
 export type OpenFor = (commits: number) => GitHubRepository;
@@ -58,7 +56,10 @@ const committedShape = z.looseObject({ sha: z.string() });
  * (https://github.com/tibdex/github-cherry-pick). Four calls for one commit, one more for each further one, and one to land them: one question
  * tells both what the pull requests brought and where the branch stands.
  */
-export async function preparePick(openFor: OpenFor, order: PickOrder): Promise<Prepared> {
+export async function preparePick(
+  openFor: OpenFor,
+  order: PickOrder,
+): Promise<Ordered<PickResult | PreparedPick>> {
   const asked = await look(openFor(1), order);
   if (!asked.ok) return asked;
   const state = asked.value;
@@ -106,10 +107,8 @@ const look = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<Orde
 
 /** Makes the commits, on no branch yet. A change that the target has already makes none. */
 async function grow(making: Making, all: readonly MergedCommit[], begun: Grown): Promise<Grown> {
-  const missing = missingFrom(
-    making.state,
-    all.map(({ oid }) => oid),
-  );
+  const originals = all.map(({ oid }) => oid);
+  const missing = missingFrom(making.state, originals);
   let at = begun;
   for (const commits of chainsOf(all.filter(({ oid }) => missing.has(oid)))) {
     const trees = await treesOf(making, at, commits);
@@ -147,16 +146,15 @@ async function treesOf(
 ): Promise<readonly string[]> {
   const { repository, order, state } = making;
   const message = "Begin a cherry-pick [skip ci]";
-  const parents = [parentOf(commits[0]!)];
-  const sibling = await writeCommit(making, { message, tree: at.tree, parents });
+  const parent = parentOf(commits[0]!);
+  const sibling = await writeCommit(making, { message, tree: at.tree, parents: [parent] });
   making.willUseTemp();
   // Done again from the start, it ends the same way.
   const chain = { repositoryId: state.id, tempBranch: order.tempBranch, sibling, commits };
   const merged = await repository.carryOut(() => mergeChain(repository.caller, chain), nothingToFind);
   if ("trees" in merged) return merged.trees;
   const { refusal, at: commit } = merged;
-  if (refusal.reason !== "conflicts") throw refused(refusal);
-  const parent = parents[0]!;
+  if (refusal.reason !== "conflicts") throw new PickEnded({ ok: false, refusal });
   const sides = [`${parent}...${sibling}`, `${parent}...${commit.oid}`] as const;
   const files = await changedOnBothSides(repository, sides);
   throw new PickEnded({ ok: true, value: { state: "conflict", files, message: refusal.message } });
@@ -211,24 +209,20 @@ async function removeTemp(caller: Caller, repositoryId: string, tempBranch: stri
   }
 }
 
-const refused = (refusal: Refusal): PickEnded => new PickEnded({ ok: false, refusal });
-
 function parentOf(commit: MergedCommit): string {
   const parent = commit.parents.nodes[0]?.oid;
-  if (parent === undefined) throw refused({ reason: "unknown", message: "A first commit cannot be picked" });
-  return parent;
+  if (parent !== undefined) return parent;
+  const refusal = { reason: "unknown", message: "A first commit cannot be picked" } as const;
+  throw new PickEnded({ ok: false, refusal });
 }
 
 /** As `git cherry-pick -x` writes it: among the trailers, where the message ends in some. */
-function pickedMessage({ message, oid }: { readonly message: string; readonly oid: string }): string {
+function pickedMessage({ message, oid }: MergedCommit): string {
   const text = message.trimEnd();
-  const last =
-    text
-      .split(/\n{2,}/)
-      .slice(1)
-      .at(-1) ?? "";
-  const isTrailers =
-    last !== "" &&
-    last.split("\n").every((line) => /^(?:[A-Za-z0-9-]+: |\(cherry picked from commit )/.test(line));
+  const [, ...paragraphs] = text.split(/\n{2,}/);
+  const isTrailers = paragraphs
+    .at(-1)
+    ?.split("\n")
+    .every((line) => /^(?:[A-Za-z0-9-]+: |\(cherry picked from commit )/.test(line));
   return `${text}${isTrailers ? "\n" : "\n\n"}(cherry picked from commit ${oid})`;
 }
