@@ -10,7 +10,7 @@ import { firstPages, furtherPage } from "../../src/forge/github/pull-request-lis
 import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/pull-requests.ts";
 import { REF, UPDATE_REFS } from "../../src/forge/github/refs.ts";
 import { documentOf } from "../../src/forge/github/repository-questions.ts";
-import { REVIEWS } from "../../src/forge/github/reviews.ts";
+import { REVIEWS } from "../../src/forge/github/conversation.ts";
 import { createTagsDocument, TAGGING } from "../../src/forge/github/tags.ts";
 import { githubSchema } from "../../src/sandbox/forge/graphql/github-schema.ts";
 

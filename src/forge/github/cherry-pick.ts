@@ -3,7 +3,7 @@ import { ForgeUnavailable, type Ordered } from "../forge.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../releasing.ts";
 import { changedOnBothSides } from "./branches.ts";
 import { type Caller, shaped } from "./client.ts";
-import { InstallationRefused } from "./failures.ts";
+import { isInstallationRefused, recovered } from "./failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "./github-repository.ts";
 import { mergeChain } from "./pick-merges.ts";
 import {
@@ -89,18 +89,11 @@ export async function preparePick(
 }
 
 /** False where it cannot be removed now. */
-export async function dropPick(
+export const dropPick = (
   { caller }: GitHubRepository,
   order: PickOrder,
   { handle }: PreparedPick,
-): Promise<boolean> {
-  try {
-    return await removeTemp(caller, handle, order.tempBranch);
-  } catch (error) {
-    if (error instanceof InstallationRefused) return false;
-    throw error;
-  }
-}
+): Promise<boolean> => recovered(removeTemp(caller, handle, order.tempBranch), isInstallationRefused, false);
 
 const look = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<Ordered<PickState>> =>
   askRepository(caller, PICK, { repository: ref, order });

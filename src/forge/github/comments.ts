@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CommentOrder, Ordered } from "../forge.ts";
 import { shaped } from "./client.ts";
-import { isUnanswered, UnknownOutcome } from "./failures.ts";
+import { isUnanswered, recovered, UnknownOutcome } from "./failures.ts";
 import { type GitHubRepository, LOOK_AFTER_MS, nothingToFind, refusedBy } from "./github-repository.ts";
 import { succeeded } from "./repositories.ts";
 
@@ -42,14 +42,8 @@ export async function comment(repository: GitHubRepository, order: CommentOrder)
   } catch (error) {
     if (!(error instanceof UnknownOutcome)) throw error;
     await repository.clock.sleep(LOOK_AFTER_MS);
-    return (await findComment(repository, order).catch(nothingSeen)) ?? NOT_SEEN;
+    return (await recovered(findComment(repository, order), isUnanswered, null)) ?? NOT_SEEN;
   }
-}
-
-/** What cannot be looked for now is not seen. */
-function nothingSeen(error: unknown): null {
-  if (isUnanswered(error)) return null;
-  throw error;
 }
 
 /** Makes a comment read as given; doing it twice does no harm, so nothing is looked for before it is repeated. */

@@ -16,7 +16,7 @@ import { dropPick, landPick, preparePick } from "./cherry-pick.ts";
 import { createClient, type OnRefused } from "./client.ts";
 import { comment, editComment, hasComment } from "./comments.ts";
 import { type ForgeClock, systemClock } from "./clock.ts";
-import { isUnanswered, permitted, reachable } from "./failures.ts";
+import { isUnanswered, permitted, reachable, recovered } from "./failures.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { inspect } from "./inspect.ts";
 import { readLandedCommits } from "./landed-history.ts";
@@ -26,7 +26,7 @@ import { type AppOptions, createOctokits } from "./octokits.ts";
 import { readLists } from "./pull-request-lists.ts";
 import { markReady, openPullRequest } from "./pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
-import { REVIEWS } from "./reviews.ts";
+import { REVIEWS } from "./conversation.ts";
 import { createTag, createTags, lookBeforeTagging, publishRelease, tagTip } from "./tags.ts";
 import { createTransport, withConditionalReads } from "./transport.ts";
 import type { Turns } from "./turns.ts";
@@ -89,14 +89,9 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     inspect: (questions, asked) => inspect(client, questions, asked),
     checks: (questions) => readLists(client, CHECKS, questions),
     reviews: (questions) => readLists(client, REVIEWS, questions),
-    changedOnBothSides: async (ref, branchName, sha) => {
-      try {
-        const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
-        return await changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides);
-      } catch (error) {
-        if (isUnanswered(error)) return [];
-        throw error;
-      }
+    changedOnBothSides: (ref, branchName, sha) => {
+      const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
+      return recovered(changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides), isUnanswered, []);
     },
     branchHead: (ref, branchName) => reachable(readBranchHead(on(ref), branchName)),
     createBranch: (ref, branchName, sha) => permitted(createBranch(on(ref), branchName, sha)),

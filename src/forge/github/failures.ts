@@ -48,6 +48,23 @@ export class InstallationRefused extends Error {
 export const isUnanswered = (error: unknown): error is ForgeUnavailable | InstallationRefused =>
   error instanceof ForgeUnavailable || error instanceof InstallationRefused;
 
+export const isInstallationRefused = (error: unknown): error is InstallationRefused =>
+  error instanceof InstallationRefused;
+
+/** Gives the fallback where the promise fails with an expected error. */
+export async function recovered<T, F>(
+  promise: Promise<T>,
+  isExpected: (error: unknown) => boolean,
+  fallback: F,
+): Promise<T | F> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isExpected(error)) return fallback;
+    throw error;
+  }
+}
+
 /** An installation that is suspended or gone refuses every order. */
 export async function permitted<T>(order: Promise<Ordered<T>>): Promise<Ordered<T>> {
   try {

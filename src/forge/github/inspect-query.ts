@@ -4,7 +4,7 @@ import { time, who, WHO } from "./actor.ts";
 import { contextsShape, REPORT } from "./checks.ts";
 import { nodesOf, wordOf } from "./graphql-answer.ts";
 import type { QuestionKind } from "./repository-questions.ts";
-import { SAID_ON, saidOnShape } from "./said.ts";
+import { SAID_ON, saidOnShape } from "./conversation.ts";
 
 /** Pull requests looked at for one branch: closed ones pile up where a branch is tried again. */
 const PULL_REQUESTS = 20;

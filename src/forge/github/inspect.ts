@@ -11,7 +11,7 @@ import {
 } from "./inspect-query.ts";
 import { repositoryById } from "./repositories.ts";
 import { askInstallations } from "./repository-questions.ts";
-import { toWords } from "./said.ts";
+import { toWords } from "./conversation.ts";
 
 /** Questions in one call: GitHub gives a GraphQL query 10 seconds, and a card has few repositories. */
 const PER_CALL = 25;

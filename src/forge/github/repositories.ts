@@ -8,7 +8,7 @@ import {
   type RepositoryRef,
 } from "../forge.ts";
 import { type Answer, type Caller, type GitHubClient, shaped } from "./client.ts";
-import { CallFailure, InstallationRefused } from "./failures.ts";
+import { CallFailure, isInstallationRefused, recovered } from "./failures.ts";
 import { refusalOf } from "./refusals.ts";
 
 /**
@@ -45,17 +45,8 @@ export async function readRepositories(
   return { ok: true, value };
 }
 
-export async function readRepository(
-  client: GitHubClient,
-  ref: RepositoryRef,
-): Promise<ForgeRepository | null> {
-  try {
-    return await repositoryById(client.as(ref.installationId), ref.forgeId);
-  } catch (error) {
-    if (error instanceof InstallationRefused) return null;
-    throw error;
-  }
-}
+export const readRepository = (client: GitHubClient, ref: RepositoryRef): Promise<ForgeRepository | null> =>
+  recovered(repositoryById(client.as(ref.installationId), ref.forgeId), isInstallationRefused, null);
 
 /** The repository under the name it has now; null when it is gone or out of reach. */
 export async function repositoryById(caller: Caller, forgeId: number): Promise<ForgeRepository | null> {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CreatedRef, Ordered } from "../forge.ts";
 import type { NewTag, ReleaseNotes, TaggingAnswer, TaggingQuestion, TipTag } from "../releasing.ts";
 import { type Caller, type GitHubClient, shaped } from "./client.ts";
-import { InstallationRefused, UnknownOutcome } from "./failures.ts";
+import { isInstallationRefused, recovered, UnknownOutcome } from "./failures.ts";
 import { type GitHubRepository, refusedBy } from "./github-repository.ts";
 import { graphqlOutcome } from "./graphql-answer.ts";
 import { createRef, leadsTo, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
@@ -62,12 +62,7 @@ export async function tagTip(
   ];
   const tag = async () => (await updateRefs(repository.caller, nodeId, refs)) === null;
   const find = async () => ((await readTagHead(repository, tagName)) === sha ? true : null);
-  try {
-    return await repository.carryOut(tag, find);
-  } catch (error) {
-    if (error instanceof InstallationRefused) return false;
-    throw error;
-  }
+  return await recovered(repository.carryOut(tag, find), isInstallationRefused, false);
 }
 
 const createdShape = z
@@ -113,7 +108,7 @@ export async function createTags(caller: Caller, tags: readonly NewTag[]): Promi
     const created = shaped(createdShape, { ...answer, body: outcome.value.data });
     return tags.map((tag) => created?.[`t${known.indexOf(tag)}`]?.ref?.target?.oid === tag.sha);
   } catch (error) {
-    if (error instanceof UnknownOutcome || error instanceof InstallationRefused) return tags.map(() => false);
+    if (error instanceof UnknownOutcome || isInstallationRefused(error)) return tags.map(() => false);
     throw error;
   }
 }
