@@ -4,12 +4,8 @@ import { listBacklog } from "../../store/cards.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, type Route } from "../route.ts";
-import { id } from "../validate.ts";
+import { projectQuery } from "./lookups.ts";
 import { card, cardLabel, priority, role, user } from "./shapes.ts";
-
-const projectQuery = z.object({
-  projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
-});
 
 const boardTask = z
   .object({

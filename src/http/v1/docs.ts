@@ -3,12 +3,11 @@ import { changePage } from "../../actions/change-page.ts";
 import { createPage } from "../../actions/create-page.ts";
 import { deletePage } from "../../actions/delete-page.ts";
 import { notFound } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findPage, listPages, readPage, type PageHead } from "../../store/pages.ts";
+import { findPage, listPages, readPage } from "../../store/pages.ts";
 import { listRoute } from "../list-route.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
+import { byId } from "./lookups.ts";
 
 const pageSummary = z
   .object({
@@ -54,11 +53,8 @@ const pageParams = z.object({
 
 const noPage = (): Error => notFound("There is no page with this id on this board.");
 
-async function pageOf(db: Db, board: BoardRole, { docId }: { docId: string }): Promise<PageHead> {
-  const found = await findPage(db, board.workspaceId, docId);
-  if (!found) throw noPage();
-  return found;
-}
+const pageOf = byId("docId", findPage, noPage);
+const pageToRead = byId("docId", readPage, noPage);
 
 const title = text({ min: 1, max: 200, isTrimmed: true });
 const body = text({ max: 200_000 }).meta({
@@ -85,11 +81,7 @@ const readPageRoute = readRoute({
   tag: "Pages",
   params: pageParams,
   responses: { 200: { description: "The page", schema: page } },
-  handle: async (deps, { board, params }) => {
-    const found = await readPage(deps.db, board.workspaceId, params.docId);
-    if (!found) throw noPage();
-    return found;
-  },
+  handle: (deps, { board, params }) => pageToRead(deps.db, board, params),
 });
 
 const createRoute = writeRoute({

@@ -3,12 +3,11 @@ import { changeFeature } from "../../actions/change-feature.ts";
 import { createFeature } from "../../actions/create-feature.ts";
 import { deleteFeature } from "../../actions/delete-feature.ts";
 import { notFound } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findFeature, listFeatures, type Feature } from "../../store/features.ts";
+import { findFeature, listFeatures } from "../../store/features.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
+import { byId } from "./lookups.ts";
 import { color } from "./shapes.ts";
 
 const feature = z
@@ -26,11 +25,9 @@ const feature = z
 
 const featureParams = z.object({ featureId: id() });
 
-async function featureOf(db: Db, board: BoardRole, { featureId }: { featureId: string }): Promise<Feature> {
-  const found = await findFeature(db, board.workspaceId, featureId);
-  if (!found) throw notFound("There is no feature with this id on this board.");
-  return found;
-}
+const featureOf = byId("featureId", findFeature, () =>
+  notFound("There is no feature with this id on this board."),
+);
 
 const name = text({ min: 1, max: 60, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({ description: "Markdown" });

@@ -1,15 +1,14 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/adopt-branch.ts";
 import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
-import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
+import { findInboxItem, listInbox, type InboxPlace } from "../../store/inbox/list-inbox.ts";
 import { cardParams } from "../card-of.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
+import { byId, projectQuery } from "./lookups.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 const inboxItem = z
@@ -46,9 +45,7 @@ const listInboxRoute = keyedListRoute({
   description:
     "What a machine could not decide. Most items are derived: they are there while what they tell of lasts. Those that are `dismissible` stay until somebody acts on them or puts them away.",
   tag: "Inbox",
-  query: z.object({
-    projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
-  }),
+  query: projectQuery,
   list: { description: "Newest first", schema: z.array(inboxItem) },
   key: inboxPlace,
   handle: async (deps, call, window) => {
@@ -59,11 +56,7 @@ const listInboxRoute = keyedListRoute({
 
 const itemParams = z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) });
 
-async function itemOf(db: Db, board: BoardRole, { itemId }: { itemId: string }): Promise<InboxItem> {
-  const found = await findInboxItem(db, board.workspaceId, itemId);
-  if (!found) throw noInboxItem();
-  return found;
-}
+const itemOf = byId("itemId", findInboxItem, noInboxItem);
 
 const dismissRoute = writeRoute({
   method: "delete",

@@ -3,12 +3,11 @@ import { changeLabel } from "../../actions/change-label.ts";
 import { createLabel } from "../../actions/create-label.ts";
 import { deleteLabel } from "../../actions/delete-label.ts";
 import { notFound } from "../../errors.ts";
-import type { Db } from "../../store/connect.ts";
-import type { BoardRole } from "../../store/credentials.ts";
-import { findLabel, listLabels, type Label } from "../../store/labels.ts";
+import { findLabel, listLabels } from "../../store/labels.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
+import { byId } from "./lookups.ts";
 import { cardLabel, color } from "./shapes.ts";
 
 const label = cardLabel
@@ -17,11 +16,7 @@ const label = cardLabel
 
 const labelParams = z.object({ labelId: id() });
 
-async function labelOf(db: Db, board: BoardRole, { labelId }: { labelId: string }): Promise<Label> {
-  const found = await findLabel(db, board.workspaceId, labelId);
-  if (!found) throw notFound("There is no label with this id on this board.");
-  return found;
-}
+const labelOf = byId("labelId", findLabel, () => notFound("There is no label with this id on this board."));
 
 const name = text({ min: 1, max: 50, isTrimmed: true }).meta({
   description: "Unique on its board, ignoring case",

@@ -11,6 +11,7 @@ import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
+import { byId, projectQuery } from "./lookups.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 export const tag = z
@@ -80,11 +81,12 @@ const releaseDetails = release
   .meta({ id: "ReleaseDetails" });
 
 export const releaseParams = z.object({ id: id() });
+const releaseOf = byId("id", findRelease, noRelease);
+const releaseToRead = byId("id", readReleaseDetails, noRelease);
 
 /** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
 export async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
-  const found = await findRelease(db, board.workspaceId, params.id);
-  if (!found) throw noRelease();
+  const found = await releaseOf(db, board, params);
   requireReleases(found.isUsed, found.projectId);
   return found;
 }
@@ -95,10 +97,6 @@ function requireReleases(areOn: boolean, projectId: string): void {
     `This flow does not work with releases. Turn them on in the flow settings: PUT /v1/projects/${projectId}/flow with \`releases\` true.`,
   );
 }
-
-const projectQuery = z.object({
-  projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
-});
 
 const listRoute = keyedListRoute({
   path: "/v1/releases",
@@ -117,11 +115,7 @@ const readReleaseRoute = readRoute({
   tag: "Releases",
   params: releaseParams,
   responses: { 200: { description: "The release", schema: releaseDetails } },
-  handle: async (deps, { board, params }) => {
-    const found = await readReleaseDetails(deps.db, board.workspaceId, params.id);
-    if (!found) throw noRelease();
-    return found;
-  },
+  handle: (deps, { board, params }) => releaseToRead(deps.db, board, params),
 });
 
 const createRoute = writeRoute({

@@ -6,7 +6,7 @@ import { trunkWindow } from "../../flow/trunk-window.ts";
 import { readTrunkReport } from "../../store/trunk-report.ts";
 import { projectOf } from "../project-of.ts";
 import { readRoute, type Route } from "../route.ts";
-import { id } from "../validate.ts";
+import { projectQuery } from "./lookups.ts";
 import { tag } from "./releases.ts";
 import { actor, timestamp } from "./shapes.ts";
 
@@ -138,7 +138,7 @@ const trunkRoute = readRoute({
   query: z.object({
     from: day("The first day; thirty days before today when left out"),
     to: day("The last day; today when left out"),
-    projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
+    ...projectQuery.shape,
   }),
   responses: { 200: { description: "The trunk report", schema: report } },
   handle: async (deps, { board, query }) => {
