@@ -7,7 +7,7 @@ import { observeRequest } from "./http/observe-requests.ts";
 import { refuseOtherMethods } from "./http/other-methods.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
-import { serveReference } from "./http/reference/serve-reference.ts";
+import { serveReference } from "./http/reference/page.ts";
 import { requireReadable } from "./http/readable-request.ts";
 import { setSecurityHeaders } from "./http/security-headers.ts";
 import { serveMetrics, type MetricsAccess } from "./http/serve-metrics.ts";
