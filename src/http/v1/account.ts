@@ -14,15 +14,6 @@ const credential = z
   })
   .meta({ id: "Credential" });
 
-const me = accountRoute({
-  path: "/v1/me",
-  summary: "The credential that makes the call, and the boards it reaches",
-  tag: "Account",
-  responses: { 200: { description: "The credential", schema: credential } },
-  handle: (_deps, { credential: { clientId, name, scopes, boards } }) =>
-    Promise.resolve({ clientId, name, scopes, boards, answering: null }),
-});
-
 const workspace = z
   .object({
     id: z.uuid(),
@@ -35,24 +26,31 @@ const workspace = z
   })
   .meta({ id: "Workspace" });
 
-const workspaces = accountListRoute({
-  path: "/v1/workspaces",
-  summary: "The boards this credential reaches, with its role on each",
-  tag: "Account",
-  list: { description: "The boards", schema: z.array(workspace) },
-  handle: (deps, call) => listWorkspacesOf(deps.db, call.credential.userId),
-});
-
 const organization = z
   .object({ id: z.uuid(), name: z.string(), slug: z.string(), workspaceIds: z.array(z.uuid()) })
   .meta({ id: "Organization" });
 
-const organizations = accountListRoute({
-  path: "/v1/organizations",
-  summary: "The organizations whose boards this credential reaches",
-  tag: "Account",
-  list: { description: "The organizations", schema: z.array(organization) },
-  handle: (deps, call) => listOrganizationsOf(deps.db, call.credential.userId),
-});
-
-export const accountRoutes: readonly Route[] = [me, workspaces, organizations];
+export const accountRoutes: readonly Route[] = [
+  accountRoute({
+    path: "/v1/me",
+    summary: "The credential that makes the call, and the boards it reaches",
+    tag: "Account",
+    responses: { 200: { description: "The credential", schema: credential } },
+    handle: (_deps, { credential: { clientId, name, scopes, boards } }) =>
+      Promise.resolve({ clientId, name, scopes, boards, answering: null }),
+  }),
+  accountListRoute({
+    path: "/v1/workspaces",
+    summary: "The boards this credential reaches, with its role on each",
+    tag: "Account",
+    list: { description: "The boards", schema: z.array(workspace) },
+    handle: (deps, call) => listWorkspacesOf(deps.db, call.credential.userId),
+  }),
+  accountListRoute({
+    path: "/v1/organizations",
+    summary: "The organizations whose boards this credential reaches",
+    tag: "Account",
+    list: { description: "The organizations", schema: z.array(organization) },
+    handle: (deps, call) => listOrganizationsOf(deps.db, call.credential.userId),
+  }),
+];

@@ -43,78 +43,6 @@ const slug = z
   .max(50, "at most 50 characters")
   .meta({ description: "Unique on the board", example: "mobile-app" });
 
-const listProjectsRoute = listRoute({
-  path: "/v1/projects",
-  summary: "The projects of the board, oldest first",
-  tag: "Projects",
-  list: { description: "The projects", schema: z.array(project) },
-  handle: (deps, { board }) => listProjects(deps.db, board.workspaceId),
-});
-
-const createRoute = writeRoute({
-  method: "post",
-  path: "/v1/projects",
-  summary: "Create a project",
-  description:
-    "It starts from the flow of the board's oldest project, or of `flowFrom`, and owns it from then on. Without a `slug` one is made from the name, with -2, -3 … behind it where it is taken.",
-  tag: "Projects",
-  role: "maintainer",
-  body: z.strictObject({
-    name,
-    slug: slug.optional(),
-    description: description.optional(),
-    flowFrom: id().optional().meta({ description: "A project of this board whose flow is copied" }),
-  }),
-  responses: {
-    201: { description: "The created project", schema: project },
-    409: { description: "Another project has the slug", schema: problem },
-  },
-  handle: async (deps, { write, body: { flowFrom, ...input } }) =>
-    createProject(
-      deps,
-      write,
-      input,
-      flowFrom === undefined ? undefined : await projectOf(write.trx, write.workspaceId, flowFrom),
-    ),
-});
-
-const patchRoute = writeRoute({
-  method: "patch",
-  path: "/v1/projects/{projectId}",
-  summary: "Change a project",
-  description: "Fields left out are untouched. A new name leaves the slug as it is.",
-  tag: "Projects",
-  role: "maintainer",
-  params: projectParams,
-  body: z.strictObject({
-    name: name.optional(),
-    slug: slug.optional(),
-    description: description.optional(),
-  }),
-  responses: {
-    200: { description: "The whole project", schema: project },
-    409: { description: "Another project has the slug", schema: problem },
-  },
-  find: thatProject,
-  handle: (_, { write, subject, body }) => changeProject(write, subject, body),
-});
-
-const deleteRoute = writeRoute({
-  method: "delete",
-  path: "/v1/projects/{projectId}",
-  summary: "Delete a project",
-  description: "Its repositories are free for another project.",
-  tag: "Projects",
-  role: "maintainer",
-  params: projectParams,
-  responses: {
-    204: { description: "Deleted", schema: null },
-    409: { description: "It still holds cards, or is the last project of the board", schema: problem },
-  },
-  find: thatProject,
-  handle: (_, { write, subject }) => deleteProject(write, subject),
-});
-
 const ruleType = z.enum(RULE_TYPES).meta({
   description:
     "What standing in the stage means for the card's branch in every linked repository, each including the ones before it",
@@ -169,46 +97,106 @@ const stageInput = z.strictObject({
   rule: z.strictObject({ type: ruleType, into: into.optional().transform((value) => value ?? null) }),
 });
 
-const readFlow = readRoute({
-  path: "/v1/projects/{projectId}/flow",
-  summary: "The flow of a project",
-  tag: "Projects",
-  params: projectParams,
-  responses: { 200: { description: "The flow", schema: flow } },
-  handle: async (deps, { board, params }) => (await thatProject(deps.db, board, params)).flow,
-});
-
-const replaceFlowRoute = writeRoute({
-  method: "put",
-  path: "/v1/projects/{projectId}/flow",
-  summary: "Replace the flow of a project",
-  description:
-    "The whole flow: stages named by their id are kept with their cards, renamed and reordered; those without an id are new; the others are removed, which is refused while they hold cards. A changed rule holds for the cards that enter the stage from then on.",
-  tag: "Projects",
-  role: "maintainer",
-  params: projectParams,
-  body: z.strictObject({
-    ...settings,
-    stages: z.array(stageInput).max(MAX_STAGES, `at most ${MAX_STAGES} stages`),
-  }),
-  responses: {
-    200: { description: "The flow as it is now", schema: flow },
-    400: { description: "The flow cannot be: the message names the stage and says why", schema: problem },
-    409: {
-      description:
-        "A stage to be removed still holds cards, or a card is being moved (then with Retry-After)",
-      schema: problem,
-    },
-  },
-  find: thatProject,
-  handle: (deps, { write, subject, body }) => replaceFlow(deps, write, subject, body),
-});
-
 export const projectRoutes: readonly Route[] = [
-  listProjectsRoute,
-  createRoute,
-  patchRoute,
-  deleteRoute,
-  readFlow,
-  replaceFlowRoute,
+  listRoute({
+    path: "/v1/projects",
+    summary: "The projects of the board, oldest first",
+    tag: "Projects",
+    list: { description: "The projects", schema: z.array(project) },
+    handle: (deps, { board }) => listProjects(deps.db, board.workspaceId),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/projects",
+    summary: "Create a project",
+    description:
+      "It starts from the flow of the board's oldest project, or of `flowFrom`, and owns it from then on. Without a `slug` one is made from the name, with -2, -3 … behind it where it is taken.",
+    tag: "Projects",
+    role: "maintainer",
+    body: z.strictObject({
+      name,
+      slug: slug.optional(),
+      description: description.optional(),
+      flowFrom: id().optional().meta({ description: "A project of this board whose flow is copied" }),
+    }),
+    responses: {
+      201: { description: "The created project", schema: project },
+      409: { description: "Another project has the slug", schema: problem },
+    },
+    handle: async (deps, { write, body: { flowFrom, ...input } }) =>
+      createProject(
+        deps,
+        write,
+        input,
+        flowFrom === undefined ? undefined : await projectOf(write.trx, write.workspaceId, flowFrom),
+      ),
+  }),
+  writeRoute({
+    method: "patch",
+    path: "/v1/projects/{projectId}",
+    summary: "Change a project",
+    description: "Fields left out are untouched. A new name leaves the slug as it is.",
+    tag: "Projects",
+    role: "maintainer",
+    params: projectParams,
+    body: z.strictObject({
+      name: name.optional(),
+      slug: slug.optional(),
+      description: description.optional(),
+    }),
+    responses: {
+      200: { description: "The whole project", schema: project },
+      409: { description: "Another project has the slug", schema: problem },
+    },
+    find: thatProject,
+    handle: (_, { write, subject, body }) => changeProject(write, subject, body),
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/projects/{projectId}",
+    summary: "Delete a project",
+    description: "Its repositories are free for another project.",
+    tag: "Projects",
+    role: "maintainer",
+    params: projectParams,
+    responses: {
+      204: { description: "Deleted", schema: null },
+      409: { description: "It still holds cards, or is the last project of the board", schema: problem },
+    },
+    find: thatProject,
+    handle: (_, { write, subject }) => deleteProject(write, subject),
+  }),
+  readRoute({
+    path: "/v1/projects/{projectId}/flow",
+    summary: "The flow of a project",
+    tag: "Projects",
+    params: projectParams,
+    responses: { 200: { description: "The flow", schema: flow } },
+    handle: async (deps, { board, params }) => (await thatProject(deps.db, board, params)).flow,
+  }),
+  writeRoute({
+    method: "put",
+    path: "/v1/projects/{projectId}/flow",
+    summary: "Replace the flow of a project",
+    description:
+      "The whole flow: stages named by their id are kept with their cards, renamed and reordered; those without an id are new; the others are removed, which is refused while they hold cards. A changed rule holds for the cards that enter the stage from then on.",
+    tag: "Projects",
+    role: "maintainer",
+    params: projectParams,
+    body: z.strictObject({
+      ...settings,
+      stages: z.array(stageInput).max(MAX_STAGES, `at most ${MAX_STAGES} stages`),
+    }),
+    responses: {
+      200: { description: "The flow as it is now", schema: flow },
+      400: { description: "The flow cannot be: the message names the stage and says why", schema: problem },
+      409: {
+        description:
+          "A stage to be removed still holds cards, or a card is being moved (then with Retry-After)",
+        schema: problem,
+      },
+    },
+    find: thatProject,
+    handle: (deps, { write, subject, body }) => replaceFlow(deps, write, subject, body),
+  }),
 ];

@@ -98,43 +98,6 @@ function requireReleases(areOn: boolean, projectId: string): void {
   );
 }
 
-const listRoute = keyedListRoute({
-  path: "/v1/releases",
-  summary: "The releases of a project, open and completed, newest first",
-  tag: "Releases",
-  query: projectQuery,
-  list: { description: "The releases", schema: z.array(release) },
-  key: z.uuid(),
-  handle: async (deps, { board, query }, window) =>
-    listReleases(deps.db, (await projectOf(deps.db, board.workspaceId, query.projectId)).id, window),
-});
-
-const readReleaseRoute = readRoute({
-  path: "/v1/releases/{id}",
-  summary: "Read a release with its cards and repositories",
-  tag: "Releases",
-  params: releaseParams,
-  responses: { 200: { description: "The release", schema: releaseDetails } },
-  handle: (deps, { board, params }) => releaseToRead(deps.db, board, params),
-});
-
-const createRoute = writeRoute({
-  method: "post",
-  path: "/v1/releases",
-  summary: "Create a release",
-  description: "It starts empty and open. Two releases may share a name; their branches never do.",
-  tag: "Releases",
-  role: "member",
-  query: projectQuery,
-  body: z.strictObject({ name: text({ min: 1, max: 80, isTrimmed: true }) }),
-  responses: { 201: { description: "The created release", schema: release } },
-  handle: async (deps, { write, query, body }) => {
-    const project = await projectOf(write.trx, write.workspaceId, query.projectId);
-    requireReleases(project.flow.releases, project.id);
-    return createRelease(deps, write, project, body.name);
-  },
-});
-
 /** What the column can hold. */
 const MAX_CARD_NUMBER = 2_147_483_647;
 export const taskNumber = z
@@ -142,52 +105,79 @@ export const taskNumber = z
   .min(1, "a card number")
   .max(MAX_CARD_NUMBER, "a card number");
 
-const setCardsRoute = writeRoute({
-  method: "put",
-  path: "/v1/releases/{id}/cards",
-  summary: "Set the scope of a release",
-  description:
-    "The whole scope, replacing what is there. Cards may stand in any stage of the release's project. A frozen release takes cards by pick only.",
-  tag: "Releases",
-  role: "member",
-  params: releaseParams,
-  body: z.strictObject({
-    taskNumbers: z
-      .array(taskNumber)
-      .max(500, "at most 500 cards")
-      .meta({ example: [7, 12] }),
-  }),
-  responses: {
-    204: { description: "Set", schema: null },
-    409: {
-      description: "A card is in another open release, or the release is frozen or completed",
-      schema: problem,
-    },
-  },
-  find: releaseToWrite,
-  handle: (_, { write, subject, body }) => setReleaseCards(write, subject, body.taskNumbers),
-});
-
-const deleteRoute = writeRoute({
-  method: "delete",
-  path: "/v1/releases/{id}",
-  summary: "Delete an open release",
-  description: "Its cards stay. A frozen one is to be unfrozen first.",
-  tag: "Releases",
-  role: "maintainer",
-  params: releaseParams,
-  responses: {
-    204: { description: "Deleted", schema: null },
-    409: { description: "It is frozen or completed", schema: problem },
-  },
-  find: releaseToWrite,
-  handle: (_, { write, subject }) => deleteRelease(write, subject),
-});
-
 export const releaseRoutes: readonly Route[] = [
-  listRoute,
-  readReleaseRoute,
-  createRoute,
-  setCardsRoute,
-  deleteRoute,
+  keyedListRoute({
+    path: "/v1/releases",
+    summary: "The releases of a project, open and completed, newest first",
+    tag: "Releases",
+    query: projectQuery,
+    list: { description: "The releases", schema: z.array(release) },
+    key: z.uuid(),
+    handle: async (deps, { board, query }, window) =>
+      listReleases(deps.db, (await projectOf(deps.db, board.workspaceId, query.projectId)).id, window),
+  }),
+  readRoute({
+    path: "/v1/releases/{id}",
+    summary: "Read a release with its cards and repositories",
+    tag: "Releases",
+    params: releaseParams,
+    responses: { 200: { description: "The release", schema: releaseDetails } },
+    handle: (deps, { board, params }) => releaseToRead(deps.db, board, params),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/releases",
+    summary: "Create a release",
+    description: "It starts empty and open. Two releases may share a name; their branches never do.",
+    tag: "Releases",
+    role: "member",
+    query: projectQuery,
+    body: z.strictObject({ name: text({ min: 1, max: 80, isTrimmed: true }) }),
+    responses: { 201: { description: "The created release", schema: release } },
+    handle: async (deps, { write, query, body }) => {
+      const project = await projectOf(write.trx, write.workspaceId, query.projectId);
+      requireReleases(project.flow.releases, project.id);
+      return createRelease(deps, write, project, body.name);
+    },
+  }),
+  writeRoute({
+    method: "put",
+    path: "/v1/releases/{id}/cards",
+    summary: "Set the scope of a release",
+    description:
+      "The whole scope, replacing what is there. Cards may stand in any stage of the release's project. A frozen release takes cards by pick only.",
+    tag: "Releases",
+    role: "member",
+    params: releaseParams,
+    body: z.strictObject({
+      taskNumbers: z
+        .array(taskNumber)
+        .max(500, "at most 500 cards")
+        .meta({ example: [7, 12] }),
+    }),
+    responses: {
+      204: { description: "Set", schema: null },
+      409: {
+        description: "A card is in another open release, or the release is frozen or completed",
+        schema: problem,
+      },
+    },
+    find: releaseToWrite,
+    handle: (_, { write, subject, body }) => setReleaseCards(write, subject, body.taskNumbers),
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/releases/{id}",
+    summary: "Delete an open release",
+    description: "Its cards stay. A frozen one is to be unfrozen first.",
+    tag: "Releases",
+    role: "maintainer",
+    params: releaseParams,
+    responses: {
+      204: { description: "Deleted", schema: null },
+      409: { description: "It is frozen or completed", schema: problem },
+    },
+    find: releaseToWrite,
+    handle: (_, { write, subject }) => deleteRelease(write, subject),
+  }),
 ];
