@@ -53,7 +53,7 @@ const pageParams = z.object({
 
 const noPage = (): Error => notFound("There is no page with this id on this board.");
 
-const pageOf = byId("docId", findPage, noPage);
+const pageInPath = { params: pageParams, find: byId("docId", findPage, noPage) };
 const pageToRead = byId("docId", readPage, noPage);
 
 const title = text({ min: 1, max: 200, isTrimmed: true });
@@ -102,7 +102,7 @@ export const docRoutes: readonly Route[] = [
       "Fields left out are untouched. A new title moves the slug; links by an earlier slug keep leading here until another page takes it. Under a new parent the page stands last unless `position` says otherwise.",
     tag: "Pages",
     role: "member",
-    params: pageParams,
+    ...pageInPath,
     body: z.strictObject({
       title: title.optional(),
       body: body.optional(),
@@ -114,7 +114,6 @@ export const docRoutes: readonly Route[] = [
         .meta({ description: "Among the pages below the same parent; past the end is the end" }),
     }),
     responses: { 200: { description: "The whole page", schema: page } },
-    find: pageOf,
     handle: (_, { write, subject, body: input }) => changePage(write, subject, input),
   }),
   writeRoute({
@@ -124,9 +123,8 @@ export const docRoutes: readonly Route[] = [
     description: "The pages below it go to its parent and take its place. Links to it dangle.",
     tag: "Pages",
     role: "member",
-    params: pageParams,
+    ...pageInPath,
     responses: { 204: { description: "Deleted", schema: null } },
-    find: pageOf,
     handle: (_, { write, subject }) => deletePage(write, subject),
   }),
 ];

@@ -23,11 +23,10 @@ const feature = z
   })
   .meta({ id: "Feature" });
 
-const featureParams = z.object({ featureId: id() });
-
-const featureOf = byId("featureId", findFeature, () =>
-  notFound("There is no feature with this id on this board."),
-);
+const featureInPath = {
+  params: z.object({ featureId: id() }),
+  find: byId("featureId", findFeature, () => notFound("There is no feature with this id on this board.")),
+};
 
 const name = text({ min: 1, max: 60, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({ description: "Markdown" });
@@ -60,7 +59,7 @@ export const featureRoutes: readonly Route[] = [
     description: "Fields left out are untouched.",
     tag: "Features",
     role: "member",
-    params: featureParams,
+    ...featureInPath,
     body: z.strictObject({
       name: name.optional(),
       description: description.optional(),
@@ -69,7 +68,6 @@ export const featureRoutes: readonly Route[] = [
       position: z.int().min(0, "0 is the first").optional().meta({ description: "Past the end is the end" }),
     }),
     responses: { 200: { description: "The whole feature", schema: feature } },
-    find: featureOf,
     handle: (_, { write, subject, body }) => changeFeature(write, subject, body),
   }),
   writeRoute({
@@ -79,9 +77,8 @@ export const featureRoutes: readonly Route[] = [
     description: "Its cards stay, without the feature.",
     tag: "Features",
     role: "maintainer",
-    params: featureParams,
+    ...featureInPath,
     responses: { 204: { description: "Deleted", schema: null } },
-    find: featureOf,
     handle: (_, { write, subject }) => deleteFeature(write, subject),
   }),
 ];

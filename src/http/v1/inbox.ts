@@ -39,9 +39,10 @@ const inboxItem = z
 
 const inboxPlace: z.ZodType<InboxPlace> = z.tuple([z.iso.datetime(), z.guid()]).readonly();
 
-const itemParams = z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) });
-
-const itemOf = byId("itemId", findInboxItem, noInboxItem);
+const itemInPath = {
+  params: z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) }),
+  find: byId("itemId", findInboxItem, noInboxItem),
+};
 
 export const inboxRoutes: readonly Route[] = [
   keyedListRoute({
@@ -64,12 +65,11 @@ export const inboxRoutes: readonly Route[] = [
     summary: "Put an item away unacted",
     tag: "Inbox",
     role: "member",
-    params: itemParams,
+    ...itemInPath,
     responses: {
       204: { description: "Put away", schema: null },
       409: { description: "The item is a derived one, which clears by itself", schema: problem },
     },
-    find: itemOf,
     handle: (_, { write, subject }) => putAwayInboxItem(write, subject),
   }),
   writeRoute({
@@ -80,7 +80,7 @@ export const inboxRoutes: readonly Route[] = [
       "The branch is looked at afresh; an open pull request of it becomes the card's, too. Then what the card's stage asks for is done, such as opening the draft pull request.",
     tag: "Inbox",
     role: "member",
-    params: itemParams,
+    ...itemInPath,
     query: z.object({
       card: cardParams.shape.number.optional().meta({
         description: "The card's number, in place of the one guessed from the branch's name",
@@ -96,7 +96,6 @@ export const inboxRoutes: readonly Route[] = [
       },
       503: { description: "The forge could not be reached; make the same call again", schema: problem },
     },
-    find: itemOf,
     handle: (deps, { write, subject, query }) => adoptBranch(deps, write, subject, query.card),
   }),
 ];

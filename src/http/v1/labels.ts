@@ -14,9 +14,10 @@ const label = cardLabel
   .extend({ taskCount: z.int().meta({ description: "How many cards carry it" }) })
   .meta({ id: "Label" });
 
-const labelParams = z.object({ labelId: id() });
-
-const labelOf = byId("labelId", findLabel, () => notFound("There is no label with this id on this board."));
+const labelInPath = {
+  params: z.object({ labelId: id() }),
+  find: byId("labelId", findLabel, () => notFound("There is no label with this id on this board.")),
+};
 
 const name = text({ min: 1, max: 50, isTrimmed: true }).meta({
   description: "Unique on its board, ignoring case",
@@ -48,10 +49,9 @@ export const labelRoutes: readonly Route[] = [
     description: "Fields left out are untouched.",
     tag: "Labels",
     role: "member",
-    params: labelParams,
+    ...labelInPath,
     body: z.strictObject({ name: name.optional(), color: color.optional() }),
     responses: { 200: { description: "The whole label", schema: label } },
-    find: labelOf,
     handle: (_, { write, subject, body }) => changeLabel(write, subject, body),
   }),
   writeRoute({
@@ -61,9 +61,8 @@ export const labelRoutes: readonly Route[] = [
     description: "Removes it from every card at once.",
     tag: "Labels",
     role: "maintainer",
-    params: labelParams,
+    ...labelInPath,
     responses: { 204: { description: "Deleted", schema: null } },
-    find: labelOf,
     handle: (_, { write, subject }) => deleteLabel(write, subject),
   }),
 ];

@@ -35,6 +35,8 @@ const project = z
   })
   .meta({ id: "Project" });
 
+export const projectInPath = { params: projectParams, find: thatProject };
+
 const name = text({ min: 1, max: 80, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({ description: "Markdown" });
 const slug = z
@@ -138,7 +140,7 @@ export const projectRoutes: readonly Route[] = [
     description: "Fields left out are untouched. A new name leaves the slug as it is.",
     tag: "Projects",
     role: "maintainer",
-    params: projectParams,
+    ...projectInPath,
     body: z.strictObject({
       name: name.optional(),
       slug: slug.optional(),
@@ -148,7 +150,6 @@ export const projectRoutes: readonly Route[] = [
       200: { description: "The whole project", schema: project },
       409: { description: "Another project has the slug", schema: problem },
     },
-    find: thatProject,
     handle: (_, { write, subject, body }) => changeProject(write, subject, body),
   }),
   writeRoute({
@@ -158,12 +159,11 @@ export const projectRoutes: readonly Route[] = [
     description: "Its repositories are free for another project.",
     tag: "Projects",
     role: "maintainer",
-    params: projectParams,
+    ...projectInPath,
     responses: {
       204: { description: "Deleted", schema: null },
       409: { description: "It still holds cards, or is the last project of the board", schema: problem },
     },
-    find: thatProject,
     handle: (_, { write, subject }) => deleteProject(write, subject),
   }),
   readRoute({
@@ -182,7 +182,7 @@ export const projectRoutes: readonly Route[] = [
       "The whole flow: stages named by their id are kept with their cards, renamed and reordered; those without an id are new; the others are removed, which is refused while they hold cards. A changed rule holds for the cards that enter the stage from then on.",
     tag: "Projects",
     role: "maintainer",
-    params: projectParams,
+    ...projectInPath,
     body: z.strictObject({
       ...settings,
       stages: z.array(stageInput).max(MAX_STAGES, `at most ${MAX_STAGES} stages`),
@@ -196,7 +196,6 @@ export const projectRoutes: readonly Route[] = [
         schema: problem,
       },
     },
-    find: thatProject,
     handle: (deps, { write, subject, body }) => replaceFlow(deps, write, subject, body),
   }),
 ];

@@ -11,7 +11,7 @@ import { findAction } from "../../store/release-actions.ts";
 import { readPromotion } from "../../store/release-promotions.ts";
 import { readRoute, type Route, writeRoute } from "../route.ts";
 import { id, text } from "../validate.ts";
-import { release, releaseParams, releaseToWrite, taskNumber } from "./releases.ts";
+import { release, releaseInPath, taskNumber } from "./releases.ts";
 import { landed, problem, promotion } from "./shapes.ts";
 
 const promotionOutcome = z
@@ -87,13 +87,12 @@ export const releaseActionRoutes: readonly Route[] = [
       "Cuts `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. From then on cards come in by pick only. Where one repository refuses, no branch is left. Freezing a frozen release cuts what is missing.",
     tag: "Releases",
     role: "maintainer",
-    params: releaseParams,
+    ...releaseInPath,
     responses: {
       200: { description: "The release, frozen", schema: release },
       409: { description: `Refused by the forge, the release is completed, ${underWay}`, schema: problem },
       ...forgeProblems,
     },
-    find: releaseToWrite,
     handle: (deps, { write, subject }) => freezeRelease(deps, write, subject),
   }),
   writeRoute({
@@ -104,7 +103,7 @@ export const releaseActionRoutes: readonly Route[] = [
       "All of them, and only where nothing was picked or pushed onto any. A release that is not frozen stays as it is.",
     tag: "Releases",
     role: "maintainer",
-    params: releaseParams,
+    ...releaseInPath,
     responses: {
       200: { description: "The release, not frozen", schema: release },
       409: {
@@ -113,7 +112,6 @@ export const releaseActionRoutes: readonly Route[] = [
       },
       ...forgeProblems,
     },
-    find: releaseToWrite,
     handle: (deps, { write, subject }) => unfreezeRelease(deps, write, subject),
   }),
   writeRoute({
@@ -124,7 +122,7 @@ export const releaseActionRoutes: readonly Route[] = [
       "The only way to add a card after freezing. Its merged commits are cherry-picked onto the release's branch in each of its repositories, in order, in all of them or in none. What a branch has already is a success.",
     tag: "Releases",
     role: "member",
-    params: releaseParams,
+    ...releaseInPath,
     body: z.strictObject({ taskNumber: taskNumber.meta({ example: 7 }) }),
     responses: {
       200: { description: "The release", schema: release },
@@ -134,7 +132,6 @@ export const releaseActionRoutes: readonly Route[] = [
       },
       ...forgeProblems,
     },
-    find: releaseToWrite,
     handle: (deps, { write, subject, body }) => pickCard(deps, write, subject, body.taskNumber),
   }),
   writeRoute({
@@ -145,7 +142,7 @@ export const releaseActionRoutes: readonly Route[] = [
       "One after the other, each to the end of the column and as by a move of its own. Cards that are refused stay put, those promoted stay promoted. The answer comes after 55 seconds at the latest: what is pending then goes on, and `GET /v1/operations/{operationId}` tells of it.",
     tag: "Releases",
     role: "member",
-    params: releaseParams,
+    ...releaseInPath,
     body: z.strictObject({
       statusId: id().meta({ description: "The stage, from GET /v1/board" }),
       taskNumbers: z
@@ -160,7 +157,6 @@ export const releaseActionRoutes: readonly Route[] = [
       200: { description: "What became of each card so far", schema: promotionOutcome },
       409: { description: `The release is completed, ${underWay}`, schema: problem },
     },
-    find: releaseToWrite,
     handle: (deps, { write, subject, body }) => promoteRelease(deps, write, subject, body),
   }),
   writeRoute({
@@ -171,7 +167,7 @@ export const releaseActionRoutes: readonly Route[] = [
       "Writes one tag and one provider release per repository: at the release's branch if it is frozen, else at the target of the flow's last merge stage. All versions are checked before anything is written. The notes list the cards with their pull requests, and say which cards the tag is known to lack. Cut off half-way, the same call finishes the rest.",
     tag: "Releases",
     role: "maintainer",
-    params: releaseParams,
+    ...releaseInPath,
     body: z.strictObject({
       versions: z
         .array(
@@ -194,7 +190,6 @@ export const releaseActionRoutes: readonly Route[] = [
       },
       ...forgeProblems,
     },
-    find: releaseToWrite,
     handle: (deps, { write, subject, body }) => completeRelease(deps, write, subject, body.versions),
   }),
   readRoute({

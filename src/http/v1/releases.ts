@@ -80,16 +80,18 @@ const releaseDetails = release
   })
   .meta({ id: "ReleaseDetails" });
 
-export const releaseParams = z.object({ id: id() });
+const releaseParams = z.object({ id: id() });
 const releaseOf = byId("id", findRelease, noRelease);
 const releaseToRead = byId("id", readReleaseDetails, noRelease);
 
 /** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
-export async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
+async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
   const found = await releaseOf(db, board, params);
   requireReleases(found.isUsed, found.projectId);
   return found;
 }
+
+export const releaseInPath = { params: releaseParams, find: releaseToWrite };
 
 function requireReleases(areOn: boolean, projectId: string): void {
   if (areOn) return;
@@ -148,7 +150,7 @@ export const releaseRoutes: readonly Route[] = [
       "The whole scope, replacing what is there. Cards may stand in any stage of the release's project. A frozen release takes cards by pick only.",
     tag: "Releases",
     role: "member",
-    params: releaseParams,
+    ...releaseInPath,
     body: z.strictObject({
       taskNumbers: z
         .array(taskNumber)
@@ -162,7 +164,6 @@ export const releaseRoutes: readonly Route[] = [
         schema: problem,
       },
     },
-    find: releaseToWrite,
     handle: (_, { write, subject, body }) => setReleaseCards(write, subject, body.taskNumbers),
   }),
   writeRoute({
@@ -172,12 +173,11 @@ export const releaseRoutes: readonly Route[] = [
     description: "Its cards stay. A frozen one is to be unfrozen first.",
     tag: "Releases",
     role: "maintainer",
-    params: releaseParams,
+    ...releaseInPath,
     responses: {
       204: { description: "Deleted", schema: null },
       409: { description: "It is frozen or completed", schema: problem },
     },
-    find: releaseToWrite,
     handle: (_, { write, subject }) => deleteRelease(write, subject),
   }),
 ];

@@ -5,7 +5,7 @@ import { listBoardRepositories, listProjectRepositories } from "../../store/repo
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
-import { projectParams, thatProject } from "./projects.ts";
+import { projectInPath, projectParams, thatProject } from "./projects.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 const repository = z
@@ -67,7 +67,7 @@ export const repositoryRoutes: readonly Route[] = [
       "The whole set. A repository belongs to at most one project. Cards are unlinked from those the project lets go of, except where their work there was merged; branches stay as they are.",
     tag: "Repositories",
     role: "maintainer",
-    params: projectParams,
+    ...projectInPath,
     body: z.strictObject({
       repositories: z
         .array(
@@ -89,7 +89,6 @@ export const repositoryRoutes: readonly Route[] = [
         schema: problem,
       },
     },
-    find: thatProject,
     handle: (_, { write, subject, body }) => setProjectRepositories(write, subject, body.repositories),
   }),
 ];
