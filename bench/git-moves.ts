@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { v7 as uuidv7 } from "uuid";
-import { issueCredential } from "../src/actions/issue-credential.ts";
+import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import { firstRow } from "../src/store/connect.ts";
 import { inTurns, reportRatio, type Pace } from "./compare.ts";
 import { atLeast, atMost, median, report, type Measurement } from "./report.ts";

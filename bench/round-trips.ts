@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { v7 as uuidv7 } from "uuid";
-import { issueCredential } from "../src/actions/issue-credential.ts";
+import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import type { Call } from "./load.ts";
 import { atMost, median, report, type Measurement } from "./report.ts";
 import type { BenchBoard } from "./seed.ts";

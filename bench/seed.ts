@@ -1,7 +1,7 @@
 import { generateNKeysBetween } from "fractional-indexing";
 import { v7 as uuidv7 } from "uuid";
-import { issueCredential } from "../src/actions/issue-credential.ts";
-import { freshFlow } from "../src/actions/fresh-flow.ts";
+import { issueCredential } from "../src/actions/credentials/credentials.ts";
+import { freshFlow } from "../src/actions/boards/projects.ts";
 import { DEFAULT_FLOW, type Flow } from "../src/flow/flow.ts";
 import { rows, type Db } from "../src/store/connect.ts";
 import { insertProject } from "../src/store/projects.ts";

@@ -60,3 +60,11 @@ export const tooMany = (message: string, retryAfter: number): Problem =>
 /** Somebody else is at it: the same call can be made again after `retryAfter` seconds. */
 export const busy = (message: string, retryAfter: number): Problem =>
   new Problem("busy", message, { retryAfter });
+
+/** What a look-up on a board has found. Throws `not_found` where there is nothing. */
+export function requireFound<T>(found: T | null | false, what: string): T {
+  if (found === null || found === false) {
+    throw notFound(`There is no ${what} with this id on this board.`);
+  }
+  return found;
+}

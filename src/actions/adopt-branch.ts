@@ -21,7 +21,7 @@ import type { StoredAnswer } from "../store/idempotency.ts";
 import type { Caller, Write } from "./write.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import type { Deps } from "./deps.ts";
-import { noInboxItem } from "./put-away-inbox-item.ts";
+import { noInboxItem } from "./boards/put-away-inbox-item.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { takeOverBranch, type SeenBranch } from "./take-over-branch.ts";
 import { transaction } from "../store/transaction.ts";

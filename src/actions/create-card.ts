@@ -26,7 +26,7 @@ import { cardRelations, type RelationInput } from "./card-relations.ts";
 import { carryOutMove } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
 import { knownRepositories } from "./relink-card.ts";
-import { requireRoleFor } from "./require-role.ts";
+import { requireRoleFor } from "./boards/flow.ts";
 import { settleMove } from "./settle-move.ts";
 import type { Caller, Write } from "./write.ts";
 import { allInOrder } from "../store/transaction.ts";

@@ -4,7 +4,7 @@ import { findOpenOperation } from "../store/operations.ts";
 import { abandonMove } from "./begin-move.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
 import type { Write } from "./write.ts";
-import { leaveRelease } from "./leave-release.ts";
+import { leaveRelease } from "./releases/releases.ts";
 
 /**
  * Hides a card for good; its branch and pull request are left alone. A card that is being moved, or waits in a merge

@@ -4,7 +4,7 @@ import type { StoredAnswer } from "../store/idempotency.ts";
 import { beginMove, lockTransition, orReleaseMove } from "./begin-move.ts";
 import { carryOutMove } from "./carry-out-move.ts";
 import type { Deps } from "./deps.ts";
-import { requireRoleFor } from "./require-role.ts";
+import { requireRoleFor } from "./boards/flow.ts";
 import { settleMove } from "./settle-move.ts";
 import type { Write } from "./write.ts";
 

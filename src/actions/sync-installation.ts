@@ -26,7 +26,7 @@ import { insertWorkspace, listWorkspacesOfOrganization } from "../store/workspac
 import type { Deps } from "./deps.ts";
 import { followTrunksLater } from "./follow-trunk.ts";
 import { forgeActor } from "./forge-accounts.ts";
-import { freshFlow } from "./fresh-flow.ts";
+import { freshFlow } from "./boards/projects.ts";
 import { recheckForbidden, recheckIfBlocked, recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 import { unlinked } from "./relink-card.ts";

@@ -1,4 +1,4 @@
-import { createWorkspace } from "../actions/create-workspace.ts";
+import { createWorkspace } from "../actions/boards/workspaces.ts";
 import { addMember, registerAgent } from "../actions/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { ROLES } from "../flow/roles.ts";

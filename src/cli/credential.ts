@@ -1,5 +1,4 @@
-import { issueCredential } from "../actions/issue-credential.ts";
-import { MAX_KEEP_MS, rotateCredential } from "../actions/rotate-credential.ts";
+import { issueCredential, MAX_KEEP_MS, rotateCredential } from "../actions/credentials/credentials.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";

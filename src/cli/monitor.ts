@@ -1,5 +1,5 @@
 import { validate as isUuid } from "uuid";
-import { createMonitor } from "../actions/create-monitor.ts";
+import { createMonitor } from "../actions/boards/workspaces.ts";
 import { dataDirOf, EXAMPLE_ADDRESS, isAddress, readConfig } from "../config.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";

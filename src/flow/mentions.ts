@@ -1,3 +1,6 @@
+import MarkdownIt from "markdown-it";
+import type { Token } from "./markdown-prose.ts";
+
 /** Behind an `@` it keeps the forge from seeing a name there, and nobody sees it. */
 const JOINER = "\u200D";
 
@@ -16,24 +19,31 @@ const ENTITY = /&[#A-Za-z0-9]+$/;
 /** The beginning of an address that surely becomes a link: no names are looked for in those. */
 const ADDRESS = /\shttps?:\/\/[a-z0-9][a-z0-9-]*(?:\.[a-z0-9][a-z0-9-]*)+(?::\d+)?\/[\w./%?=+,;:#-]*$/i;
 
-const FENCE = /^(?:(?<ticks>`{3,})[^`]*|(?<tildes>~{3,})[^`~]*)$/;
-const FENCE_ANYWHERE = /`{3}|~{3}/;
-const HTML = /<[A-Za-z/!?]/;
+/** The parser leaves out deeper nesting, which would take quadratic time. */
+const parser = new MarkdownIt("commonmark", { maxNesting: 100 }).disable(["entity", "emphasis"]);
 
-/** A stretch of text as it is read: code is shown as written. */
-interface Part {
-  readonly text: string;
-  readonly isCode: boolean;
-}
+/** Stands for an `@` while the text is parsed: its place in the text, between two noncharacters. */
+const MARK = /\uFFFF(\d+)\uFFFF/g;
 
 /**
- * A Markdown text that mentions nobody: no person, no team, no name that stands for everybody. Code stays as it is, but only where it
- * is code beyond doubt; where HTML, indented fences or unpaired backticks leave any, all of the text is taken for prose. Takes time in
- * proportion to the text.
+ * Tags, footnotes, tables and formulas. GitHub reads them in its own way, and each may begin or end
+ * within what CommonMark takes for a code span.
+ */
+const EXTENSIONS = [/^[ \t]*(?:<|\[(?:\^|.*\]:))/m, /^[ \t|:]*-[ \t|:-]*$/m, /\$[^$`]*`[^$]*\$/];
+/** HTML, which differs between versions of CommonMark, or a link nested too deep to be parsed. */
+const DOUBTFUL_PROSE = /<[a-z/!?]|\]\(/i;
+/** The parser takes it for a quote's next line, GitHub for code or text. */
+const DEEP_QUOTE = /(?: {4}|\t) *>/;
+/** GitHub links an address up to the next space, with the backticks in it. */
+const ADDRESS_MARK = /\/\/|www\./i;
+
+/**
+ * A Markdown text that mentions nobody: no person, no team, no name that stands for everybody.
+ * Fences and code spans stay as they are, unless the text holds something that GitHub may read in
+ * another way than CommonMark: then none of it counts as code. Takes time in proportion to the text.
  */
 export function withoutMentions(markdown: string): string {
-  const parts = partsOf(markdown);
-  const code = parts && codeIn(parts);
+  const code = placesInCode(markdown);
   const padded = `\n${markdown}`;
   return markdown.replaceAll(AT, (at: string, offset: number) => {
     const before = padded.slice(Math.max(0, offset + 1 - LOOK_BACK), offset + 1);
@@ -55,97 +65,36 @@ function isPartOfWord(before: string): boolean {
   return WORD.test(before) && !ENTITY.test(before);
 }
 
-/** The places of all `@` in code. */
-function codeIn(parts: readonly Part[]): ReadonlySet<number> {
-  const places = new Set<number>();
-  let start = 0;
-  for (const { text, isCode } of parts) {
-    if (isCode) for (const { index } of text.matchAll(AT)) places.add(start + index);
-    start += text.length;
-  }
-  return places;
+/** The place of each `@` in fences and code spans; null where GitHub may find other fences or spans. */
+function placesInCode(markdown: string): ReadonlySet<number> | null {
+  const env = { references: {} };
+  const marked = markdown
+    .replaceAll("\uFFFF", "\uFFFD")
+    .replaceAll(AT, (_at: string, place: number) => `\uFFFF${place}\uFFFF`);
+  const blocks = parser.parse(marked, env);
+  const hasQuote = blocks.some(({ tag }) => tag === "blockquote");
+  if (hasQuote && DEEP_QUOTE.test(marked)) return null;
+  // The parser does not read all lines after a definition as GitHub does.
+  if (blocks.some(isDoubtful) || Object.keys(env.references).length > 0) return null;
+  const code = blocks.flatMap((block) => block.children ?? block).filter(isCode);
+  const marks = code.flatMap(({ info, content }) => [...`${info}${content}`.matchAll(MARK)]);
+  return new Set(marks.map(([, place]) => Number(place)));
 }
 
-/** Prose and code in turn; null where it cannot be told for sure which is which. */
-function partsOf(markdown: string): Part[] | null {
-  const parts: Part[] = [];
-  let fence: string | null = null;
-  for (const line of linesOf(markdown)) {
-    const text = withoutEnd(line);
-    if (fence !== null) {
-      parts.push({ text: line, isCode: true });
-      if (closes(fence, text)) fence = null;
-      continue;
-    }
-    fence = fenceOf(text);
-    // A fence inside a quote or list item ends with it, which would have to be followed.
-    if (fence === null && FENCE_ANYWHERE.test(line)) return null;
-    const read = fence === null ? readLine(line) : [{ text: line, isCode: true }];
-    if (read === null) return null;
-    parts.push(...read);
-  }
-  return parts;
+const isCode = ({ type }: Token): boolean => type === "fence" || type === "code_inline";
+
+function isDoubtful({ type, content, children }: Token): boolean {
+  if (!children) return type === "html_block";
+  const prose = children.map(proseIn).join("");
+  return (
+    EXTENSIONS.some((extension) => extension.test(content)) ||
+    DOUBTFUL_PROSE.test(prose) ||
+    prose.split(/\s/).some((word) => word.includes("`") && ADDRESS_MARK.test(word))
+  );
 }
 
-/** The lines with what ends them. */
-const linesOf = (markdown: string): string[] => markdown.match(/[^\r\n]*(?:\r\n|\n|\r|$)/g) ?? [];
-
-/** Other spaces than these two do not end a fence's line. */
-function withoutEnd(line: string): string {
-  let end = line.length;
-  while (end > 0 && " \t\r\n".includes(line.charAt(end - 1))) end -= 1;
-  return line.slice(0, end);
-}
-
-function fenceOf(line: string): string | null {
-  const opened = FENCE.exec(line)?.groups;
-  return opened?.["ticks"] ?? opened?.["tildes"] ?? null;
-}
-
-function closes(fence: string, line: string): boolean {
-  const marks = line.replace(/^ {1,3}/, "");
-  return marks.length >= fence.length && marks === fence.charAt(0).repeat(marks.length);
-}
-
-/** A line with all its backticks in pairs says by itself what in it is code; null for any other, or one with HTML in it. */
-function readLine(line: string): Part[] | null {
-  const parts: Part[] = [];
-  let proseFrom = 0;
-  for (let at = 0; at < line.length; at++) {
-    if (line.charAt(at) === "\\") at += 1;
-    else if (line.charAt(at) === "`") {
-      const end = endOfCode(line, at);
-      if (end === null) return null;
-      parts.push(
-        { text: line.slice(proseFrom, at), isCode: false },
-        { text: line.slice(at, end), isCode: true },
-      );
-      proseFrom = end;
-      at = end - 1;
-    }
-  }
-  parts.push({ text: line.slice(proseFrom), isCode: false });
-  if (parts.some(({ text, isCode }) => !isCode && HTML.test(text))) return null;
-  // Between two dollars the forge may see a formula, and no code in it.
-  if (parts.length > 1 && line.split("$").length > 2) return null;
-  // In a table the bar divides cells, even between backticks.
-  return line.includes("|") ? [{ text: line, isCode: false }] : parts;
-}
-
-/** Where the code that these backticks begin ends: behind the next run of just as many. */
-function endOfCode(line: string, start: number): number | null {
-  const length = runAt(line, start);
-  for (let at = start + length; at < line.length; at++) {
-    if (line.charAt(at) !== "`") continue;
-    const run = runAt(line, at);
-    if (run === length) return at + run;
-    at += run - 1;
-  }
-  return null;
-}
-
-function runAt(line: string, start: number): number {
-  let end = start;
-  while (line.charAt(end) === "`") end += 1;
-  return end - start;
+/** A backtick stands for each code span. */
+function proseIn(part: Token): string {
+  if (isCode(part)) return "`";
+  return part.tag === "br" ? "\n" : part.content;
 }

@@ -1,4 +1,3 @@
-import { masked } from "./code-spans.ts";
 import { proseOf } from "./markdown-prose.ts";
 import { pageSlugOf } from "./page-slug.ts";
 
@@ -17,9 +16,9 @@ const LINK = /\[\[([^[\]\n]+)\]\]/g;
 export function wikiLinksOf(markdown: string): string[] {
   const slugs = new Set<string>();
   if (!markdown.includes("[[")) return [];
-  for (const prose of proseOf(markdown)) {
-    for (const { index, 0: link } of masked(prose).matchAll(LINK)) {
-      const target = targetOf(prose.slice(index + 2, index + link.length - 2));
+  for (const { shown } of proseOf(markdown)) {
+    for (const [, inside = ""] of shown.matchAll(LINK)) {
+      const target = targetOf(inside);
       if (target !== null) slugs.add(pageSlugOf(target));
       if (slugs.size === MAX_LINKS) return [...slugs];
     }

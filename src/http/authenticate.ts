@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
+import { isSecret, parseCredentialKey } from "../actions/credentials/credential-key.ts";
 import { Problem } from "../errors.ts";
 import type { Db } from "../store/connect.ts";
 import { findCredential, type Credential } from "../store/credentials.ts";

@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { parseCredentialKey } from "../actions/credential-key.ts";
+import { parseCredentialKey } from "../actions/credentials/credential-key.ts";
 import { tooMany } from "../errors.ts";
 import { TokenBuckets } from "./token-buckets.ts";
 

@@ -1,4 +1,4 @@
-import { invalid, notFound } from "../errors.ts";
+import { invalid, notFound, requireFound } from "../errors.ts";
 import type { Db } from "../store/connect.ts";
 import { findProject, listProjectsWithFlow, type Project } from "../store/projects.ts";
 
@@ -12,9 +12,7 @@ export async function projectOf(
   projectId: string | undefined,
 ): Promise<Project> {
   if (projectId !== undefined) {
-    const project = await findProject(db, workspaceId, projectId);
-    if (!project) throw notFound("There is no project with this id on this board.");
-    return project;
+    return requireFound(await findProject(db, workspaceId, projectId), "project");
   }
   const projects = await listProjectsWithFlow(db, workspaceId);
   const [only] = projects;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
-import { resumeActionSoon } from "../actions/resume-action-soon.ts";
+import { resumeActionSoon } from "../actions/releases/release-action.ts";
 import { RESUME_ORPHANED_MOVES } from "../actions/resume-move.ts";
 import { heartbeat, HEARTBEAT_MS, leave } from "../store/instances.ts";
 import { addJob } from "../store/jobs.ts";

@@ -1,7 +1,7 @@
 import { FOLLOW_TRUNKS } from "../actions/follow-trunk.ts";
 import { LOOK_AFTER_HOTFIXES } from "../actions/bring-back-hotfix.ts";
 import { RECONCILE } from "../actions/reconcile-later.ts";
-import { SWEEP_PICK_LEFTOVERS } from "../actions/sweep-pick-leftovers.ts";
+import { SWEEP_PICK_LEFTOVERS } from "../actions/releases/pick-card.ts";
 import type { Db } from "../store/connect.ts";
 import { addJob, retryGivenUp } from "../store/jobs.ts";
 import { TAKE_IN_MISSED } from "../webhooks/take-in-missed.ts";

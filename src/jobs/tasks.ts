@@ -10,7 +10,7 @@ import {
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
 import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
-import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/mirror-comment.ts";
+import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
 import { RECONCILE } from "../actions/reconcile-later.ts";
 import { reconcile } from "../actions/reconcile.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
@@ -20,10 +20,10 @@ import {
   resumeOrphanedMoves,
   resumeQueuedMove,
 } from "../actions/resume-move.ts";
-import { RESUME_RELEASE_ACTION } from "../actions/resume-action-soon.ts";
-import { resumeAction } from "../actions/resume-release-action.ts";
+import { RESUME_RELEASE_ACTION } from "../actions/releases/release-action.ts";
+import { resumeAction } from "../actions/releases/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
-import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/sweep-pick-leftovers.ts";
+import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/sync-installation.ts";
 import { listWaitingLanes } from "../store/deliveries.ts";
 import { dropOldBoardChanges } from "../store/ready-boards.ts";

@@ -1,5 +1,5 @@
-import { isSecret, parseCredentialKey } from "../actions/credential-key.ts";
-import { issueCredential } from "../actions/issue-credential.ts";
+import { isSecret, parseCredentialKey } from "../actions/credentials/credential-key.ts";
+import { issueCredential } from "../actions/credentials/credentials.ts";
 import { syncInstallations } from "../actions/sync-installation.ts";
 import type { RunningService } from "../service.ts";
 import type { Db } from "../store/connect.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { revokeCredential } from "../../src/store/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { sampleCalls, writeCalls } from "../support/routes.ts";

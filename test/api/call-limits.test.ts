@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import type { CallLimits } from "../../src/http/gate.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/held.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
-import { createMonitor } from "../../src/actions/create-monitor.ts";
+import { createMonitor } from "../../src/actions/boards/workspaces.ts";
 import { rows } from "../../src/store/connect.ts";
 import { deliver } from "../support/deliveries.ts";
 import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
-import { sweepPickLeftovers } from "../../src/actions/sweep-pick-leftovers.ts";
+import { sweepPickLeftovers } from "../../src/actions/releases/pick-card.ts";
 import { mergedCard } from "../support/merged-card.ts";
 import { freeze, makeRelease, pick } from "../support/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";

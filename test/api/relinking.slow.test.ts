@@ -1,8 +1,8 @@
 /** A repository that is taken off a card and linked to it again: the card takes up the branch it had there. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { createWorkspace } from "../../src/actions/create-workspace.ts";
-import { issueCredential } from "../../src/actions/issue-credential.ts";
+import { createWorkspace } from "../../src/actions/boards/workspaces.ts";
+import { issueCredential } from "../../src/actions/credentials/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { settled } from "../support/database-content.ts";
 import { itemWhen, readInbox } from "../support/inbox.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
-import { rotateCredential } from "../../src/actions/rotate-credential.ts";
+import { rotateCredential } from "../../src/actions/credentials/credentials.ts";
 import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
 import { revokeCredential } from "../../src/store/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";

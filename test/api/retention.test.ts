@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
-import { createMonitor } from "../../src/actions/create-monitor.ts";
+import { createMonitor } from "../../src/actions/boards/workspaces.ts";
 import { dropOld } from "../../src/jobs/drop-old.ts";
 import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/retention.ts";
 import { cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";

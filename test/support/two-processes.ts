@@ -1,4 +1,4 @@
-import { issueCredential } from "../../src/actions/issue-credential.ts";
+import { issueCredential } from "../../src/actions/credentials/credentials.ts";
 import type { RunningService } from "../../src/service.ts";
 import { makeApi, type Api } from "./api.ts";
 import type { TestBoard, TestWorld } from "./world.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { issueCredential } from "../../src/actions/issue-credential.ts";
+import { issueCredential } from "../../src/actions/credentials/credentials.ts";
 import { syncInstallation } from "../../src/actions/sync-installation.ts";
 import type { CallLimits } from "../../src/http/gate.ts";
 import type { Patience } from "../../src/http/listen.ts";

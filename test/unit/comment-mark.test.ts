@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { markedComment, markOf, withoutMarks } from "../../src/actions/comment-mark.ts";
+import { markedComment, markOf, withoutMarks } from "../../src/actions/comments/comment-mark.ts";
 import { cpuMillisecondsOf } from "../support/cpu-time.ts";
 
 const secret = Buffer.from("a secret of the test");

@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { isSecret, makeCredentialKey, parseCredentialKey } from "../../src/actions/credential-key.ts";
+import {
+  isSecret,
+  makeCredentialKey,
+  parseCredentialKey,
+} from "../../src/actions/credentials/credential-key.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import type { Logger } from "pino";
-import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { createLog } from "../../src/log.ts";
 
 /** What a log holds after `write` wrote to it. */

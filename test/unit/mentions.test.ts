@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { plainName, withoutMentions } from "../../src/flow/mentions.ts";
-import { cpuMillisecondsOf } from "../support/cpu-time.ts";
+import { growthOf, LINEAR_GROWTH } from "../support/cpu-time.ts";
+import { HOSTILE_MARKDOWN } from "../support/hostile-markdown.ts";
 
 const J = "\u200D";
 
@@ -64,6 +65,11 @@ describe("code", () => {
     "```\n@ada",
     "```\n<b>@ada\n```",
     "`<b>` `@ada`",
+    "`@ada\n@ada`",
+    "- ```\n  @ada\n  ```",
+    "> ```\n> @ada\n> ```",
+    "[a `@ada`](https://example.com) [b][c]",
+    "see https://example.com/x `@ada`",
   ])("is left as it is in %j", (text) => {
     expect(withoutMentions(text)).toBe(text);
   });
@@ -89,8 +95,24 @@ describe("code", () => {
     ["a fence in HTML", "<div>\n```\n@ada\n```\n</div>"],
     ["an HTML comment", "<!--\n```\n-->\n@ada"],
     ["HTML that eats a backtick", '<a href="`">@ada</a>`'],
-    ["cells of a table", "| `a | @ada` |"],
+    ["an HTML block of older Markdown", "<source> a\n```\n\n@ada"],
+    ["an HTML block of newer Markdown", "<search> a\n```\n\nb\n\n```\n@ada"],
+    ["a quote that is far in", "> a\n    > ```\n> @ada"],
+    ["a tag after a list", "- a `b\n<i>\n@ada` c"],
+    ["cells of a table", "| a | b |\n| - | - |\n| `a | @ada` |"],
+    ["cells of a table without bars", "a `b\n:-\n@ada` c"],
     ["a formula", "$a`b$ @ada `c"],
+    ["a formula over two lines", "$a\n`b$ @ada `c"],
+    ["a footnote", "[^1]: a\n\n    ```\n    b\n    ```\n\n`c` @ada"],
+    ["a footnote that ends a fence", "[^1]: ```a b\n@ada\n```"],
+    ["a footnote that ends a paragraph", "a `b\n[^1]: @ada` c"],
+    ["an address with a backtick in it", "https://example.com/`a @ada `b`"],
+    ["a link with a backtick in its address", "[a](b`c) @ada `d"],
+    ["a link with a backtick in its name", "[a][@b`] @ada `c\n\n[@b`]: d"],
+    ["a definition before a line that is far in", "[a]: b\n    c `\nd` @ada `e"],
+    ["a link around a hundred brackets", `[${"[".repeat(120)}${"]".repeat(120)}](b\`c) @ada \`d`],
+    ["code by indentation", "text\n\n    @ada"],
+    ["a forged mark", "`\uFFFF11\uFFFF` and @ada"],
   ])("is not believed in with %s", (_, text) => {
     expect(withoutMentions(text)).toContain(`@${J}ada`);
   });
@@ -134,13 +156,18 @@ describe("any text", () => {
     );
   });
 
-  test.each(["@", "`", "```\n", "@a ", "&", "&#64;", "<", "https://a.b/@", "`a`@a|$", "~~~ "])(
-    "of %j for 60,000 characters takes no time",
-    (bit) => {
-      const text = bit.repeat(60_000 / bit.length);
-      expect(cpuMillisecondsOf(() => withoutMentions(text))).toBeLessThan(1_000);
-    },
-  );
+  const bitsOver: [string, (size: number) => string][] = [
+    "@",
+    "@a ",
+    "&",
+    "&#64;",
+    "https://a.b/@",
+    "`a`@a|$",
+  ].map((bit) => [JSON.stringify(bit), (size) => bit.repeat(size / bit.length)]);
+
+  test.each([...HOSTILE_MARKDOWN, ...bitsOver])("of %s takes as long as it is long", (_what, textOf) => {
+    expect(growthOf((size) => void withoutMentions(textOf(size)))).toBeLessThan(LINEAR_GROWTH);
+  });
 });
 
 describe("a name as plain text", () => {

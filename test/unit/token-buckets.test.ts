@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { makeCredentialKey } from "../../src/actions/credential-key.ts";
+import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { FailedKeys, networkOf } from "../../src/http/failed-keys.ts";
 import { TokenBuckets } from "../../src/http/token-buckets.ts";
 

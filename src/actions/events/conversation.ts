@@ -15,7 +15,7 @@ import {
 } from "../../store/conversations.ts";
 import { readSecret } from "../../store/secrets.ts";
 import { recordEvents, type Actor } from "../../store/timeline.ts";
-import { markedComment, tellableBody } from "../comment-mark.ts";
+import { markedComment, tellableBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../forge-accounts.ts";
 import { recheckIfBlocked } from "../recheck-blocked.ts";

@@ -3,7 +3,7 @@ import type { ForgeEvent, PullRequestEvent, Pushed } from "../../forge/events.ts
 import type { BranchAnswer, ForgeAccount, InspectedPullRequest, InspectedWords } from "../../forge/forge.ts";
 import { listOutcomes } from "../../store/check-reports.ts";
 import { listUnrecorded, listUnshown, type KnownBranch } from "../../store/reconciling.ts";
-import { tellableBody } from "../comment-mark.ts";
+import { tellableBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 
 /** What the forge shows of a branch. */

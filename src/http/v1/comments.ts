@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { commentOnCard } from "../../actions/comment-on-card.ts";
-import { editComment } from "../../actions/edit-comment.ts";
+import { commentOnCard, editComment } from "../../actions/comments/comments.ts";
 import { notFound } from "../../errors.ts";
 import { findComment, type CommentHead } from "../../store/comments.ts";
 import type { Db } from "../../store/connect.ts";

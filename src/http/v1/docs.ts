@@ -1,8 +1,5 @@
 import { z } from "zod";
-import { changePage } from "../../actions/change-page.ts";
-import { createPage } from "../../actions/create-page.ts";
-import { deletePage } from "../../actions/delete-page.ts";
-import { notFound } from "../../errors.ts";
+import { changePage, createPage, deletePage } from "../../actions/pages/pages.ts";
 import { findPage, listPages, readPage } from "../../store/pages.ts";
 import { listRoute } from "../list-route.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
@@ -51,10 +48,8 @@ const pageParams = z.object({
   docId: id().meta({ description: "The page's id; a slug is no address" }),
 });
 
-const noPage = (): Error => notFound("There is no page with this id on this board.");
-
-const pageInPath = { params: pageParams, find: byId("docId", findPage, noPage) };
-const pageToRead = byId("docId", readPage, noPage);
+const pageInPath = { params: pageParams, find: byId("docId", findPage, "page") };
+const pageToRead = byId("docId", readPage, "page");
 
 const title = text({ min: 1, max: 200, isTrimmed: true });
 const body = text({ max: 200_000 }).meta({

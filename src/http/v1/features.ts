@@ -1,8 +1,5 @@
 import { z } from "zod";
-import { changeFeature } from "../../actions/change-feature.ts";
-import { createFeature } from "../../actions/create-feature.ts";
-import { deleteFeature } from "../../actions/delete-feature.ts";
-import { notFound } from "../../errors.ts";
+import { changeFeature, createFeature, deleteFeature } from "../../actions/boards/features.ts";
 import { findFeature, listFeatures } from "../../store/features.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
@@ -25,7 +22,7 @@ const feature = z
 
 const featureInPath = {
   params: z.object({ featureId: id() }),
-  find: byId("featureId", findFeature, () => notFound("There is no feature with this id on this board.")),
+  find: byId("featureId", findFeature, "feature"),
 };
 
 const name = text({ min: 1, max: 60, isTrimmed: true });

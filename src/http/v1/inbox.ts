@@ -1,14 +1,16 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/adopt-branch.ts";
-import { noInboxItem, putAwayInboxItem } from "../../actions/put-away-inbox-item.ts";
+import { noInboxItem, putAwayInboxItem } from "../../actions/boards/put-away-inbox-item.ts";
+import type { Db } from "../../store/connect.ts";
+import type { BoardRole } from "../../store/credentials.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../store/inbox/kinds.ts";
-import { findInboxItem, listInbox, type InboxPlace } from "../../store/inbox/list-inbox.ts";
+import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
 import { cardParams } from "../card-of.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../project-of.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
-import { byId, projectQuery } from "./lookups.ts";
+import { projectQuery } from "./lookups.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 const inboxItem = z
@@ -41,7 +43,11 @@ const inboxPlace: z.ZodType<InboxPlace> = z.tuple([z.iso.datetime(), z.guid()]).
 
 const itemInPath = {
   params: z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) }),
-  find: byId("itemId", findInboxItem, noInboxItem),
+  find: async (db: Db, board: BoardRole, { itemId }: { itemId: string }): Promise<InboxItem> => {
+    const found = await findInboxItem(db, board.workspaceId, itemId);
+    if (!found) throw noInboxItem();
+    return found;
+  },
 };
 
 export const inboxRoutes: readonly Route[] = [

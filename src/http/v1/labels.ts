@@ -1,8 +1,5 @@
 import { z } from "zod";
-import { changeLabel } from "../../actions/change-label.ts";
-import { createLabel } from "../../actions/create-label.ts";
-import { deleteLabel } from "../../actions/delete-label.ts";
-import { notFound } from "../../errors.ts";
+import { changeLabel, createLabel, deleteLabel } from "../../actions/boards/labels.ts";
 import { findLabel, listLabels } from "../../store/labels.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
@@ -16,7 +13,7 @@ const label = cardLabel
 
 const labelInPath = {
   params: z.object({ labelId: id() }),
-  find: byId("labelId", findLabel, () => notFound("There is no label with this id on this board.")),
+  find: byId("labelId", findLabel, "label"),
 };
 
 const name = text({ min: 1, max: 50, isTrimmed: true }).meta({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { requireFound } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
 import { id } from "../validate.ts";
@@ -8,15 +9,12 @@ export const projectQuery = z.object({
   projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
 });
 
-/** Finds on the board what a path parameter names by its id, or throws what `missing` makes. */
+/** Finds on the board what a path parameter names by its id, or throws `not_found`. */
 export const byId =
   <Name extends string, Found>(
     name: Name,
     find: (db: Db, workspaceId: string, id: string) => Promise<Found | null>,
-    missing: () => Error,
+    what: string,
   ) =>
-  async (db: Db, board: BoardRole, params: Readonly<Record<Name, string>>): Promise<Found> => {
-    const found = await find(db, board.workspaceId, params[name]);
-    if (found === null) throw missing();
-    return found;
-  };
+  async (db: Db, board: BoardRole, params: Readonly<Record<Name, string>>): Promise<Found> =>
+    requireFound(await find(db, board.workspaceId, params[name]), what);

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { changeProject } from "../../actions/change-project.ts";
-import { createProject } from "../../actions/create-project.ts";
-import { deleteProject } from "../../actions/delete-project.ts";
-import { replaceFlow } from "../../actions/replace-flow.ts";
+import { replaceFlow } from "../../actions/boards/flow.ts";
+import { changeProject, createProject, deleteProject } from "../../actions/boards/projects.ts";
 import { RULE_TYPES } from "../../flow/flow.ts";
 import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES } from "../../flow/validate-flow.ts";
 import type { Db } from "../../store/connect.ts";

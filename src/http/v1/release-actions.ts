@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { completeRelease } from "../../actions/complete-release.ts";
-import { freezeRelease } from "../../actions/freeze-release.ts";
-import { pickCard } from "../../actions/pick-card.ts";
-import { promoteRelease } from "../../actions/promote-release.ts";
-import { unfreezeRelease } from "../../actions/unfreeze-release.ts";
+import { completeRelease } from "../../actions/releases/complete-release.ts";
+import { freezeRelease, unfreezeRelease } from "../../actions/releases/freeze.ts";
+import { pickCard } from "../../actions/releases/pick-card.ts";
+import { promoteRelease } from "../../actions/releases/promote-release.ts";
 import { notFound } from "../../errors.ts";
 import { MAX_BRANCH_NAME_BYTES } from "../../flow/ref-name.ts";
 import { REFUSAL_REASONS } from "../../flow/refusal.ts";

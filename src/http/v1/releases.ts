@@ -1,8 +1,5 @@
 import { z } from "zod";
-import { createRelease } from "../../actions/create-release.ts";
-import { deleteRelease } from "../../actions/delete-release.ts";
-import { noRelease } from "../../actions/hold-release.ts";
-import { setReleaseCards } from "../../actions/set-release-cards.ts";
+import { createRelease, deleteRelease, setReleaseCards } from "../../actions/releases/releases.ts";
 import { invalid } from "../../errors.ts";
 import type { Db } from "../../store/connect.ts";
 import type { BoardRole } from "../../store/credentials.ts";
@@ -81,8 +78,8 @@ const releaseDetails = release
   .meta({ id: "ReleaseDetails" });
 
 const releaseParams = z.object({ id: id() });
-const releaseOf = byId("id", findRelease, noRelease);
-const releaseToRead = byId("id", readReleaseDetails, noRelease);
+const releaseOf = byId("id", findRelease, "release");
+const releaseToRead = byId("id", readReleaseDetails, "release");
 
 /** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
 async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {

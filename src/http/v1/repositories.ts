@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { repositoryEntry, setProjectRepositories } from "../../actions/set-project-repositories.ts";
+import { repositoryEntry, setProjectRepositories } from "../../actions/boards/repositories.ts";
 import { BROKEN_KINDS } from "../../flow/connection.ts";
 import { listBoardRepositories, listProjectRepositories } from "../../store/repositories.ts";
 import { listRoute } from "../list-route.ts";

@@ -1,0 +1,119 @@
+import { busy, conflict, forbidden, invalid, requireFound } from "../../errors.ts";
+import type { Flow, Stage } from "../../flow/flow.ts";
+import { roleToEnter } from "../../flow/move.ts";
+import { mayAct, type Role } from "../../flow/roles.ts";
+import {
+  sharedTargetFaults,
+  validateFlow,
+  type FlowDraft,
+  type FlowFault,
+} from "../../flow/validate-flow.ts";
+import type { Trx } from "../../store/connect.ts";
+import {
+  countCardsIn,
+  holdFlow,
+  listBlockedCards,
+  listUnfinishedMoves,
+  saveFlow,
+} from "../../store/flows.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { findProject, type Project } from "../../store/projects.ts";
+import { listProjectRepositories } from "../../store/repositories.ts";
+import type { Deps } from "../deps.ts";
+import { followNewTrunksSoon } from "../follow-trunk.ts";
+import { recheckSoon } from "../recheck-blocked.ts";
+import type { Write } from "../write.ts";
+
+/**
+ * Replaces a project's flow as a whole: stages named by their id are kept, with their cards, stages
+ * without an id are new, and the others are removed. Answers with the flow. Throws `invalid` for a
+ * flow that breaks the rules, `conflict` for a removed stage that still holds cards, and busy while
+ * a card of the project is being moved: that move was planned from the current flow.
+ */
+export async function replaceFlow(
+  deps: Deps,
+  write: Write,
+  project: Project,
+  draft: FlowDraft,
+): Promise<StoredAnswer> {
+  requireNone(validateFlow(draft));
+  const { trx } = write;
+  await holdFlow(trx, project.id);
+  const current = requireFound(await findProject(trx, write.workspaceId, project.id), "project");
+  requireOwnStages(current.flow, draft);
+  requireNone(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
+  await requireNoMoves(trx, project.id);
+  const flow: Flow = {
+    ...draft,
+    stages: draft.stages.map(({ id = deps.newId(), ...stage }) => ({ id, ...stage })),
+  };
+  const removed = current.flow.stages.filter(({ id }) => !flow.stages.some((kept) => kept.id === id));
+  await requireEmpty(trx, removed);
+  await saveFlow(trx, project.id, flow);
+  // The new flow may no longer have the rule or the stage that blocked a card.
+  for (const cardId of await listBlockedCards(trx, project.id)) await recheckSoon(trx, cardId);
+  await followNewTrunksSoon(trx, project.id);
+  return write.answer(flow);
+}
+
+function requireNone(faults: readonly FlowFault[]): void {
+  const [first] = faults;
+  if (!first) return;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+  throw invalid(
+    `${first.message}${more}`,
+    faults.map(({ path, message }) => ({ path: `body.${path}`, message })),
+  );
+}
+
+function requireOwnStages(current: Flow, draft: FlowDraft): void {
+  const known = new Set(current.stages.map(({ id }) => id));
+  const issues = draft.stages.flatMap(({ id, name }, at) =>
+    id === undefined || known.has(id)
+      ? []
+      : [
+          {
+            path: `body.stages.${at}.id`,
+            message: `Stage ${at + 1} (${name}) has an id that is none of this flow's. Leave it out to make a new stage.`,
+          },
+        ],
+  );
+  const [first] = issues;
+  if (first) throw invalid(first.message, issues);
+}
+
+async function requireNoMoves(trx: Trx, projectId: string): Promise<void> {
+  const moves = await listUnfinishedMoves(trx, projectId);
+  const [first] = moves;
+  if (!first) return;
+  const queued = moves.find(({ state }) => state === "queued");
+  if (queued) {
+    throw busy(
+      `Card ${queued.number} waits in the forge's merge queue. Change the flow once it has landed, or take it out of the queue there.`,
+      30,
+    );
+  }
+  throw busy(`Card ${first.number} is being moved. Change the flow once that is done.`, 2);
+}
+
+async function requireEmpty(trx: Trx, removed: readonly Stage[]): Promise<void> {
+  const counts = await countCardsIn(
+    trx,
+    removed.map(({ id }) => id),
+  );
+  const held = removed.flatMap(({ id, name }) => {
+    const count = counts.get(id) ?? 0;
+    return count === 0 ? [] : [`${name} still holds ${count} ${count === 1 ? "card" : "cards"}`];
+  });
+  if (held.length > 0)
+    throw conflict(`${held.join(", ")}. Move them to another stage before removing theirs.`);
+}
+
+/** Refuses a caller whose role is below the one that moving a card into this stage needs. */
+export function requireRoleFor(caller: { readonly role: Role }, stage: Stage): void {
+  const required = roleToEnter(stage);
+  if (mayAct(caller.role, required)) return;
+  throw forbidden(
+    `Moving a card into ${stage.name} needs the role ${required}; this credential is ${caller.role} on this board.`,
+  );
+}

@@ -1,0 +1,57 @@
+import { conflict, requireFound } from "../../errors.ts";
+import { DEFAULT_COLOR, type Color } from "../../flow/colors.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import {
+  findLabel,
+  findLabelNamed,
+  insertLabel,
+  removeLabel,
+  updateLabel,
+  type Label,
+} from "../../store/labels.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
+
+/** Adds a label to the board, gray unless a color is chosen. Answers 201 with it. */
+export async function createLabel(
+  deps: Deps,
+  write: Write,
+  { name, color = DEFAULT_COLOR }: { readonly name: string; readonly color?: Color | undefined },
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  const id = deps.newId();
+  await requireFreeName(write, name);
+  if (!(await insertLabel(trx, { id, workspaceId, name, color }))) throw nameTaken(name);
+  return write.answer(await findLabel(trx, workspaceId, id), 201);
+}
+
+/** Changes a label's name or color, on every card that carries it. Answers with the whole label. */
+export async function changeLabel(
+  write: Write,
+  { id, name }: Label,
+  input: { readonly name?: string | undefined; readonly color?: Color | undefined },
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  if (input.name !== undefined) await requireFreeName(write, input.name, id);
+  if (!(await updateLabel(trx, id, input))) throw nameTaken(input.name ?? name);
+  return write.answer(requireFound(await findLabel(trx, workspaceId, id), "label"));
+}
+
+/** Deletes a label and removes it from every card. Answers 204. */
+export async function deleteLabel(write: Write, label: Label): Promise<StoredAnswer> {
+  await removeLabel(write.trx, label.id);
+  return write.answer(null, 204);
+}
+
+/** Refuses a name that another label of the board has, and says which label that is. */
+async function requireFreeName({ trx, workspaceId }: Write, name: string, labelId?: string): Promise<void> {
+  const holder = await findLabelNamed(trx, workspaceId, name);
+  if (!holder || holder.id === labelId) return;
+  throw conflict(
+    `This board has the label ${JSON.stringify(holder.name)} (${holder.id}) already; case makes no difference. Use that one, or another name.`,
+  );
+}
+
+/** For a name that a concurrent request has taken. */
+const nameTaken = (name: string): Error =>
+  conflict(`This board has a label named ${JSON.stringify(name)} already; case makes no difference.`);

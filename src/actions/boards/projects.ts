@@ -1,0 +1,126 @@
+import { conflict, requireFound } from "../../errors.ts";
+import { slugOf } from "../../flow/branch-name.ts";
+import { DEFAULT_FLOW, type Flow, type Stage } from "../../flow/flow.ts";
+import { freeSlug } from "../../flow/page-slug.ts";
+import type { Trx } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import {
+  holdProjects,
+  insertProject,
+  listProjects,
+  listProjectsWithFlow,
+  lockProject,
+  readProject,
+  removeProject,
+  updateProject,
+  type Project,
+  type ProjectChanges,
+  type ProjectEntry,
+} from "../../store/projects.ts";
+import { listOpenReleaseBranches } from "../../store/release-repositories.ts";
+import { listProjectRepositories } from "../../store/repositories.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
+
+interface CreateProjectInput {
+  readonly name: string;
+  /** Made from the name when left out. */
+  readonly slug?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** Refuses a slug that another project of the board has. */
+function requireFreeSlug(slug: string, others: readonly ProjectEntry[]): void {
+  const holder = others.find((project) => project.slug === slug);
+  if (holder) throw conflict(`The project ${holder.name} has the slug ${slug} already. Choose another one.`);
+}
+
+/**
+ * Adds a project whose flow starts as a copy: of the flow of `flowFrom`, or of the board's oldest
+ * project. Answers 201 with the project.
+ */
+export async function createProject(
+  deps: Deps,
+  write: Write,
+  { name, slug, description = "" }: CreateProjectInput,
+  flowFrom?: Project,
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  const id = deps.newId();
+  await holdProjects(trx, workspaceId);
+  const others = await listProjects(trx, workspaceId);
+  if (slug !== undefined) requireFreeSlug(slug, others);
+  const taken = new Set(others.map((project) => project.slug));
+  const [oldest] = flowFrom ? [flowFrom] : await listProjectsWithFlow(trx, workspaceId);
+  await insertProject(trx, {
+    id,
+    workspaceId,
+    name,
+    slug: slug ?? freeSlug(slugOf(name) || "project", (candidate) => taken.has(candidate)),
+    description,
+    flow: freshFlow(deps, oldest?.flow ?? DEFAULT_FLOW),
+  });
+  return write.answer(await readProject(trx, workspaceId, id), 201);
+}
+
+/** Sets the given fields; a new name leaves the slug as it is. Answers with the project. */
+export async function changeProject(
+  write: Write,
+  project: Project,
+  changes: ProjectChanges,
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  await holdProjects(trx, workspaceId);
+  if (changes.slug !== undefined) {
+    const others = (await listProjects(trx, workspaceId)).filter(({ id }) => id !== project.id);
+    requireFreeSlug(changes.slug, others);
+  }
+  await updateProject(trx, project.id, changes);
+  return write.answer(requireFound(await readProject(trx, workspaceId, project.id), "project"));
+}
+
+/**
+ * Deletes a project without cards, and its releases. Its repositories become free for another
+ * project. The last project of a board stays. Answers 204.
+ */
+export async function deleteProject(write: Write, project: Project): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  await holdProjects(trx, workspaceId);
+  await lockProject(trx, project.id, "update");
+  const all = await listProjects(trx, workspaceId);
+  const current = all.find(({ id }) => id === project.id) ?? null;
+  const { name, taskCount } = requireFound(current, "project");
+  if (taskCount > 0) {
+    const cards = taskCount === 1 ? "1 card" : `${taskCount} cards`;
+    throw conflict(`The project ${name} still holds ${cards}. Delete them first.`);
+  }
+  if (all.length === 1) {
+    throw conflict(`${name} is the only project of this board. Create another one before deleting it.`);
+  }
+  await requireNoReleaseBranches(trx, project.id, await listProjectRepositories(trx, project.id));
+  await removeProject(trx, project.id);
+  return write.answer(null, 204);
+}
+
+/**
+ * Refuses to remove repositories from a project while an open release has a branch in one of them.
+ * The caller holds the project's row, so that no release is frozen meanwhile.
+ */
+export async function requireNoReleaseBranches(
+  trx: Trx,
+  projectId: string,
+  repositories: readonly { readonly id: string; readonly fullName: string }[],
+): Promise<void> {
+  const names = new Map(repositories.map(({ id, fullName }) => [id, fullName]));
+  const [branch] = await listOpenReleaseBranches(trx, projectId, [...names.keys()]);
+  if (!branch) return;
+  throw conflict(
+    `The release ${branch.releaseName} has the branch ${branch.branchName} in ${names.get(branch.repositoryId)}. Unfreeze or complete it first.`,
+  );
+}
+
+/** A copy of a flow for a new project: its stages get ids of their own. */
+export const freshFlow = (
+  deps: Pick<Deps, "newId">,
+  flow: Omit<Flow, "stages"> & { readonly stages: readonly Omit<Stage, "id">[] },
+): Flow => ({ ...flow, stages: flow.stages.map((stage) => ({ ...stage, id: deps.newId() })) });

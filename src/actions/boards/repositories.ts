@@ -1,0 +1,134 @@
+import { busy, conflict, invalid, requireFound } from "../../errors.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { holdLinkedCards, removeLinks } from "../../store/links.ts";
+import { listProjects, lockProject, type Project } from "../../store/projects.ts";
+import {
+  holdRepositories,
+  listBoardRepositories,
+  listProjectRepositories,
+  saveProjectRepositories,
+  type ConnectedRepository,
+  type Repository,
+} from "../../store/repositories.ts";
+import { recordEvents } from "../../store/timeline.ts";
+import { followNewTrunksSoon } from "../follow-trunk.ts";
+import { recheckIfBlocked } from "../recheck-blocked.ts";
+import { unlinked } from "../relink-card.ts";
+import type { Write } from "../write.ts";
+import { requireNoReleaseBranches } from "./projects.ts";
+
+interface ChosenRepository {
+  readonly id: string;
+  /** Absent leaves it as it is. */
+  readonly linkByDefault?: boolean | undefined;
+}
+
+/** A repository as the API shows it. */
+export const repositoryEntry = (repository: ConnectedRepository) => {
+  const { id, fullName, defaultBranch, linkByDefault, projectId, installationId } = repository;
+  const { broken, lastWebhookAt, lastReconciledAt, missingPermissions } = repository;
+  const connected = repository.connected && installationId !== null;
+  const health = { broken, lastWebhookAt, lastReconciledAt, missingPermissions };
+  return { id, fullName, defaultBranch, linkByDefault, connected, projectId, health };
+};
+
+/**
+ * Replaces the repositories of a project. Cards are unlinked from removed repositories, unless
+ * their work there has been merged. Answers with the repositories. Throws `conflict` for one that
+ * another project has, or that a card's open pull request or an open release's branch needs.
+ */
+export async function setProjectRepositories(
+  write: Write,
+  project: Project,
+  chosen: readonly ChosenRepository[],
+): Promise<StoredAnswer> {
+  requireEachOnce(chosen);
+  const { trx } = write;
+  requireFound(await lockProject(trx, project.id, "no key update"), "project");
+  const before = await listProjectRepositories(trx, project.id);
+  const involved = [...before, ...chosen].map(({ id }) => id);
+  await holdRepositories(trx, involved);
+  await requireFree(write, project, chosen);
+  const removed = before.filter(({ id }) => !chosen.some((one) => one.id === id));
+  await requireNoReleaseBranches(trx, project.id, removed);
+  await unlinkCards(write, removed);
+  const saved = chosen.map((one) => withDefault(one, before, chosen.length));
+  await saveProjectRepositories(trx, project.id, saved);
+  const after = await listProjectRepositories(trx, project.id);
+  await followNewTrunksSoon(trx, project.id);
+  return write.answer(after.map(repositoryEntry));
+}
+
+/** A default left out stays as it was; the only repository of a project starts with true. */
+function withDefault(
+  { id, linkByDefault }: ChosenRepository,
+  before: readonly Repository[],
+  count: number,
+): { readonly id: string; readonly linkByDefault: boolean } {
+  const was = before.find((repository) => repository.id === id)?.linkByDefault;
+  return { id, linkByDefault: linkByDefault ?? was ?? count === 1 };
+}
+
+function requireEachOnce(chosen: readonly ChosenRepository[]): void {
+  const issues = chosen.flatMap(({ id }, at) =>
+    chosen.findIndex((other) => other.id === id) === at
+      ? []
+      : [{ path: `body.repositories.${at}.id`, message: `the repository ${id} is listed twice` }],
+  );
+  const [first] = issues;
+  if (first) throw invalid(`${first.path}: ${first.message}`, issues);
+}
+
+/** Refuses repositories the board does not have, and those another project of it has. */
+async function requireFree(
+  { trx, workspaceId }: Write,
+  project: Project,
+  chosen: readonly ChosenRepository[],
+): Promise<void> {
+  const known = await listBoardRepositories(trx, workspaceId);
+  const onBoard = new Map(known.map((repository) => [repository.id, repository]));
+  const issues = chosen.flatMap(({ id }, at) =>
+    onBoard.has(id)
+      ? []
+      : [{ path: `body.repositories.${at}.id`, message: `${id} is no repository of this board` }],
+  );
+  const [first] = issues;
+  if (first) throw invalid(`${first.message}. GET /v1/repositories lists those that are.`, issues);
+  const taken = chosen
+    .map(({ id }) => onBoard.get(id))
+    .find((repository) => repository && ![null, project.id].includes(repository.projectId));
+  if (!taken) return;
+  const holder = (await listProjects(trx, workspaceId)).find(({ id }) => id === taken.projectId);
+  throw conflict(
+    `${taken.fullName} belongs to the project ${holder?.name ?? taken.projectId}. Take it out of that one first.`,
+  );
+}
+
+async function unlinkCards({ trx, userId }: Write, removed: readonly Repository[]): Promise<void> {
+  const nameOf = new Map(removed.map(({ id, fullName }) => [id, fullName]));
+  const cards = await holdLinkedCards(trx, [...nameOf.keys()]);
+  const outOfReach = new Set(removed.filter(({ broken }) => broken !== null).map(({ id }) => id));
+  // A pull request that is out of reach cannot be closed, so it does not keep the repository.
+  const needed = cards.filter(
+    ({ openPullRequest, repositoryId }) => openPullRequest !== null && !outOfReach.has(repositoryId),
+  );
+  if (needed.length > 0) {
+    const pulls = needed
+      .slice(0, 10)
+      .map((card) => `#${card.openPullRequest} of card ${card.number} in ${nameOf.get(card.repositoryId)}`);
+    throw conflict(
+      `Pull requests are open: ${pulls.join(", ")}${needed.length > 10 ? " and more" : ""}. Merge or close them first.`,
+    );
+  }
+  const moving = cards.find(({ isMoving }) => isMoving);
+  if (moving) {
+    throw busy(`Card ${moving.number} is being moved. Change the repositories once that is done.`, 2);
+  }
+  const actor = { userId, login: null };
+  for (const { cardId, repositoryId, branchName, hasMerged } of cards) {
+    if (hasMerged) continue;
+    await removeLinks(trx, cardId, [repositoryId]);
+    await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
+    await recheckIfBlocked(trx, cardId);
+  }
+}

@@ -1,0 +1,83 @@
+import { conflict, invalid, notFound } from "../../errors.ts";
+import { slugOf } from "../../flow/branch-name.ts";
+import { DEFAULT_FLOW } from "../../flow/flow.ts";
+import { insertMonitor } from "../../store/monitors.ts";
+import { insertProject } from "../../store/projects.ts";
+import { transaction } from "../../store/transaction.ts";
+import { unlessTaken } from "../../store/violations.ts";
+import { findOrganization, insertWorkspace } from "../../store/workspaces.ts";
+import { randomText } from "../credentials/credential-key.ts";
+import type { Deps } from "../deps.ts";
+import { freshFlow } from "./projects.ts";
+
+const MAX_NAME = 80;
+
+interface CreatedWorkspace {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly organizationId: string;
+  readonly organizationSlug: string;
+  /** Its first project. */
+  readonly projectId: string;
+}
+
+/** Trims a name from the command line. Throws `invalid` for one that is empty or too long. */
+function requireName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === "" || trimmed.length > MAX_NAME) throw invalid(`A name has 1 to ${MAX_NAME} characters.`);
+  return trimmed;
+}
+
+/** Adds a board to an organization, with a first project on the default flow. */
+export async function createWorkspace(
+  deps: Pick<Deps, "db" | "newId">,
+  order: { readonly organization: string; readonly name: string },
+): Promise<CreatedWorkspace> {
+  const name = requireName(order.name);
+  const organization = await findOrganization(deps.db, order.organization);
+  if (!organization) {
+    throw notFound(
+      `There is no organization ${order.organization}: install the App on that account, and it is one.`,
+    );
+  }
+  const [id, projectId] = [deps.newId(), deps.newId()];
+  const slug = slugOf(name) || "board";
+  await transaction(deps.db, async (trx) => {
+    const workspace = { id, organizationId: organization.id, name, slug };
+    if (!(await unlessTaken(insertWorkspace(trx, workspace)))) {
+      throw conflict(`${organization.slug} has a workspace called ${slug} already. Choose another name.`);
+    }
+    const flow = freshFlow(deps, DEFAULT_FLOW);
+    await insertProject(trx, { id: projectId, workspaceId: id, name, slug, flow });
+  });
+  const { id: organizationId, slug: organizationSlug } = organization;
+  return { id, name, slug, organizationId, organizationSlug, projectId };
+}
+
+/** The prefix of every monitor secret, so that scanners recognize a leaked one. */
+const PREFIX = "tlm_";
+const SECRET_LENGTH = 43;
+
+interface CreatedMonitor {
+  readonly id: string;
+  /** Shown this once. */
+  readonly secret: string;
+}
+
+/** Adds a monitor that may report production errors to a project. */
+export async function createMonitor(
+  { db, newId }: Pick<Deps, "db" | "newId">,
+  order: { readonly projectId: string; readonly name: string },
+): Promise<CreatedMonitor> {
+  const monitor = {
+    id: newId(),
+    projectId: order.projectId,
+    name: requireName(order.name),
+    secret: PREFIX + randomText(SECRET_LENGTH),
+  };
+  if (!(await insertMonitor(db, monitor))) {
+    throw notFound(`There is no project ${order.projectId}. \`GET /v1/projects\` lists a board's.`);
+  }
+  return { id: monitor.id, secret: monitor.secret };
+}

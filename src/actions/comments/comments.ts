@@ -1,0 +1,154 @@
+import { forbidden, notFound } from "../../errors.ts";
+import { plainName, withoutMentions } from "../../flow/mentions.ts";
+import type { Refusal } from "../../flow/refusal.ts";
+import { ForgeUnavailable, type Ordered } from "../../forge/forge.ts";
+import type { CardHead } from "../../store/cards.ts";
+import {
+  letGoOfMirror,
+  settleMirror,
+  takeDueMirrors,
+  triesOfDueMirrors,
+  type DueMirror,
+} from "../../store/comment-mirrors.ts";
+import { changeComment, insertComment, readComment, type CommentHead } from "../../store/comments.ts";
+import type { Db } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { addJob } from "../../store/jobs.ts";
+import { readSecret } from "../../store/secrets.ts";
+import { transaction } from "../../store/transaction.ts";
+import type { Deps } from "../deps.ts";
+import { recordGiveUpHere } from "../events/give-up.ts";
+import type { Write } from "../write.ts";
+import { markOf, withoutMarks } from "./comment-mark.ts";
+
+/**
+ * Writes a comment on a card and mirrors it to the card's open pull requests. The comment is
+ * committed before the first call to the forge, and answered whatever the forge answers.
+ */
+export async function commentOnCard(
+  deps: Deps,
+  write: Write,
+  card: CardHead,
+  body: string,
+): Promise<StoredAnswer> {
+  const { trx, userId: authorId, requestId } = write;
+  const draft = { id: deps.newId(), cardId: card.id, authorId, body, requestId };
+  const written = await insertComment(trx, draft);
+  if (!written) throw notFound(`There is no card ${card.number} on this board.`);
+  const { comment, isToBeMirrored } = written;
+  const { id } = comment;
+  await recordGiveUpHere(trx, { id, cardId: card.id, authorId, body });
+  if (!isToBeMirrored) return write.answer(comment, 201);
+  return answerMirrored(deps, write, id, 201);
+}
+
+/** Changes the caller's own comment, here and on the pull requests that show it. */
+export async function editComment(
+  deps: Deps,
+  write: Write,
+  comment: CommentHead,
+  body: string,
+): Promise<StoredAnswer> {
+  if (comment.login !== null) throw forbidden("This comment was written on the forge and is edited there.");
+  if (comment.authorId !== write.userId) throw forbidden("A comment is edited by whoever wrote it.");
+  const { trx } = write;
+  const { id } = comment;
+  await changeComment(trx, id, body);
+  if ((await triesOfDueMirrors(trx, id)) === null) return write.answer(await readComment(trx, id));
+  return answerMirrored(deps, write, id, 200);
+}
+
+/** Commits the comment, mirrors it while the caller waits, and answers with it. */
+async function answerMirrored(
+  deps: Deps,
+  write: Write,
+  commentId: string,
+  status: number,
+): Promise<StoredAnswer> {
+  await mirrorLater(write.trx, commentId);
+  await write.commit();
+  await mirrorComment(deps, commentId, CALLER_WAITS_MS);
+  return transaction(deps.db, async (trx) => write.answerIn(trx, await readComment(trx, commentId), status));
+}
+
+export const MIRROR_COMMENT = "mirror-comment";
+
+/** How long a caller waits for the mirrors of a comment. A job writes those still missing. */
+const CALLER_WAITS_MS = 5_000;
+/** How long the job waits for the forge: writes of one installation are a second apart. */
+export const JOB_WAITS_MS = 15_000;
+/** The time to record a try after its calls have ended. */
+const HOLD_MARGIN_MS = 4_000;
+/** When the job checks for mirrors that a dead process has not written. */
+const LOOK_AFTER_MS = 12_000;
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 60 * 60_000;
+
+/** Schedules the job that writes a comment's mirrors, should this process die before it does. */
+const mirrorLater = (db: Db, commentId: string, delayMs = LOOK_AFTER_MS): Promise<void> =>
+  addJob(db, MIRROR_COMMENT, { commentId }, { key: `${MIRROR_COMMENT}:${commentId}`, delayMs });
+
+/**
+ * Writes the current text of a comment to the pull requests that do not show it yet, in parallel
+ * and within `waitMs`. A refused or unanswered try is repeated later, with growing pauses.
+ */
+export async function mirrorComment(deps: Deps, commentId: string, waitMs: number): Promise<void> {
+  const due = await takeDueMirrors(deps.db, commentId, (waitMs + HOLD_MARGIN_MS) / 1_000);
+  const secret = due.length > 0 ? await readSecret(deps.db, "comment_marks") : Buffer.alloc(0);
+  const results = await Promise.all(due.map((mirror) => tryMirror(deps, secret, mirror, waitMs)));
+  if (due.length > 0 && results.every((isDone) => isDone)) return;
+  const tries = await triesOfDueMirrors(deps.db, commentId);
+  if (tries === null) return;
+  const pause = FIRST_PAUSE_MS * 2 ** Math.max(0, tries - 1);
+  await mirrorLater(deps.db, commentId, Math.min(pause, LONGEST_PAUSE_MS));
+}
+
+/** Writes one mirror. True when the pull request is known to show it. */
+async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: number): Promise<boolean> {
+  const { commentId, prNumber, revision } = mirror;
+  let isUnsure = false;
+  try {
+    const written = await writeMirror(deps, secret, mirror, waitMs);
+    if (!written.ok) {
+      const { reason, message } = written.refusal;
+      deps.log.warn({ commentId, prNumber, reason, message }, "the forge refused to mirror a comment");
+    } else if (written.value.commentId === null) {
+      isUnsure = true;
+      deps.log.warn({ commentId, prNumber }, "a comment may be mirrored, and is not shown yet");
+    } else {
+      await settleMirror(deps.db, mirror, { forgeCommentId: written.value.commentId, revision });
+      return true;
+    }
+  } catch (error) {
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    deps.log.warn({ commentId, prNumber, reason: error.message }, "a comment could not be mirrored");
+  }
+  await letGoOfMirror(deps.db, mirror, isUnsure);
+  return false;
+}
+
+const NOT_CONNECTED: Refusal = { reason: "not_permitted", message: "The repository is no longer connected" };
+
+async function writeMirror(
+  deps: Deps,
+  secret: Buffer,
+  mirror: DueMirror,
+  waitMs: number,
+): Promise<Ordered<{ readonly commentId: number | null }>> {
+  const { ref, forgeCommentId, prNumber, triedSince, isRepeated, mayWrite } = mirror;
+  if (!ref) return { ok: false, refusal: NOT_CONNECTED };
+  const mark = markOf(secret, {
+    commentId: mirror.commentId,
+    repositoryForgeId: mirror.forgeId,
+    prNumber,
+  });
+  const body = `${mark}\n\n${mirroredText(mirror)}`;
+  if (forgeCommentId !== null) return deps.forge.editComment(ref, forgeCommentId, body, waitMs);
+  const order = { number: prNumber, body, mark, triedSince: triedSince.toISOString(), isRepeated, mayWrite };
+  return deps.forge.comment(ref, order, waitMs);
+}
+
+/** The text on the pull request: the author and the comment, without mentions. */
+function mirroredText({ authorName, cardNumber, body }: DueMirror): string {
+  return `**${plainName(authorName)}** on card ${cardNumber}:\n\n${withoutMentions(withoutMarks(body))}`;
+}

@@ -1,0 +1,97 @@
+import { conflict, invalid, notFound } from "../../errors.ts";
+import type { Role } from "../../flow/roles.ts";
+import {
+  findCredential,
+  insertCredential,
+  rotateSecret,
+  setMembership,
+  type BoardRole,
+  type Rotation,
+  type Scope,
+} from "../../store/credentials.ts";
+import { transaction } from "../../store/transaction.ts";
+import { insertMachineUser } from "../../store/users.ts";
+import { listWorkspaces } from "../../store/workspaces.ts";
+import type { Deps } from "../deps.ts";
+import { makeCredentialKey } from "./credential-key.ts";
+
+interface CredentialOrder {
+  readonly name: string;
+  readonly boards: readonly { readonly workspaceId: string; readonly role: Role }[];
+  readonly scopes: readonly Scope[];
+  /** Null never expires. */
+  readonly expiresAt: Date | null;
+}
+
+interface IssuedCredential {
+  readonly clientId: string;
+  readonly name: string;
+  /** Shown this once. */
+  readonly apiKey: string;
+  readonly scopes: readonly Scope[];
+  readonly boards: readonly BoardRole[];
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * Makes a credential with a user of its own, a member of the named boards. Throws `invalid` for an
+ * unknown board.
+ */
+export async function issueCredential(
+  deps: Pick<Deps, "db" | "newId">,
+  order: CredentialOrder,
+): Promise<IssuedCredential> {
+  const workspaces = new Map((await listWorkspaces(deps.db)).map((workspace) => [workspace.id, workspace]));
+  const boards = order.boards.map(({ workspaceId, role }) => {
+    const workspace = workspaces.get(workspaceId);
+    if (!workspace) throw invalid(`There is no workspace ${workspaceId}.`);
+    return { workspaceId, organizationId: workspace.organizationId, role };
+  });
+  const key = makeCredentialKey();
+  const userId = deps.newId();
+  await transaction(deps.db, async (trx) => {
+    await insertMachineUser(trx, { id: userId, name: order.name });
+    for (const { workspaceId, role } of boards) await setMembership(trx, { workspaceId, userId, role });
+    await insertCredential(trx, {
+      id: deps.newId(),
+      clientId: key.clientId,
+      userId,
+      name: order.name,
+      scopes: order.scopes,
+      secretHash: key.secretHash,
+      expiresAt: order.expiresAt,
+    });
+  });
+  const { clientId, apiKey } = key;
+  return { clientId, name: order.name, apiKey, scopes: order.scopes, boards, expiresAt: order.expiresAt };
+}
+
+/** How long the previous key may stay valid at most. */
+export const MAX_KEEP_MS = 86_400_000;
+
+interface RotatedCredential extends Rotation {
+  readonly clientId: string;
+  /** Shown this once. */
+  readonly apiKey: string;
+}
+
+/**
+ * Makes a new key for a credential. The previous key stays valid for `keepMs`, so that its user can
+ * switch without a gap; after two rotations in a row only the last two keys are valid.
+ */
+export async function rotateCredential(
+  { db }: Pick<Deps, "db">,
+  order: {
+    readonly clientId: string;
+    readonly keepMs: number;
+    readonly expiresAt?: Date | null | undefined;
+  },
+): Promise<RotatedCredential> {
+  const { clientId } = order;
+  const { apiKey, secretHash } = makeCredentialKey(clientId);
+  const keepMs = Math.min(order.keepMs, MAX_KEEP_MS);
+  const rotation = await rotateSecret(db, { ...order, keepMs, secretHash });
+  if (rotation) return { clientId, apiKey, ...rotation };
+  if (!(await findCredential(db, clientId))) throw notFound(`There is no credential ${clientId}.`);
+  throw conflict(`The credential ${clientId} is revoked or expired. Issue a new one.`);
+}

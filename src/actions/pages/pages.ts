@@ -1,0 +1,134 @@
+import { invalid, requireFound } from "../../errors.ts";
+import { freeSlug, pageSlugOf } from "../../flow/page-slug.ts";
+import { wikiLinksOf } from "../../flow/wiki-links.ts";
+import type { Trx } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { listSlugs, setPageLinks, takeSlug } from "../../store/page-links.ts";
+import { handOnChildren, pageRankAt, pageRankAtEnd } from "../../store/page-places.ts";
+import {
+  findPage,
+  holdPages,
+  insertPage,
+  isSelfOrAbove,
+  readPage,
+  removePage,
+  updatePage,
+  type PageChanges,
+  type PageHead,
+} from "../../store/pages.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
+
+interface CreatePageInput {
+  readonly title: string;
+  readonly body?: string | undefined;
+  readonly parentId?: string | null | undefined;
+}
+
+/** Adds a page after the others below its parent. Answers 201 with it. */
+export async function createPage(
+  deps: Deps,
+  write: Write,
+  { title, body = "", parentId = null }: CreatePageInput,
+): Promise<StoredAnswer> {
+  const { trx, workspaceId, userId } = write;
+  const id = deps.newId();
+  await holdPages(trx, workspaceId);
+  if (parentId !== null) await requireParent(trx, workspaceId, id, parentId);
+  const slug = await slugFor(trx, workspaceId, id, title);
+  const rank = await pageRankAtEnd(trx, { workspaceId, parentId, pageId: id });
+  await insertPage(trx, { id, workspaceId, title, slug, parentId, rank, body, createdBy: userId });
+  await takeSlug(trx, workspaceId, id, slug);
+  await setPageLinks(trx, workspaceId, id, wikiLinksOf(body));
+  return write.answer(await readPage(trx, workspaceId, id), 201);
+}
+
+interface ChangePageInput {
+  readonly title?: string | undefined;
+  readonly body?: string | undefined;
+  /** Null moves the page to the top level. */
+  readonly parentId?: string | null | undefined;
+  readonly position?: number | undefined;
+}
+
+/** Sets the given fields and answers with the whole page. A new title moves the slug. */
+export async function changePage(
+  write: Write,
+  { id }: PageHead,
+  input: ChangePageInput,
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  await holdPages(trx, workspaceId);
+  const page = requireFound(await findPage(trx, workspaceId, id), "page");
+  if (Object.keys(input).length > 0) {
+    const changes: PageChanges = {
+      ...(await named(trx, workspaceId, page, input)),
+      ...(input.body !== undefined && { body: input.body }),
+      ...(await placed(trx, workspaceId, page, input)),
+    };
+    await updatePage(trx, id, changes, write.userId);
+    if (changes.slug !== undefined) await takeSlug(trx, workspaceId, id, changes.slug);
+    if (input.body !== undefined) await setPageLinks(trx, workspaceId, id, wikiLinksOf(input.body));
+  }
+  return write.answer(await readPage(trx, workspaceId, id));
+}
+
+async function named(
+  trx: Trx,
+  workspaceId: string,
+  page: PageHead,
+  { title }: ChangePageInput,
+): Promise<PageChanges> {
+  if (title === undefined || title === page.title) return {};
+  return { title, slug: await slugFor(trx, workspaceId, page.id, title) };
+}
+
+async function placed(
+  trx: Trx,
+  workspaceId: string,
+  page: PageHead,
+  { parentId = page.parentId, position }: ChangePageInput,
+): Promise<PageChanges> {
+  const isElsewhere = parentId !== page.parentId;
+  if (isElsewhere && parentId !== null) await requireParent(trx, workspaceId, page.id, parentId);
+  if (!isElsewhere && position === undefined) return {};
+  const place = { workspaceId, parentId, pageId: page.id };
+  const rank = await (position === undefined ? pageRankAtEnd(trx, place) : pageRankAt(trx, place, position));
+  return { parentId, rank };
+}
+
+/** Deletes a page. The pages below it take its place below its parent. Answers 204. */
+export async function deletePage(write: Write, { id }: PageHead): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  await holdPages(trx, workspaceId);
+  requireFound(await findPage(trx, workspaceId, id), "page");
+  await handOnChildren(trx, id);
+  await removePage(trx, id);
+  return write.answer(null, 204);
+}
+
+const wrongParent = (message: string): Error => invalid(message, [{ path: "body.parentId", message }]);
+
+/**
+ * Refuses a parent that is not a page of this board, or that is below the page itself. The caller
+ * holds the board's pages.
+ */
+async function requireParent(trx: Trx, workspaceId: string, pageId: string, parentId: string): Promise<void> {
+  if (!(await findPage(trx, workspaceId, parentId))) {
+    throw wrongParent(`There is no page ${parentId} on this board. GET /v1/docs lists them.`);
+  }
+  if (await isSelfOrAbove(trx, pageId, parentId)) {
+    throw wrongParent("A page cannot stand below itself or below a page that is below it.");
+  }
+}
+
+/**
+ * The slug for a page's title, with a number at its end where another page has the slug. Earlier
+ * slugs keep leading to the page until another page takes them. The caller holds the board's pages.
+ */
+async function slugFor(trx: Trx, workspaceId: string, pageId: string, title: string): Promise<string> {
+  const slug = pageSlugOf(title);
+  // A number at the end of a long slug replaces its last letters.
+  const taken = await listSlugs(trx, workspaceId, slug.slice(0, 180), pageId);
+  return freeSlug(slug, (candidate) => taken.has(candidate));
+}

@@ -1,0 +1,273 @@
+import { z } from "zod";
+import { conflict, invalid, type Issue } from "../../errors.ts";
+import { isTagName } from "../../flow/ref-name.ts";
+import { releaseNotes, type NotedCard } from "../../flow/release-notes.ts";
+import type { RepositoryRef } from "../../forge/forge.ts";
+import { TAGS_AT_ONCE } from "../../forge/releasing.ts";
+import type { Trx } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { listReleaseRepositories } from "../../store/release-repositories.ts";
+import {
+  completeScope,
+  listCarriedCards,
+  listReleaseTags,
+  saveReleaseTag,
+  type CarriedCard,
+} from "../../store/release-tags.ts";
+import type { ReleaseHead } from "../../store/releases.ts";
+import { listBoardRepositories } from "../../store/repositories.ts";
+import { recordEvents } from "../../store/timeline.ts";
+import type { Deps } from "../deps.ts";
+import { plannedTag, planTags, taken, type PlannedTag } from "./plan-tags.ts";
+import type { Write } from "../write.ts";
+import {
+  actOnRelease,
+  recordAsOurs,
+  requireOurs,
+  notInstalled,
+  recordProgress,
+  type ReleaseContext,
+  type ReleaseOutcome,
+} from "./release-action.ts";
+
+/** Which tag a repository gets. */
+interface Version {
+  readonly repositoryId: string;
+  readonly tagName: string;
+}
+
+/**
+ * Completes a release: writes a tag and a provider release in each repository that gets a version,
+ * at the release's branch if it is frozen, else at the target of the flow's last merge stage. All
+ * versions are checked before the first write. Answers with the release.
+ */
+export const completeRelease = (
+  deps: Deps,
+  write: Write,
+  release: ReleaseHead,
+  versions: readonly Version[],
+): Promise<StoredAnswer> =>
+  actOnRelease(
+    deps,
+    write,
+    release,
+    { kind: "complete", input: { versions } },
+    carryOutComplete,
+    async (trx, current) => {
+      await requireVersions(trx, current, versions);
+      return true;
+    },
+  );
+
+/** Refuses wrong versions, as far as they can be checked without the forge. */
+async function requireVersions(trx: Trx, release: ReleaseHead, versions: readonly Version[]): Promise<void> {
+  const repositories = await listReleaseRepositories(trx, release.id);
+  const nameOf = new Map(repositories.map(({ repositoryId, fullName }) => [repositoryId, fullName]));
+  const issues = versions.flatMap((version, at) => faultsOf(version, at, versions, nameOf));
+  const named = new Set(versions.map(({ repositoryId }) => repositoryId));
+  for (const { repositoryId, fullName, holdsCards } of repositories) {
+    if (!holdsCards || named.has(repositoryId)) continue;
+    issues.push({
+      path: "body.versions",
+      message: `${fullName} (${repositoryId}) holds cards of the release and needs a version`,
+    });
+  }
+  const [first] = issues;
+  if (first) throw invalid(`${first.path}: ${first.message}`, issues);
+  const uncut = repositories.find(({ repositoryId, branchName }) => named.has(repositoryId) && !branchName);
+  if (release.frozenAt && uncut) {
+    throw conflict(
+      `The release ${release.name} has no branch in ${uncut.fullName}. Freeze it again to cut one there.`,
+    );
+  }
+  await requireSameTags(trx, release, versions, nameOf);
+}
+
+function faultsOf(
+  { repositoryId, tagName }: Version,
+  at: number,
+  versions: readonly Version[],
+  nameOf: ReadonlyMap<string, string>,
+): Issue[] {
+  const path = `body.versions.${at}`;
+  if (!nameOf.has(repositoryId)) {
+    return [{ path: `${path}.repositoryId`, message: "not a repository of the release's project" }];
+  }
+  if (versions.findIndex((other) => other.repositoryId === repositoryId) !== at) {
+    return [{ path: `${path}.repositoryId`, message: `${nameOf.get(repositoryId)} is listed twice` }];
+  }
+  return isTagName(tagName) ? [] : [{ path: `${path}.tagName`, message: "not a name git allows for a tag" }];
+}
+
+/** Tags of an earlier try stay: it was refused in another repository after them. */
+async function requireSameTags(
+  trx: Trx,
+  release: ReleaseHead,
+  versions: readonly Version[],
+  nameOf: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const { repositoryId, tagName } of await listReleaseTags(trx, release.id)) {
+    const version = versions.find((candidate) => candidate.repositoryId === repositoryId);
+    if (version?.tagName === tagName) continue;
+    throw conflict(
+      `${nameOf.get(repositoryId)} is tagged ${tagName} for this release already. Ask for the same tag.`,
+    );
+  }
+}
+
+const inputOf = z.object({ versions: z.array(z.object({ repositoryId: z.string(), tagName: z.string() })) });
+
+/**
+ * Which commit is tagged where: saved before the first tag, so that no retry tags another commit.
+ * `tried` is a tag that was written without an inspection, at the last known tip.
+ */
+const progressOf = z.object({ plan: z.array(plannedTag).optional(), tried: plannedTag.optional() });
+
+interface Tagged extends PlannedTag {
+  readonly fullName: string;
+  readonly ref: RepositoryRef;
+}
+
+/** Checks all versions on the forge, then writes missing tags, then publishes missing releases. */
+export async function carryOutComplete(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
+  const { release, action } = context;
+  const known = await listBoardRepositories(deps.db, release.workspaceId);
+  const repositories = new Map(known.map((repository) => [repository.id, repository]));
+  let { plan, tried } = progressOf.parse(action.progress);
+  const save = (): Promise<void> => recordProgress(deps, context, { plan, tried });
+  if (!plan) {
+    const onTry = async (trying: PlannedTag): Promise<void> => {
+      tried = trying;
+      await save();
+    };
+    const { versions } = inputOf.parse(action.input);
+    const planned = await planTags(deps, context, { versions, repositories, tried, onTry });
+    if ("message" in planned) return { state: "refused", ...planned };
+    plan = planned;
+    await save();
+  }
+  const toTag: Tagged[] = [];
+  for (const each of plan) {
+    const repository = repositories.get(each.repositoryId);
+    if (!repository?.ref) return { state: "refused", message: notInstalled(repository) };
+    toTag.push({ ...each, fullName: repository.fullName, ref: repository.ref });
+  }
+  const cards = await listCarriedCards(deps.db, release.id);
+  const written = await tagAll(deps, context, toTag, tried);
+  if ("message" in written) return { state: "refused", ...written };
+  const { tagged } = written;
+  const refused = await publishAll(deps, context, tagged, cards);
+  if (refused !== null) return { state: "refused", message: refused };
+  return { state: "done", record: (trx, current) => record(trx, context, current, cards, tagged) };
+}
+
+/**
+ * Writes all tags before the first release is published: the rules of the forge may refuse a tag.
+ * Publishing never writes the tag, because it would use a tag that somebody else has just made.
+ */
+async function tagAll(
+  deps: Deps,
+  context: ReleaseContext,
+  planned: readonly Tagged[],
+  tried: PlannedTag | undefined,
+): Promise<{ readonly tagged: readonly Tagged[] } | { readonly message: string }> {
+  const { release } = context;
+  await tagTogether(deps, context, planned);
+  const written = await listReleaseTags(deps.db, release.id);
+  const tagged: Tagged[] = [];
+  for (const each of planned) {
+    const { repositoryId, tagName, fullName, ref } = each;
+    const earlier = written.find((tag) => tag.repositoryId === repositoryId);
+    let { sha } = earlier ?? each;
+    if (!earlier) {
+      await requireOurs(deps, context);
+      const created = await deps.forge.createTag(ref, tagName, sha);
+      if (!created.ok) return { message: `${fullName}: ${created.refusal.message}` };
+      if ("taken" in created.value) {
+        // The inspection may not have shown the tried tag yet.
+        if (tried?.repositoryId !== repositoryId || tried.sha !== created.value.taken)
+          return { message: taken(fullName, tagName) };
+        ({ sha } = tried);
+      }
+      const tag = { repositoryId, tagName, sha, url: null };
+      await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
+    }
+    tagged.push({ ...each, sha });
+  }
+  return { tagged };
+}
+
+/** Tags several repositories with one call for each account; failed ones are tagged one by one. */
+async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonly Tagged[]): Promise<void> {
+  const { release } = context;
+  const written = await listReleaseTags(deps.db, release.id);
+  const left = planned.filter(
+    ({ repositoryId }) => !written.some((tag) => tag.repositoryId === repositoryId),
+  );
+  for (const some of callsToTag(left)) {
+    await requireOurs(deps, context);
+    const made = await deps.forge.createTags(
+      some.map(({ ref, tagName, sha }) => ({ repository: ref, tagName, sha })),
+    );
+    await recordAsOurs(deps, context, async (trx) => {
+      for (const { repositoryId, tagName, sha } of some.filter((_, at) => made[at]))
+        await saveReleaseTag(trx, release.id, { repositoryId, tagName, sha, url: null });
+    });
+  }
+}
+
+/** Groups of two or more tags that one call can write. */
+function callsToTag(tags: readonly Tagged[]): Tagged[][] {
+  const calls: Tagged[][] = [];
+  for (const installationId of new Set(tags.map(({ ref }) => ref.installationId))) {
+    const group = tags.filter(({ ref }) => ref.installationId === installationId);
+    for (let start = 0; start < group.length; start += TAGS_AT_ONCE)
+      calls.push(group.slice(start, start + TAGS_AT_ONCE));
+  }
+  return calls.filter(({ length }) => length > 1);
+}
+
+async function publishAll(
+  deps: Deps,
+  context: ReleaseContext,
+  tagged: readonly Tagged[],
+  cards: readonly CarriedCard[],
+): Promise<string | null> {
+  const { release } = context;
+  const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
+  for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
+    if (written.get(repositoryId)?.url) continue;
+    const body = releaseNotes(cards.map((card) => notedIn(card, repositoryId)));
+    await requireOurs(deps, context);
+    const published = await deps.forge.publishRelease(ref, { tagName, sha, name: release.name, body });
+    if (!published.ok) return `${fullName}: ${published.refusal.message}`;
+    const tag = { repositoryId, tagName, sha, url: published.value.url };
+    await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
+  }
+  return null;
+}
+
+function notedIn({ number, title, isDone, pullRequests }: CarriedCard, repositoryId: string): NotedCard {
+  const there = pullRequests.filter((pull) => pull.repositoryId === repositoryId);
+  return { number, title, pullRequests: there, isUndone: !isDone && pullRequests.length === 0 };
+}
+
+async function record(
+  trx: Trx,
+  { action }: ReleaseContext,
+  { id, name }: ReleaseHead,
+  cards: readonly CarriedCard[],
+  tagged: readonly Tagged[],
+): Promise<void> {
+  await completeScope(trx, id);
+  const tags = tagged.map(({ fullName, tagName, sha }) => ({ fullName, tagName, sha }));
+  await recordEvents(
+    trx,
+    cards.map((card) => ({
+      cardId: card.id,
+      kind: "release_completed",
+      actor: { userId: action.actorId, login: null },
+      data: { releaseId: id, releaseName: name, tags },
+    })),
+  );
+}

@@ -1,0 +1,88 @@
+import { conflict, invalid, notFound } from "../../errors.ts";
+import { ForgeUnavailable } from "../../forge/forge.ts";
+import { pickBranch } from "../../forge/releasing.ts";
+import type { Trx } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { forgetPickBranches, listPickLeftovers, type PickLeftovers } from "../../store/pick-branches.ts";
+import { lockProject } from "../../store/projects.ts";
+import { holdCards } from "../../store/release-cards.ts";
+import type { ReleaseHead } from "../../store/releases.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
+import { carryOutPick } from "./carry-out-pick.ts";
+import { actOnRelease } from "./release-action.ts";
+import { requireInNoOther } from "./releases.ts";
+
+/**
+ * Takes a card into a frozen release: picks its merged commits onto the release's branch in each of
+ * its repositories, in order, in all of them or in none. Commits that a branch has are not picked
+ * again. Answers with the release. Throws `not_found` for a number that no card of the board has,
+ * and `refused` for a card that is not merged yet, or conflicts.
+ */
+export async function pickCard(
+  deps: Deps,
+  write: Write,
+  release: ReleaseHead,
+  taskNumber: number,
+): Promise<StoredAnswer> {
+  // The project, then cards, then releases: the order in which every transaction locks them.
+  await lockProject(write.trx, release.projectId, "share");
+  const [card] = await holdCards(write.trx, write.workspaceId, [taskNumber]);
+  if (!card) throw notFound(`There is no card ${taskNumber} on this board.`);
+  if (card.projectId !== release.projectId) {
+    const message = `card ${taskNumber} belongs to another project`;
+    throw invalid(`body.taskNumber: ${message}`, [{ path: "body.taskNumber", message }]);
+  }
+  return actOnRelease(
+    deps,
+    write,
+    release,
+    { kind: "pick", input: { cardId: card.id }, cardId: card.id },
+    carryOutPick,
+    (trx, current) => isPickable(trx, current, card.id),
+  );
+}
+
+async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promise<boolean> {
+  if (!release.frozenAt) {
+    throw conflict(
+      `The release ${release.name} is not frozen. Set its cards with PUT /v1/releases/${release.id}/cards.`,
+    );
+  }
+  await requireInNoOther(trx, release, [{ id: cardId }]);
+  return true;
+}
+
+export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";
+
+/**
+ * Removes the temporary branches of ended picks: the forge may not have answered their removal.
+ * Makes no call where all are known to be gone.
+ */
+export async function sweepPickLeftovers(deps: Deps): Promise<void> {
+  for (const leftovers of await listPickLeftovers(deps.db)) {
+    try {
+      await sweep(deps, leftovers);
+    } catch (error) {
+      if (!(error instanceof ForgeUnavailable)) throw error;
+      deps.log.warn(
+        { err: error, repository: leftovers.ref.fullName },
+        "leftovers of picks could not be looked for",
+      );
+    }
+  }
+}
+
+async function sweep(deps: Deps, { repositoryId, ref, actionIds }: PickLeftovers): Promise<void> {
+  const left = new Map(
+    (await deps.forge.temporaryBranches(ref)).map(({ branchName, sha }) => [branchName, sha]),
+  );
+  const gone: string[] = [];
+  for (const actionId of actionIds) {
+    const branchName = pickBranch(actionId);
+    const sha = left.get(branchName);
+    const deletion = sha === undefined ? null : await deps.forge.deleteBranch(ref, branchName, sha);
+    if (deletion === null || (deletion.ok && "deleted" in deletion.value)) gone.push(actionId);
+  }
+  await forgetPickBranches(deps.db, gone, repositoryId);
+}

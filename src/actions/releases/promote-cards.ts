@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { Problem } from "../../errors.ts";
+import { findCardById } from "../../store/cards.ts";
+import type { Trx } from "../../store/connect.ts";
+import { LAST_INDEX } from "../../store/operations.ts";
+import {
+  nextPromotion,
+  promotionRequestId,
+  putOffPromotion,
+  settlePromotion,
+  type PendingPromotion,
+  type PromotionEnd,
+} from "../../store/release-promotions.ts";
+import type { ReleaseHead } from "../../store/releases.ts";
+import { transaction } from "../../store/transaction.ts";
+import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../begin-move.ts";
+import { carryOutMove } from "../carry-out-move.ts";
+import type { Deps } from "../deps.ts";
+import type { Transition } from "../look-at-card.ts";
+import { settleMove, type SettledMove } from "../settle-move.ts";
+import { requireOurs, underWay, type RunningAction } from "./release-action.ts";
+
+/** How often a card that somebody else is moving is tried, and the pause before each try. */
+const MAX_TRIES = 5;
+const PAUSE_MS = 1_000;
+
+/** The parts of a move's answer that a promotion shows. */
+const movedOf = z.object({
+  task: z.object({ statusId: z.string() }),
+  promoted: z.unknown(),
+  alreadyMerged: z.unknown().optional(),
+});
+
+/**
+ * Moves the cards of a promotion one by one until `until` (on `performance.now`), each only once
+ * however often this is called; true when none is left. Throws `unavailable` when the forge cannot
+ * be reached.
+ */
+export async function promoteCards(
+  deps: Deps,
+  release: ReleaseHead,
+  action: RunningAction,
+  until: number,
+): Promise<boolean> {
+  const { statusId } = z.object({ statusId: z.string() }).parse(action.input);
+  for (;;) {
+    const next = await nextPromotion(deps.db, action.id);
+    if (!next) return true;
+    if (performance.now() >= until) return false;
+    if (next.tries > 0) await sleep(PAUSE_MS);
+    await requireOurs(deps, { release, action });
+    await promoteCard(deps, release, action, next, statusId);
+  }
+}
+
+async function promoteCard(
+  deps: Deps,
+  release: ReleaseHead,
+  action: RunningAction,
+  next: PendingPromotion,
+  statusId: string,
+): Promise<void> {
+  const settle = async (trx: Trx, end: PromotionEnd): Promise<void> => {
+    if (!(await settlePromotion(trx, action, next.position, end))) throw underWay(release, action);
+  };
+  try {
+    const begun = await beginPromotion(deps, action, next, statusId, settle);
+    if (!begun) return;
+    const { transition, move } = begun;
+    await orReleaseMove(deps, move, async () => {
+      const outcome = await carryOutMove(deps, transition, move);
+      await settleMove(deps, transition, move, outcome, (trx, settled) => settle(trx, endOf(settled)));
+    });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.kind === "not_found") {
+      await transaction(deps.db, (trx) => settle(trx, skipped("deleted")));
+    } else if (error.kind !== "busy") throw error;
+    else if (next.tries + 1 < MAX_TRIES) await putOffPromotion(deps.db, action.id, next.position);
+    else await transaction(deps.db, (trx) => settle(trx, skipped("being_moved")));
+  }
+}
+
+/** Begins the move of one card. Settles a card that needs no work on GitHub and returns null. */
+async function beginPromotion(
+  deps: Deps,
+  action: RunningAction,
+  next: PendingPromotion,
+  stageId: string,
+  settle: (trx: Trx, end: PromotionEnd) => Promise<void>,
+): Promise<{ readonly transition: Transition; readonly move: HeldMove } | null> {
+  const { actorId } = action;
+  const requestId = promotionRequestId(action.id, next.position);
+  let move: HeldMove | undefined;
+  try {
+    return await transaction(deps.db, async (trx) => {
+      const settled = async (end: PromotionEnd): Promise<null> => settle(trx, end).then(() => null);
+      const card = await findCardById(trx, next.cardId);
+      if (!card) return settled(skipped("deleted"));
+      const transition = await lockTransition(trx, card, stageId, requestId);
+      if (!transition) return settled(skipped("stage_removed"));
+      // Moved by an earlier attempt, or by the job that resumed its move.
+      const { earlier } = transition;
+      if (earlier?.state === "done") return settled(promoted(earlier.result));
+      if (transition.card.stageId === stageId) return settled(skipped("already_there"));
+      const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
+      if (begun.state === "moved") return settled(promoted(begun.result));
+      ({ move } = begun);
+      return { transition, move: begun.move };
+    });
+  } catch (error) {
+    // PostgreSQL may have committed the move although its answer was lost.
+    if (move) await orReleaseMove(deps, move, () => Promise.reject(error));
+    throw error;
+  }
+}
+
+function promoted(result: unknown): PromotionEnd {
+  const { task, promoted: merges, alreadyMerged } = movedOf.parse(result);
+  return { state: "promoted", detail: { statusId: task.statusId, promoted: merges, alreadyMerged } };
+}
+
+const skipped = (reason: string): PromotionEnd => ({ state: "skipped", detail: { reason } });
+
+function endOf(settled: SettledMove): PromotionEnd {
+  if (settled.state !== "refused") {
+    return settled.state === "queued" ? { state: "queued", detail: {} } : promoted(settled.result);
+  }
+  const { blocked, promoted: merges, alreadyMerged } = settled;
+  const { repository, reason, message } = blocked;
+  return { state: "refused", detail: { repository, reason, message, promoted: merges, alreadyMerged } };
+}

@@ -1,0 +1,186 @@
+import { busy, conflict, invalid, notFound, requireFound } from "../../errors.ts";
+import { slugOf } from "../../flow/branch-name.ts";
+import { freeSlug } from "../../flow/page-slug.ts";
+import type { CardHead } from "../../store/cards.ts";
+import type { Trx } from "../../store/connect.ts";
+import type { StoredAnswer } from "../../store/idempotency.ts";
+import { lockProject, type Project } from "../../store/projects.ts";
+import { findPickUnderWay } from "../../store/release-actions.ts";
+import {
+  holdCards,
+  listOpenScopes,
+  removeReleaseCard,
+  saveReleaseCards,
+  type ScopedCard,
+} from "../../store/release-cards.ts";
+import { listReleaseTags } from "../../store/release-tags.ts";
+import {
+  holdOpenReleases,
+  insertRelease,
+  listReleaseSlugs,
+  readRelease,
+  removeRelease,
+  type ReleaseHead,
+} from "../../store/releases.ts";
+import { recordEvents } from "../../store/timeline.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
+import { holdOpenRelease, requireIdle } from "./release-action.ts";
+
+/**
+ * Adds an empty release to a project. Its slug names its branches and is unique in the project.
+ * Answers 201 with it.
+ */
+export async function createRelease(
+  deps: Deps,
+  write: Write,
+  project: Project,
+  name: string,
+): Promise<StoredAnswer> {
+  const id = deps.newId();
+  const { trx } = write;
+  requireFound(await lockProject(trx, project.id, "no key update"), "project");
+  const taken = await listReleaseSlugs(trx, project.id);
+  const slug = freeSlug(slugOf(name) || "release", (candidate) => taken.has(candidate));
+  await insertRelease(trx, { id, projectId: project.id, name, slug, createdBy: write.userId });
+  return write.answer(await readRelease(trx, id), 201);
+}
+
+/**
+ * Deletes a release; its cards stay. Answers 204. Throws `conflict` while it is frozen, because its
+ * branches would stay on the forge without an owner, and once it is tagged or completed.
+ */
+export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredAnswer> {
+  const { trx } = write;
+  const current = await holdOpenRelease(trx, release);
+  if (current.frozenAt) {
+    throw conflict(
+      `The release ${current.name} is frozen: it has branches on the forge. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
+    );
+  }
+  await requireIdle(trx, current);
+  const [tag] = await listReleaseTags(trx, current.id);
+  if (tag) {
+    throw conflict(
+      `The release ${current.name} has the tag ${tag.tagName} on the forge. Complete it, which finishes the rest.`,
+    );
+  }
+  await removeRelease(trx, current.id);
+  return write.answer(null, 204);
+}
+
+/**
+ * Replaces the cards of a release. Answers 204. Throws `not_found` for a number that no card of the
+ * board has, `invalid` for a card of another project, and `conflict` for a card that is in another
+ * open release, or once the release is frozen.
+ */
+export async function setReleaseCards(
+  write: Write,
+  release: ReleaseHead,
+  taskNumbers: readonly number[],
+): Promise<StoredAnswer> {
+  const { trx } = write;
+  const cards = await holdCards(trx, write.workspaceId, taskNumbers);
+  requireOfProject(release, cards, taskNumbers);
+  const current = await holdOpenRelease(trx, release);
+  if (current.frozenAt) {
+    throw conflict(
+      `The release ${current.name} is frozen. Add a card with POST /v1/releases/${current.id}/pick, or unfreeze the release to change its scope.`,
+    );
+  }
+  await requireIdle(trx, current);
+  await requireInNoOther(trx, current, cards);
+  const { id: releaseId, name: releaseName } = current;
+  const cardIds = cards.map(({ id }) => id);
+  const added = await saveReleaseCards(trx, releaseId, cardIds);
+  await recordEvents(
+    trx,
+    cardIds
+      .filter((cardId) => added.has(cardId))
+      .map((cardId) => ({
+        cardId,
+        kind: "release_added",
+        actor: { userId: write.userId, login: null },
+        data: { releaseId, releaseName },
+      })),
+  );
+  return write.answer(null, 204);
+}
+
+function requireOfProject(
+  { projectId }: ReleaseHead,
+  cards: readonly ScopedCard[],
+  numbers: readonly number[],
+): void {
+  const known = new Map(cards.map((card) => [card.number, card]));
+  requireKnown(numbers, (number) => known.has(number));
+  const issues = numbers.flatMap((number, at) =>
+    known.get(number)?.projectId === projectId
+      ? []
+      : [{ path: `body.taskNumbers.${at}`, message: `card ${number} belongs to another project` }],
+  );
+  const [first] = issues;
+  if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
+}
+
+/** Refuses cards that are in another open release, or are being picked into a release. */
+export async function requireInNoOther(
+  trx: Trx,
+  release: ReleaseHead,
+  cards: readonly Pick<ScopedCard, "id">[],
+): Promise<void> {
+  const cardIds = cards.map(({ id }) => id);
+  const pickedInto = await findPickUnderWay(trx, cardIds);
+  if (pickedInto !== null) {
+    throw busy(
+      `A card of these is being picked into the release ${pickedInto}. Try again once that is done.`,
+      2,
+    );
+  }
+  const scopes = await listOpenScopes(trx, cardIds);
+  const taken = scopes.filter(({ releaseId }) => releaseId !== release.id);
+  const [first] = taken;
+  if (!first) return;
+  const more = taken.length > 1 ? ` (${taken.length - 1} more are in other releases)` : "";
+  throw conflict(
+    `Card ${first.number} is in the open release ${first.releaseName} already, and a card is in one at a time. Take it out of that one first${more}.`,
+  );
+}
+
+/**
+ * Removes a card that is about to be deleted from its open release; completed releases keep it. The
+ * caller holds the card's row. Throws `conflict` where the release is frozen, and busy during an
+ * action on it.
+ */
+export async function leaveRelease(trx: Trx, card: CardHead): Promise<void> {
+  const pickedInto = await findPickUnderWay(trx, [card.id]);
+  if (pickedInto !== null) {
+    throw busy(
+      `Card ${card.number} is being picked into the release ${pickedInto}. Delete it once that is done.`,
+      2,
+    );
+  }
+  const [scope] = await listOpenScopes(trx, [card.id]);
+  if (!scope) return;
+  const open = await holdOpenReleases(trx, card.projectId);
+  const release = open.find(({ id }) => id === scope.releaseId);
+  if (release?.frozenAt) {
+    throw conflict(
+      `Card ${card.number} is in the frozen release ${release.name}. Unfreeze or complete the release first.`,
+    );
+  }
+  if (release) await requireIdle(trx, release);
+  await removeReleaseCard(trx, scope.releaseId, card.id);
+}
+
+/** Throws `not_found` for cards that the board does not have, or that are deleted. */
+export function requireKnown(numbers: readonly number[], isKnown: (number: number) => boolean): void {
+  const unknown = numbers.filter((number) => !isKnown(number));
+  if (unknown.length === 0) return;
+  const named = unknown.slice(0, 10).join(", ") + (unknown.length > 10 ? ", …" : "");
+  throw notFound(
+    unknown.length === 1
+      ? `There is no card ${named} on this board.`
+      : `There are no cards ${named} on this board.`,
+  );
+}

@@ -1,0 +1,80 @@
+const filled = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length));
+
+const UNITS = [
+  "[",
+  "[[a ",
+  "[[a]",
+  "[[a|b]] ",
+  "[a](",
+  "[a](((",
+  "[a](<b",
+  '[a](b "',
+  "![[]()",
+  "[a]: b\n",
+  '[a]: b "c\n',
+  "[^",
+  "[^1]: a\n",
+  "\\",
+  "\\* ]",
+  "`",
+  "` [[",
+  "`@a` ",
+  "```\n",
+  "~~~ ",
+  ">",
+  "- ",
+  "- - \n",
+  "* ",
+  "1. ",
+  "# ",
+  "a\n=\n",
+  "a\n\n",
+  " ",
+  "\t",
+  "\n",
+  "a**b",
+  "*a_ ",
+  "<",
+  "<a ",
+  '<a b="',
+  "<!--",
+  "|-|",
+  "-|",
+  "$`",
+  "//",
+  "/give-up` ",
+  "/give-up\n",
+  "\n/give-up`",
+  "\\/give-up\n",
+  "?",
+];
+
+/** Two halves, each of one piece again and again. */
+const halves = (first: string, second: string) => (size: number) =>
+  `${filled(first, size / 2)}x\n${filled(second, size / 2)}`;
+
+/** Texts of about a given size on which a careless parser takes time in proportion to the square of it. */
+export const HOSTILE_MARKDOWN: readonly (readonly [string, (size: number) => string])[] = [
+  ...UNITS.map((unit) => [JSON.stringify(unit), (size: number) => filled(unit, size)] as const),
+  ["brackets in brackets", (size) => filled("[", size / 2) + filled("]", size / 2)],
+  ["links in links", (size) => filled("[", size / 4) + filled("](b)", size)],
+  ["one endless link", (size) => `[[${filled("a", size)}`],
+  ["quotes in quotes, then blank lines", halves(">", "\n")],
+  ["quotes in quotes, then lines", halves(">", "a\n")],
+  ["lists in lists, then blank lines", halves("- ", "\n")],
+  ["lists in quotes in lists, then lines", halves("> - ", "a\n")],
+  [
+    "lists each further in",
+    (size) => Array.from({ length: Math.sqrt(size) }, (_, at) => `${" ".repeat(2 * at)}- @a \``).join("\n"),
+  ],
+  [
+    "backtick runs of different lengths",
+    (size) => Array.from({ length: Math.sqrt(2 * size) }, (_, at) => "`".repeat(at + 1)).join(" "),
+  ],
+  ["a long fence with a backtick after it", (size) => `${filled("`", size)} \``],
+  [
+    "a table with empty cells",
+    (size) => `${filled("|a", size / 3)}\n${filled("|-", size / 3)}\n${filled("a\n", size / 3)}`,
+  ],
+  ["references to one definition", (size) => `[a]: b\n\n${filled("[a]", size)}`],
+];
