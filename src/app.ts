@@ -7,7 +7,7 @@ import { observeRequest } from "./http/metrics.ts";
 import { refuseOtherMethods } from "./http/protocol.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
-import { serveReference } from "./http/reference/serve-reference.ts";
+import { serveReference } from "./http/reference/page.ts";
 import { requireReadable } from "./http/protocol.ts";
 import { setSecurityHeaders } from "./http/protocol.ts";
 import { serveMetrics, type MetricsAccess } from "./http/metrics.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
@@ -55,231 +55,191 @@ export class ConfigError extends Error {
   }
 }
 
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/)
-  .transform(Number)
-  .pipe(z.int().max(65_535));
+type Env = Readonly<Record<string, string | undefined>>;
+
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
-
-/**
- * Reads the environment as one checked value. Nothing of an App configured means the sandbox, except in production, where all is
- * required. Throws `ConfigError` naming every setting that is missing or wrong.
- */
-export function readConfig(
-  env: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-  readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
-): Config {
-  const problems: string[] = [];
-  const set = (name: string): string | undefined => (env[name] === "" ? undefined : env[name]);
-  const portOf = (name: string, fallback: number): number => {
-    const parsed = port.safeParse(set(name) ?? String(fallback));
-    if (!parsed.success) problems.push(`${name} is a port number, from 0 to 65535.`);
-    return parsed.data ?? fallback;
-  };
-  const logLevel = set("LOG_LEVEL") ?? "info";
-  if (!LOG_LEVELS.includes(logLevel)) problems.push(`LOG_LEVEL is one of ${LOG_LEVELS.join(", ")}.`);
-  const listening: Listening = {
-    host: set("HOST") ?? "127.0.0.1",
-    port: portOf("PORT", 3000),
-    logLevel,
-    limits: limitsOf(set, problems),
-  };
-  const forgePort = portOf("SANDBOX_FORGE_PORT", 3001);
-  // Only the command line asks for it. Whoever sets it with the others hears now that it is wrong.
-  const publicUrl = set("PUBLIC_URL");
-  if (publicUrl !== undefined && !isAddress(publicUrl)) {
-    problems.push(
-      `PUBLIC_URL is the address the service is reached at, such as ${EXAMPLE_ADDRESS}: with https:// or http://, and without a password, ? and #.`,
-    );
-  }
-  const isSandbox =
-    set("NODE_ENV") !== "production" &&
-    !["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"].some((name) => set(name));
-  const config = isSandbox
-    ? sandboxConfig(set, cwd, listening, forgePort)
-    : realConfig(set, readFile, listening, problems);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
-}
-
 export const EXAMPLE_ADDRESS = "https://trunkline.example.com";
 
 /** Whether this is where a service can be reached, and paths be added to. */
 export const isAddress = (text: string): boolean =>
   /^https?:\/\/[^\s/?#@][^\s?#@]*$/i.test(text) && URL.canParse(text);
 
-type Setting = (name: string) => string | undefined;
-
 /** Where the sandbox keeps its state. */
-export function dataDirOf(env: Readonly<Record<string, string | undefined>>, cwd: string): string {
-  const dir = env["TRUNKLINE_DATA_DIR"] || ".trunkline";
-  return isAbsolute(dir) ? dir : join(cwd, dir);
-}
+export const dataDirOf = (env: Env, cwd: string): string =>
+  resolve(cwd, env["TRUNKLINE_DATA_DIR"] || ".trunkline");
 
-const sandboxConfig = (
-  set: Setting,
-  cwd: string,
-  listening: Listening,
-  forgePort: number,
-): SandboxConfig => ({
-  mode: "sandbox",
-  ...listening,
-  forgePort,
-  dataDir: dataDirOf({ TRUNKLINE_DATA_DIR: set("TRUNKLINE_DATA_DIR") }, cwd),
-  databaseUrl: set("DATABASE_URL") ?? null,
+// Each message follows the name of its setting.
+const wholeNumber = (fallback: number, least: number, most: number, message?: string) =>
+  z
+    .string()
+    .default(String(fallback))
+    .refine(
+      (text) => /^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most,
+      message ?? `is a whole number from ${least} to ${most}.`,
+    )
+    .transform(Number);
+const port = (fallback: number) => wholeNumber(fallback, 0, 65_535, "is a port number, from 0 to 65535.");
+const required = (advice: string) => z.string(`is not set. ${advice}`);
+const webhookSecret = required("Take it from the App's settings, under Webhook.").refine(
+  // What probot falls back to when none is set.
+  (secret) => secret !== "development",
+  "is `development`, which everybody knows. Set a random one in the App too.",
+);
+const DATABASE_EXAMPLE = "It looks like postgres://user:password@host:5432/trunkline.";
+
+const commonSettings = z.object({
+  LOG_LEVEL: z.enum(LOG_LEVELS, `is one of ${LOG_LEVELS.join(", ")}.`).default("info"),
+  HOST: z.string().default("127.0.0.1"),
+  PORT: port(3000),
+  CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.callsAtOnce, 1, 1_000_000),
+  CALLS_PER_SECOND: wholeNumber(DEFAULT_LIMITS.callsPerSecond, 1, 1_000_000),
+  FAILED_KEYS_PER_MINUTE: wholeNumber(DEFAULT_LIMITS.failedKeysPerMinute, 1, 1_000_000),
+  SANDBOX_FORGE_PORT: port(3001),
+  // Only the command line uses it. The service checks it too, so that a mistake shows at the start.
+  PUBLIC_URL: z
+    .string()
+    .refine(
+      isAddress,
+      `is the address the service is reached at, such as ${EXAMPLE_ADDRESS}: with https:// or http://, and without a password, ? and #.`,
+    )
+    .optional(),
+});
+const sandboxSettings = commonSettings.extend({ DATABASE_URL: z.string().nullable().default(null) });
+const forgeSettings = z.object({
+  GHE_HOST: z
+    .string()
+    .regex(
+      /^[\w.-]+(:\d{1,5})?$/,
+      "is a host name such as github.example.com, without https:// and without a path.",
+    )
+    .optional(),
+  GHE_PROTOCOL: z.enum(["https", "http"], "is https or http.").default("https"),
 });
 
-function realConfig(
-  set: Setting,
-  readFile: (path: string) => string,
-  listening: Listening,
-  problems: string[],
-): RealConfig {
-  const required = (name: string, advice: string): string => {
-    const value = set(name);
-    if (value === undefined) problems.push(`${name} is not set. ${advice}`);
-    return value ?? "";
-  };
-  const webhookSecret = required("WEBHOOK_SECRET", "Take it from the App's settings, under Webhook.");
-  const previous = set("WEBHOOK_SECRET_PREVIOUS");
-  for (const [name, secret] of Object.entries({
-    WEBHOOK_SECRET: webhookSecret,
-    WEBHOOK_SECRET_PREVIOUS: previous,
-  })) {
-    // What probot falls back to when none is set.
-    if (secret !== "development") continue;
-    problems.push(`${name} is \`development\`, which everybody knows. Set a random one in the App too.`);
+const privateKey = z
+  .string("or PRIVATE_KEY_PATH is not set. Make a key in the App's settings, under Private keys.")
+  // As probot takes it: the PEM, with its line breaks written out or not, or the whole of it in base64.
+  .transform((key) =>
+    key.includes("-----BEGIN") ? key.replaceAll("\\n", "\n") : Buffer.from(key, "base64").toString("utf8"),
+  )
+  .refine(
+    isAppKey,
+    "is not a private key: give the whole PEM file's text, its line breaks as they are or as \\n, or all of it in base64.",
+  );
+
+const privateKeyFile = (readFile: (path: string) => string) =>
+  z.string().transform((path, context) => {
+    try {
+      const pem = readFile(path);
+      if (isAppKey(pem)) return pem;
+      context.addIssue(`names ${path}, which is not a private key: take the .pem file as downloaded.`);
+    } catch (error) {
+      context.addIssue(`cannot be read: ${error instanceof Error ? error.message : "it failed"}`);
+    }
+    return z.NEVER;
+  });
+
+const realSettings = commonSettings.extend({
+  WEBHOOK_SECRET: webhookSecret,
+  WEBHOOK_SECRET_PREVIOUS: webhookSecret.optional(),
+  APP_ID: required("Take it from the App's settings, under About.").regex(
+    /^\d*$/,
+    "is the number in the App's settings, under About.",
+  ),
+  DATABASE_URL: required(DATABASE_EXAMPLE).regex(
+    /^(postgres(ql)?|socket):/,
+    `is not the address of a PostgreSQL. ${DATABASE_EXAMPLE}`,
+  ),
+  PRIVATE_KEY: privateKey,
+  ...forgeSettings.shape,
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^\S{16,}$/, "is 16 or more characters without spaces: make one with `openssl rand -hex 32`.")
+    .nullable()
+    .default(null),
+  DRAIN_SECONDS: wholeNumber(5, 0, 300),
+  // GitHub can redeliver what is younger than three days. Until then it must be known here.
+  RETAIN_DELIVERIES_DAYS: wholeNumber(DEFAULT_RETENTION.deliveryDays, 4, 3_650),
+  RETAIN_HISTORY_DAYS: wholeNumber(DEFAULT_RETENTION.historyDays, 4, 3_650),
+});
+
+/** Checks the settings that a schema names. Throws `ConfigError`. An empty setting counts as missing. */
+function check<Schema extends z.ZodObject>(schema: Schema, env: Env): z.output<Schema> {
+  const names = Object.keys(schema.shape);
+  const set = Object.fromEntries(names.map((name) => [name, env[name] || undefined]));
+  // Nobody reads the protocol without a host.
+  if (set["GHE_HOST"] === undefined) delete set["GHE_PROTOCOL"];
+  const parsed = schema.safeParse(set);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(parsed.error.issues.map(({ path: [name], message }) => `${String(name)} ${message}`));
+}
+
+const APP_SETTINGS = ["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"];
+
+/**
+ * Reads the environment as one checked value. Without any setting of an App it configures the
+ * sandbox, except in production, where all are required. Throws `ConfigError` with every setting
+ * that is missing or wrong.
+ */
+export function readConfig(
+  env: Env,
+  cwd: string,
+  readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
+): Config {
+  if (env["NODE_ENV"] !== "production" && !APP_SETTINGS.some((name) => env[name])) {
+    const set = check(sandboxSettings, env);
+    return {
+      mode: "sandbox",
+      ...listeningOf(set),
+      forgePort: set.SANDBOX_FORGE_PORT,
+      dataDir: dataDirOf(env, cwd),
+      databaseUrl: set.DATABASE_URL,
+    };
   }
-  const id = required("APP_ID", "Take it from the App's settings, under About.");
-  if (!/^\d*$/.test(id)) problems.push("APP_ID is the number in the App's settings, under About.");
-  const like = "It looks like postgres://user:password@host:5432/trunkline.";
-  const databaseUrl = required("DATABASE_URL", like);
-  if (databaseUrl !== "" && !/^(postgres(ql)?|socket):/.test(databaseUrl)) {
-    problems.push(`DATABASE_URL is not the address of a PostgreSQL. ${like}`);
-  }
+  const keyIsInFile = !env["PRIVATE_KEY"] && env["PRIVATE_KEY_PATH"];
+  const set = check(
+    keyIsInFile
+      ? realSettings.omit({ PRIVATE_KEY: true }).extend({ PRIVATE_KEY_PATH: privateKeyFile(readFile) })
+      : realSettings,
+    env,
+  );
   return {
     mode: "real",
-    ...listening,
-    databaseUrl,
+    ...listeningOf(set),
+    databaseUrl: set.DATABASE_URL,
     app: {
-      id,
-      privateKey: privateKeyOf(set, readFile, problems),
+      id: set.APP_ID,
+      privateKey: "PRIVATE_KEY" in set ? set.PRIVATE_KEY : set.PRIVATE_KEY_PATH,
     },
-    webhookSecrets: previous === undefined ? [webhookSecret] : [webhookSecret, previous],
-    apiUrl: apiUrlOf(set, problems),
-    metricsToken: metricsTokenOf(set, problems),
-    drainSeconds: wholeNumber(set, "DRAIN_SECONDS", 5, [0, 300], problems),
-    retention: {
-      // GitHub can send again what is younger than three days: it must be known until then.
-      deliveryDays: wholeNumber(
-        set,
-        "RETAIN_DELIVERIES_DAYS",
-        DEFAULT_RETENTION.deliveryDays,
-        [4, 3_650],
-        problems,
-      ),
-      historyDays: wholeNumber(
-        set,
-        "RETAIN_HISTORY_DAYS",
-        DEFAULT_RETENTION.historyDays,
-        [4, 3_650],
-        problems,
-      ),
-    },
+    webhookSecrets: [set.WEBHOOK_SECRET, set.WEBHOOK_SECRET_PREVIOUS ?? []].flat(),
+    apiUrl: forgeUrlsOf(set).api,
+    metricsToken: set.METRICS_TOKEN,
+    drainSeconds: set.DRAIN_SECONDS,
+    retention: { deliveryDays: set.RETAIN_DELIVERIES_DAYS, historyDays: set.RETAIN_HISTORY_DAYS },
   };
 }
 
-function limitsOf(set: Setting, problems: string[]): CallLimits {
-  const limit = (name: string, fallback: number): number =>
-    wholeNumber(set, name, fallback, [1, 1_000_000], problems);
-  return {
-    callsAtOnce: limit("CALLS_AT_ONCE", DEFAULT_LIMITS.callsAtOnce),
-    callsPerSecond: limit("CALLS_PER_SECOND", DEFAULT_LIMITS.callsPerSecond),
-    failedKeysPerMinute: limit("FAILED_KEYS_PER_MINUTE", DEFAULT_LIMITS.failedKeysPerMinute),
-  };
-}
+const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
+  host: set.HOST,
+  port: set.PORT,
+  logLevel: set.LOG_LEVEL,
+  limits: {
+    callsAtOnce: set.CALLS_AT_ONCE,
+    callsPerSecond: set.CALLS_PER_SECOND,
+    failedKeysPerMinute: set.FAILED_KEYS_PER_MINUTE,
+  },
+});
 
-function apiUrlOf(set: Setting, problems: string[]): string {
-  const host = set("GHE_HOST");
-  if (host === undefined) return "https://api.github.com";
-  const protocol = set("GHE_PROTOCOL") ?? "https";
-  if (!/^[\w.-]+(:\d{1,5})?$/.test(host)) {
-    problems.push("GHE_HOST is a host name such as github.example.com, without https:// and without a path.");
-  }
-  if (protocol !== "https" && protocol !== "http") problems.push("GHE_PROTOCOL is https or http.");
-  return `${protocol}://${host}/api/v3`;
-}
-
-/** Where the forge's pages and its REST API are; throws `ConfigError` as `readConfig` does. */
-export function readForgeUrls(env: Readonly<Record<string, string | undefined>>): {
+interface ForgeUrls {
   readonly pages: string;
   readonly api: string;
-} {
-  const problems: string[] = [];
-  const api = apiUrlOf((name) => env[name] || undefined, problems);
-  if (problems.length > 0) throw new ConfigError(problems);
-  const pages = env["GHE_HOST"] ? api.replace(/\/api\/v3$/, "") : "https://github.com";
-  return { pages, api };
 }
 
-function metricsTokenOf(set: Setting, problems: string[]): string | null {
-  const token = set("METRICS_TOKEN") ?? null;
-  if (token !== null && !/^\S{16,}$/.test(token))
-    problems.push(
-      "METRICS_TOKEN is 16 or more characters without spaces: make one with `openssl rand -hex 32`.",
-    );
-  return token;
+function forgeUrlsOf({ GHE_HOST, GHE_PROTOCOL }: z.output<typeof forgeSettings>): ForgeUrls {
+  if (GHE_HOST === undefined) return { pages: "https://github.com", api: "https://api.github.com" };
+  const pages = `${GHE_PROTOCOL}://${GHE_HOST}`;
+  return { pages, api: `${pages}/api/v3` };
 }
 
-function wholeNumber(
-  set: Setting,
-  name: string,
-  fallback: number,
-  [least, most]: readonly [number, number],
-  problems: string[],
-): number {
-  const value = set(name);
-  if (value === undefined) return fallback;
-  const isGood = /^\d{1,7}$/.test(value) && Number(value) >= least && Number(value) <= most;
-  if (!isGood) problems.push(`${name} is a whole number from ${least} to ${most}.`);
-  return Number(value);
-}
-
-function privateKeyOf(set: Setting, readFile: (path: string) => string, problems: string[]): string {
-  const path = set("PRIVATE_KEY_PATH");
-  const key = set("PRIVATE_KEY");
-  if (key === undefined && path !== undefined) return keyInFile(path, readFile, problems);
-  if (key === undefined) {
-    problems.push(
-      "PRIVATE_KEY or PRIVATE_KEY_PATH is not set. Make a key in the App's settings, under Private keys.",
-    );
-    return "";
-  }
-  // As probot takes it: the PEM, with its line breaks written out or not, or the whole of it in base64.
-  const pem = key.includes("-----BEGIN")
-    ? key.replaceAll("\\n", "\n")
-    : Buffer.from(key, "base64").toString("utf8");
-  if (!isAppKey(pem)) {
-    problems.push(
-      "PRIVATE_KEY is not a private key: give the whole PEM file's text, its line breaks as they are or as \\n, or all of it in base64.",
-    );
-  }
-  return pem;
-}
-
-function keyInFile(path: string, readFile: (path: string) => string, problems: string[]): string {
-  try {
-    const pem = readFile(path);
-    if (!isAppKey(pem)) {
-      problems.push(
-        `PRIVATE_KEY_PATH names ${path}, which is not a private key: take the .pem file as downloaded.`,
-      );
-    }
-    return pem;
-  } catch (error) {
-    problems.push(`PRIVATE_KEY_PATH cannot be read: ${error instanceof Error ? error.message : "it failed"}`);
-    return "";
-  }
-}
+/** Where the forge's pages and its REST API are. Throws `ConfigError` as `readConfig` does. */
+export const readForgeUrls = (env: Env): ForgeUrls => forgeUrlsOf(check(forgeSettings, env));

@@ -84,11 +84,7 @@ export function onlyWord(positionals: readonly string[], what: string): string {
   return word;
 }
 
-/** The option that selects the board, where it has to be there. */
-export const requiredWorkspace = (value: string | undefined): string =>
-  requiredId(value, "--workspace", "a board, as `workspace list` names them");
-
-type Options = NonNullable<ParseArgsConfig["options"]>;
+export type Options = NonNullable<ParseArgsConfig["options"]>;
 type WithJson<O extends Options> = O & { readonly json: { readonly type: "boolean" } };
 type Parsed<O extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: WithJson<O>; allowPositionals: true }>
@@ -114,26 +110,30 @@ export function readArgs<O extends Options>(args: readonly string[], options: O)
   }
 }
 
-/** Prints what a command has found or done as JSON, or as these lines for people. */
+interface Format {
+  readonly json?: boolean | undefined;
+}
+
+/** Prints what a command has done as one line of JSON, or as a text for people. */
+export const printDone = ({ print }: CommandContext, { json }: Format, result: object, text: string): void =>
+  print(json ? JSON.stringify(result) : text);
+
+/** Prints what a command has found or done as indented JSON, or as these lines for people. */
 export function printResult(
   { print }: CommandContext,
-  { json: asJson }: { readonly json?: boolean | undefined },
+  { json }: Format,
   result: object,
   lines: readonly string[],
 ): void {
-  for (const line of asJson ? [JSON.stringify(result, null, 2)] : lines) print(line);
+  for (const line of json ? [JSON.stringify(result, null, 2)] : lines) print(line);
 }
 
 /** Prints rows as a table for people, or as one JSON array. */
-export function printRows(
-  context: CommandContext,
-  options: { readonly json?: boolean | undefined },
-  rows: readonly object[],
-): void {
+export function printRows(context: CommandContext, format: Format, rows: readonly object[]): void {
   const lines = rows.map((row) =>
     Object.entries(row)
       .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
       .join("  "),
   );
-  printResult(context, options, rows, lines);
+  printResult(context, format, rows, lines);
 }

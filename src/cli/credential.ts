@@ -6,8 +6,8 @@ import { listCredentials, revokeCredential, type Scope } from "../store/tenancy/
 import {
   commandOf,
   onlyWord,
+  printDone,
   printResult,
-  printRows,
   readArgs,
   readOptions,
   required,
@@ -15,7 +15,7 @@ import {
   type CommandContext,
   UsageError,
 } from "./command.ts";
-import { withDatabase } from "./open-database.ts";
+import { listVerb, withDatabase } from "./open.ts";
 
 const DEFAULT_EXPIRY = "90d";
 const DEFAULT_KEEP = "24h";
@@ -32,7 +32,7 @@ export const credential = commandOf(
     "credential rotate <clientId> [--keep 24h] [--expires 90d|never]",
     "credential revoke <clientId>",
   ],
-  { issue, list, rotate, revoke },
+  { issue, list: listVerb({}, () => listCredentials), rotate, revoke },
 );
 
 async function issue(args: readonly string[], context: CommandContext): Promise<void> {
@@ -78,12 +78,6 @@ function expiryOf(text: string): Date | null {
   return new Date(Date.now() + Number(days) * DAY_MS);
 }
 
-async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const values = readOptions(args, {});
-  const found = await withDatabase(context, listCredentials);
-  printRows(context, values, found);
-}
-
 async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = readArgs(args, { keep: TEXT, expires: TEXT });
   const order = {
@@ -112,5 +106,5 @@ async function revoke(args: readonly string[], context: CommandContext): Promise
   const clientId = onlyWord(positionals, "the client id of the credential");
   const isRevoked = await withDatabase(context, (db) => revokeCredential(db, clientId));
   if (!isRevoked) throw notFound(`There is no credential ${clientId}.`);
-  context.print(values.json ? JSON.stringify({ clientId, revoked: true }) : `${clientId} is revoked.`);
+  printDone(context, values, { clientId, revoked: true }, `${clientId} is revoked.`);
 }

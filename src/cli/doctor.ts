@@ -1,14 +1,19 @@
 import { ConfigError, isAddress } from "../config.ts";
 import { Problem } from "../errors.ts";
-import { printResult, readOptions, type Command, type CommandContext } from "./command.ts";
-import { fine, problem, type Finding } from "./doctor/finding.ts";
-import { lookAtDatabase } from "./doctor/look-at-database.ts";
-import { lookAtForge, type ListMissing } from "./doctor/look-at-forge.ts";
+import type { Db } from "../store/db/connect.ts";
 import { listUnknown } from "../store/forge/deliveries.ts";
-import { withDatabase } from "./open-database.ts";
-import { openForge } from "./open-forge.ts";
+import { countLiveInstances } from "../store/ops/instances.ts";
+import { pendingMigrations } from "../store/db/migrate.ts";
+import { readDatabaseVersion, readQueueStatistics } from "../store/ops/queue-statistics.ts";
+import { printResult, readOptions, type Command, type CommandContext } from "./command.ts";
+import { fine, problem, warning, type Finding } from "./doctor/finding.ts";
+import { lookAtForge, type ListMissing } from "./doctor/look-at-forge.ts";
+import { openForge, withDatabase } from "./open.ts";
 
 const ADDRESS_WITHIN_MS = 5_000;
+const OLDEST_VERSION = 140_000;
+/** A queue that waits longer does not work, in seconds. */
+const LONG = 600;
 
 const MARKS: Readonly<Record<Finding["state"], string>> = {
   ok: "ok     ",
@@ -48,14 +53,59 @@ async function databaseFindings(context: CommandContext): Promise<Finding[]> {
   }
 }
 
-/** Whether the service is where others are told that it is. An address that is none is told with the other settings. */
-async function addressFindings({ env }: CommandContext): Promise<Finding[]> {
-  const publicUrl = env["PUBLIC_URL"] ?? "";
-  return isAddress(publicUrl) ? [await lookAtAddress(publicUrl)] : [];
+/** The database, and what waits in it. */
+async function lookAtDatabase(db: Db): Promise<Finding[]> {
+  const version = await readDatabaseVersion(db);
+  const major = Math.floor(version / 10_000);
+  if (version < OLDEST_VERSION) {
+    return [problem("database", `It is PostgreSQL ${major}.`, "Move to PostgreSQL 14 or newer.")];
+  }
+  const found = [fine("database", `PostgreSQL ${major} answers.`)];
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0) {
+    const advice = "Run `trunkline migrate`, or start the service: it migrates first.";
+    return [...found, problem("migrations", `Not yet applied: ${pending.join(", ")}.`, advice)];
+  }
+  found.push(fine("migrations", "The schema is up to date."));
+  const alive = await countLiveInstances(db);
+  found.push(
+    alive > 0
+      ? fine("processes", `Service processes alive on this database: ${alive}.`)
+      : warning("processes", "No service process is alive on this database.", "Start one."),
+  );
+  return [...found, ...(await lookAtQueue(db))];
 }
 
-/** Whether a service of ours answers at the address others are to reach it by. */
-async function lookAtAddress(publicUrl: string): Promise<Finding> {
+async function lookAtQueue(db: Db): Promise<Finding[]> {
+  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked } = await readQueueStatistics(db);
+  const found: Finding[] = [];
+  const due = `Jobs due: ${queueDepth}, the oldest for ${Math.round(queueAge)} seconds.`;
+  found.push(
+    queueAge < LONG
+      ? fine("jobs", due)
+      : problem("jobs", due, "No process takes them: look at the log of a running one, or start one."),
+  );
+  if (failedJobs > 0) {
+    const advice = "The log has the error of each. Mend that, then `trunkline repair` has them tried again.";
+    found.push(warning("jobs", `Jobs given up after their last try: ${failedJobs}.`, advice));
+  }
+  const unworked = `Deliveries waiting: ${waiting}, the oldest for ${Math.round(waitingAge)} seconds.`;
+  found.push(
+    waitingAge < LONG
+      ? fine("deliveries", unworked)
+      : warning("deliveries", unworked, "The log says why they fail; while the forge is away they wait."),
+  );
+  if (parked > 0) {
+    const advice = "See `trunkline delivery list`, mend the cause, then `trunkline delivery retry --all`.";
+    found.push(problem("deliveries", `Deliveries set aside after too many failures: ${parked}.`, advice));
+  }
+  return found;
+}
+
+/** Whether PUBLIC_URL leads to the service. A malformed one is a finding about the configuration. */
+async function addressFindings({ env }: CommandContext): Promise<Finding[]> {
+  const publicUrl = env["PUBLIC_URL"] ?? "";
+  if (!isAddress(publicUrl)) return [];
   const about = "public url";
   const advice =
     "Let PUBLIC_URL and what stands in front of the service lead to it. Where only this machine cannot reach it, call without PUBLIC_URL.";
@@ -65,10 +115,10 @@ async function lookAtAddress(publicUrl: string): Promise<Finding> {
       signal: AbortSignal.timeout(ADDRESS_WITHIN_MS),
     });
     const isOurs = answer.ok && (await answer.text()) === '{"status":"ok"}';
-    if (isOurs) return fine(about, `The service answers at ${publicUrl}.`);
-    return problem(about, `What answers at ${publicUrl} is not the service (${answer.status}).`, advice);
+    if (isOurs) return [fine(about, `The service answers at ${publicUrl}.`)];
+    return [problem(about, `What answers at ${publicUrl} is not the service (${answer.status}).`, advice)];
   } catch {
-    return problem(about, `Nothing answers at ${publicUrl}.`, advice);
+    return [problem(about, `Nothing answers at ${publicUrl}.`, advice)];
   }
 }
 

@@ -3,7 +3,7 @@ import { dataDirOf } from "../config.ts";
 import { lockDataDir } from "../sandbox/data-dir-lock.ts";
 import { startForge } from "../sandbox/forge/start-forge.ts";
 import { newControlToken, writeForgeFile } from "../sandbox/state-files.ts";
-import { portOf, readArgs, TEXT, type Command } from "./command.ts";
+import { portOf, printDone, readArgs, TEXT, type Command } from "./command.ts";
 
 /** `forge`: only the embedded forge, to try a service in real mode against. */
 export const forge: Command = {
@@ -24,11 +24,8 @@ export const forge: Command = {
     });
     const path = await writeForgeFile(dataDir.path, running);
     const { apiUrl, cloneUrl } = running;
-    context.print(
-      values.json
-        ? JSON.stringify({ apiUrl, cloneUrl, file: path })
-        : `The forge is at ${cloneUrl}, its API at ${apiUrl}.\nThe App's key and secret, the people's tokens and the control's are in ${path}.`,
-    );
+    const text = `The forge is at ${cloneUrl}, its API at ${apiUrl}.\nThe App's key and secret, the people's tokens and the control's are in ${path}.`;
+    printDone(context, values, { apiUrl, cloneUrl, file: path }, text);
     await context.untilSignal();
     await running.stop();
     await dataDir.release();

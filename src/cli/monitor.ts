@@ -8,8 +8,8 @@ import { listMonitors, removeMonitor, setMonitorSecret } from "../store/ops/moni
 import {
   commandOf,
   onlyWord,
+  printDone,
   printResult,
-  printRows,
   readArgs,
   readOptions,
   required,
@@ -19,7 +19,7 @@ import {
   UsageError,
   type Verb,
 } from "./command.ts";
-import { withDatabase } from "./open-database.ts";
+import { listVerb, withDatabase } from "./open.ts";
 
 const MAX_SECRET = 500;
 /** Shorter ones can be guessed from what they signed. */
@@ -53,12 +53,6 @@ async function publicUrlOf({ env, cwd }: CommandContext): Promise<string> {
   throw new UsageError("Set PUBLIC_URL to the address the service is reached at: the monitor's is below it.");
 }
 
-const list: Verb = async (args, context) => {
-  const values = readOptions(args, {});
-  const found = await withDatabase(context, listMonitors);
-  printRows(context, values, found);
-};
-
 const secret: Verb = async (args, context) => {
   const { values, positionals } = readArgs(args, {});
   const id = monitorId(positionals);
@@ -71,7 +65,7 @@ const secret: Verb = async (args, context) => {
   }
   const isSet = await withDatabase(context, (db) => setMonitorSecret(db, id, given));
   if (!isSet) throw unknown(id);
-  context.print(values.json ? JSON.stringify({ id }) : "Its reports are checked with that secret now.");
+  printDone(context, values, { id }, "Its reports are checked with that secret now.");
 };
 
 const remove: Verb = async (args, context) => {
@@ -79,7 +73,7 @@ const remove: Verb = async (args, context) => {
   const id = monitorId(positionals);
   const isRemoved = await withDatabase(context, (db) => removeMonitor(db, id));
   if (!isRemoved) throw unknown(id);
-  context.print(values.json ? JSON.stringify({ id, removed: true }) : "Its reports are refused now.");
+  printDone(context, values, { id, removed: true }, "Its reports are refused now.");
 };
 
 function monitorId(positionals: readonly string[]): string {
@@ -100,5 +94,5 @@ export const monitor = commandOf(
     "monitor secret <monitorId> < file",
     "monitor remove <monitorId>",
   ],
-  { create, list, secret, remove },
+  { create, list: listVerb({}, () => listMonitors), secret, remove },
 );

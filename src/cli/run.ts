@@ -1,19 +1,14 @@
 import { ConfigError } from "../config.ts";
 import { Problem } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/forge.ts";
-import { agent } from "./agent.ts";
+import { agent, member, workspace } from "./boards.ts";
 import { UsageError, type Command, type CommandContext } from "./command.ts";
 import { credential } from "./credential.ts";
-import { delivery } from "./delivery.ts";
 import { doctor } from "./doctor.ts";
 import { forge } from "./forge.ts";
-import { member } from "./member.ts";
-import { migrate } from "./migrate.ts";
 import { monitor } from "./monitor.ts";
-import { openapi } from "./openapi.ts";
-import { repair } from "./repair.ts";
+import { delivery, migrate, openapi, repair } from "./operate.ts";
 import { setup } from "./setup.ts";
-import { workspace } from "./workspace.ts";
 
 const COMMANDS: readonly Command[] = [
   setup,

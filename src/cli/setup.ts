@@ -3,17 +3,9 @@ import { WEBHOOK_PATH } from "../app.ts";
 import { EXAMPLE_ADDRESS, isAddress, readForgeUrls } from "../config.ts";
 import { Problem } from "../errors.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/permissions.ts";
-import {
-  portOf,
-  readOptions,
-  required,
-  TEXT,
-  type Command,
-  type CommandContext,
-  UsageError,
-} from "./command.ts";
+import { portOf, printDone, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
 import { assertRoomForApp } from "./setup/env-file.ts";
-import { installUrlOf, makeApp, type NewApp } from "./setup/make-app.ts";
+import { installUrlOf, makeApp } from "./setup/make-app.ts";
 
 /** `setup`: makes the App in a browser, and takes its key and secret from there. */
 export const setup: Command = {
@@ -41,43 +33,33 @@ export const setup: Command = {
     const newAppUrl = `${forge.pages}${owner}/settings/apps/new`;
     if (values["by-hand"]) {
       const link = formAddress(newAppUrl, { url, name });
-      context.print(values.json ? JSON.stringify({ url: link }) : `${link}\n\n${NEXT_BY_HAND}`);
+      printDone(context, values, { url: link }, `${link}\n\n${NEXT_BY_HAND}`);
       return;
     }
     const port = portOf(values.port);
     const envFile = resolve(context.cwd, values.file);
     const webhookUrl = `${url}${WEBHOOK_PATH}`;
-    await inBrowser(
-      { name, url, webhookUrl, newAppUrl, apiUrl: forge.api, envFile, port },
+    const wanted = { name, url, webhookUrl, newAppUrl, apiUrl: forge.api, envFile, port };
+    await assertRoomForApp(envFile);
+    const opened = (address: string): void => {
+      const text = `Open ${address} in a browser on this machine that is signed in to ${new URL(newAppUrl).origin}. Ctrl-C ends this.`;
+      printDone(context, values, { url: address }, text);
+    };
+    const app = await makeApp(wanted, { opened, untilSignal: context.untilSignal });
+    if (app === null)
+      throw new Problem("unavailable", "Ended before the App's secrets were here. Nothing was written.");
+    const installUrl = installUrlOf(app);
+    printDone(
       context,
-      values.json,
+      values,
+      { appId: app.id, envFile, installUrl },
+      // Nothing that is printed is secret.
+      `APP_ID, PRIVATE_KEY and WEBHOOK_SECRET of the App are in ${envFile}, which only you may read.
+Next, install the App for the repositories of its boards: ${installUrl}
+Then start the service with these settings, and look at it: trunkline doctor`,
     );
   },
 };
-
-/** Nothing that is printed is secret. */
-async function inBrowser(wanted: NewApp, context: CommandContext, asJson = false): Promise<void> {
-  const { print, untilSignal } = context;
-  const { envFile, newAppUrl } = wanted;
-  await assertRoomForApp(envFile);
-  const opened = (address: string): void =>
-    print(
-      asJson
-        ? JSON.stringify({ url: address })
-        : `Open ${address} in a browser on this machine that is signed in to ${new URL(newAppUrl).origin}. Ctrl-C ends this.`,
-    );
-  const app = await makeApp(wanted, { opened, untilSignal });
-  if (app === null)
-    throw new Problem("unavailable", "Ended before the App's secrets were here. Nothing was written.");
-  const installUrl = installUrlOf(app);
-  print(
-    asJson
-      ? JSON.stringify({ appId: app.id, envFile, installUrl })
-      : `APP_ID, PRIVATE_KEY and WEBHOOK_SECRET of the App are in ${envFile}, which only you may read.
-Next, install the App for the repositories of its boards: ${installUrl}
-Then start the service with these settings, and look at it: trunkline doctor`,
-  );
-}
 
 /**
  * The forge's form with everything filled in but the secrets

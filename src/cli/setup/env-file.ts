@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { access, constants, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { access, constants, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Problem } from "../../errors.ts";
 import type { MadeApp } from "../../forge/github/app-from-manifest.ts";
@@ -61,13 +61,7 @@ const targetOf = (path: string): Promise<string> => realpath(path).catch(() => p
 async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   try {
-    const file = await open(draft, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(draft, text, { flag: "wx", mode: 0o600, flush: true });
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });

@@ -114,7 +114,20 @@ function serve(
   app.get("/", (_request, response) => {
     // The forge is told where the form comes from, which `no-referrer` would make "null".
     response.setHeader("Referrer-Policy", "origin");
-    response.send(startPage({ action, manifest, envFile }));
+    response.send(
+      page(
+        "Make the App",
+        html`<p>
+            The next page is the forge's: ${new URL(action).origin}. It makes the App ${manifest.name}, whose
+            webhooks go to ${manifest.hook_attributes.url}, once you agree to it there.
+          </p>
+          <p>Its key and secret are then written to ${envFile} on the machine where the command runs.</p>
+          <form method="post" action="${action}">
+            <input type="hidden" name="manifest" value="${JSON.stringify(manifest)}" />
+            <button>Go on to the forge</button>
+          </form>`,
+      ),
+    );
   });
   app.get("/made", async (request, response) => {
     const returned = returnedQuery.safeParse(request.query);
@@ -125,7 +138,15 @@ function serve(
     }
     const made = await take(returned.data.code);
     response.once("close", () => ending.resolve(made));
-    response.send(madePage(installUrlOf(made), envFile));
+    response.send(
+      page(
+        "The App is made",
+        html`<p>APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are in ${envFile}.</p>
+          <p>
+            Next: <a href="${installUrlOf(made)}">install the App</a> for the repositories of its boards.
+          </p>`,
+      ),
+    );
   });
   app.use(answerFailure(ending));
   return app;
@@ -173,32 +194,5 @@ const page = (title: string, content: Html): string =>
         ${content}
       </body>
     </html> `.markup;
-
-/** Sends the manifest to the forge, where it is looked at before anything is made. */
-const startPage = (form: {
-  readonly action: string;
-  readonly manifest: { readonly name: string; readonly hook_attributes: { readonly url: string } };
-  readonly envFile: string;
-}): string =>
-  page(
-    "Make the App",
-    html`<p>
-        The next page is the forge's: ${new URL(form.action).origin}. It makes the App ${form.manifest.name},
-        whose webhooks go to ${form.manifest.hook_attributes.url}, once you agree to it there.
-      </p>
-      <p>Its key and secret are then written to ${form.envFile} on the machine where the command runs.</p>
-      <form method="post" action="${form.action}">
-        <input type="hidden" name="manifest" value="${JSON.stringify(form.manifest)}" />
-        <button>Go on to the forge</button>
-      </form>`,
-  );
-
-/** The last page: the command has ended. */
-const madePage = (installUrl: string, envFile: string): string =>
-  page(
-    "The App is made",
-    html`<p>APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are in ${envFile}.</p>
-      <p>Next: <a href="${installUrl}">install the App</a> for the repositories of its boards.</p>`,
-  );
 
 const failedPage = (message: string): string => page("The App is not set up", html`<p>${message}</p>`);

@@ -51,22 +51,12 @@ export function exampleOf(document: ApiDocument, schema: Schema, isLeast = false
   if (schema.enum) return schema.enum[0];
   if (schema.items)
     return name in BY_NAME ? BY_NAME[name] : [exampleOf(document, schema.items, isLeast, name)];
-  if (schema.properties) return objectOf(document, schema, isLeast);
-  return plainValue(schema, name);
-}
-
-function objectOf(
-  document: ApiDocument,
-  { properties = {}, required = [] }: Schema,
-  isLeast: boolean,
-): object {
-  const fields = Object.entries(properties);
-  const shown = isLeast
-    ? fields.filter(([field], at) => (required.length > 0 ? required.includes(field) : at === 0))
-    : fields;
-  return Object.fromEntries(
-    shown.map(([field, inner]) => [field, exampleOf(document, inner, isLeast, field)]),
-  );
+  const { properties, required = [] } = schema;
+  if (!properties) return plainValue(schema, name);
+  const fields = Object.entries(properties)
+    .filter(([field], at) => !isLeast || (required.length > 0 ? required.includes(field) : at === 0))
+    .map(([field, inner]) => [field, exampleOf(document, inner, isLeast, field)] as const);
+  return Object.fromEntries(fields);
 }
 
 function plainValue({ type, format, minimum = 0 }: Schema, name: string): unknown {

@@ -6,7 +6,8 @@ export class Html {
   }
 }
 
-type Content = Html | string | number | null | undefined | false | readonly Content[];
+/** What a template takes. */
+export type Content = Html | string | number | null | undefined | false | readonly Content[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -1,7 +1,7 @@
 import type { ApiDocument, ApiResponse, Operation, Parameter } from "./document.ts";
 import { exampleOf } from "./example.ts";
 import { html, prose, type Html } from "./html.ts";
-import { fieldRow, fieldTable, schemaHtml } from "./schema-html.ts";
+import { fieldTable, schemaHtml } from "./schema-html.ts";
 
 export interface Call {
   readonly method: string;
@@ -11,8 +11,6 @@ export interface Call {
 
 /** Explained once, among the schemas. */
 const PROBLEM = "#/components/schemas/Problem";
-
-const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** Everything about one call: who may make it, what it takes and gives, and an example of both. */
 export function operationHtml(document: ApiDocument, call: Call): Html {
@@ -30,7 +28,7 @@ export function operationHtml(document: ApiDocument, call: Call): Html {
     ${role !== undefined && html`<p>For ${role === "viewer" ? "every role" : html`the role <code>${role}</code> and above`}${method !== "get" && html`, with the scope <code>write</code>`}.</p> `}${
       parameters.length > 0 &&
       html`<h4>Parameters</h4>
-        ${fieldTable(parameters.map(parameterRow))}`
+        ${fieldTable(parameters.map(parameterRow), "sent")}`
     }${
       body &&
       html`<h4>Body</h4>
@@ -43,8 +41,12 @@ export function operationHtml(document: ApiDocument, call: Call): Html {
   </article> `;
 }
 
-const parameterRow = ({ in: place, name, schema, required = false, description }: Parameter): Html =>
-  fieldRow({ name, schema, isRequired: required }, "sent", `In the ${place}. ${description ?? ""}`.trim());
+const parameterRow = ({ in: place, name, schema, required = false, description = "" }: Parameter) => ({
+  name,
+  schema,
+  isRequired: required,
+  description: `In the ${place}. ${description}`.trim(),
+});
 
 function answerHtml(
   document: ApiDocument,
@@ -53,18 +55,16 @@ function answerHtml(
 ): Html {
   const schema = content?.["application/json"].schema;
   const isUsual = status === "200" || status === "201";
-  const named = Object.entries(headers).map(([name, header]) =>
-    fieldRow({ name, schema: header.schema, isRequired: true }, "answered", header.description),
-  );
+  const named = Object.entries(headers).map(([name, header]) => ({ name, isRequired: true, ...header }));
   return html`<details${status.startsWith("2") && html` open`}>
     <summary><b>${status === "default" ? "otherwise" : status}</b> ${prose(description)}</summary>
     ${
       named.length > 0 &&
       html`<h5>Headers</h5>
-        ${fieldTable(named)}`
+        ${fieldTable(named, "answered")}`
     }
     ${schema ? schemaHtml(schema, "answered") : html`<p>No body.</p>`}
-    ${schema && schema.$ref !== PROBLEM && html`<pre>${json(exampleOf(document, schema, isUsual))}</pre>`}
+    ${schema && schema.$ref !== PROBLEM && html`<pre>${JSON.stringify(exampleOf(document, schema, isUsual), null, 2)}</pre>`}
   </details> `;
 }
 

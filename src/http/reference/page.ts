@@ -1,9 +1,10 @@
+import type { RequestHandler } from "express";
 import type { ApiDocument } from "./document.ts";
 import { guide } from "./guide.ts";
 import { html, prose } from "./html.ts";
 import { operationHtml, type Call } from "./operation-html.ts";
 import { schemaHtml } from "./schema-html.ts";
-import { styleElement } from "./style.ts";
+import { styleElement, styleHash } from "./style.ts";
 
 /** The page that shows an OpenAPI document to people: its calls by subject, then its schemas. No script, nothing from elsewhere. */
 export function referencePage(document: ApiDocument): string {
@@ -71,4 +72,29 @@ function callsBySubject({ paths }: ApiDocument): Map<string, Call[]> {
     }
   }
   return subjects;
+}
+
+/** Nothing but this very style: no script at all, nothing from another address, no frame around it. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src ${styleHash}`,
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Shows an OpenAPI document to people. The page is made once, when somebody first asks for it. */
+export function serveReference(document: () => object): RequestHandler {
+  let page: string | undefined;
+  return (_request, response) => {
+    page ??= referencePage(document() as ApiDocument);
+    response.set({
+      "Content-Security-Policy": POLICY,
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+      "Cache-Control": "no-cache",
+    });
+    response.type("html").send(page);
+  };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { listMembers } from "../../store/tenancy/users.ts";
 import { listOrganizationsOf, listWorkspacesOf } from "../../store/tenancy/workspaces.ts";
+import { listMembers } from "../../store/tenancy/users.ts";
 import { accountListRoute, listRoute } from "../list-route.ts";
 import { accountRoute, type Route } from "../route.ts";
 import { role, user } from "./shapes.ts";
@@ -15,15 +15,6 @@ const credential = z
   })
   .meta({ id: "Credential" });
 
-const me = accountRoute({
-  path: "/v1/me",
-  summary: "The credential that makes the call, and the boards it reaches",
-  tag: "Account",
-  responses: { 200: { description: "The credential", schema: credential } },
-  handle: (_deps, { credential: { clientId, name, scopes, boards } }) =>
-    Promise.resolve({ clientId, name, scopes, boards, answering: null }),
-});
-
 const workspace = z
   .object({
     id: z.uuid(),
@@ -36,40 +27,47 @@ const workspace = z
   })
   .meta({ id: "Workspace" });
 
-const workspaces = accountListRoute({
-  path: "/v1/workspaces",
-  summary: "The boards this credential reaches, with its role on each",
-  tag: "Account",
-  list: { description: "The boards", schema: z.array(workspace) },
-  handle: (deps, call) => listWorkspacesOf(deps.db, call.credential.userId),
-});
-
 const organization = z
   .object({ id: z.uuid(), name: z.string(), slug: z.string(), workspaceIds: z.array(z.uuid()) })
   .meta({ id: "Organization" });
 
-const organizations = accountListRoute({
-  path: "/v1/organizations",
-  summary: "The organizations whose boards this credential reaches",
-  tag: "Account",
-  list: { description: "The organizations", schema: z.array(organization) },
-  handle: (deps, call) => listOrganizationsOf(deps.db, call.credential.userId),
-});
-
-export const accountRoutes: readonly Route[] = [me, workspaces, organizations];
+export const accountRoutes: readonly Route[] = [
+  accountRoute({
+    path: "/v1/me",
+    summary: "The credential that makes the call, and the boards it reaches",
+    tag: "Account",
+    responses: { 200: { description: "The credential", schema: credential } },
+    handle: (_deps, { credential: { clientId, name, scopes, boards } }) =>
+      Promise.resolve({ clientId, name, scopes, boards, answering: null }),
+  }),
+  accountListRoute({
+    path: "/v1/workspaces",
+    summary: "The boards this credential reaches, with its role on each",
+    tag: "Account",
+    list: { description: "The boards", schema: z.array(workspace) },
+    handle: (deps, call) => listWorkspacesOf(deps.db, call.credential.userId),
+  }),
+  accountListRoute({
+    path: "/v1/organizations",
+    summary: "The organizations whose boards this credential reaches",
+    tag: "Account",
+    list: { description: "The organizations", schema: z.array(organization) },
+    handle: (deps, call) => listOrganizationsOf(deps.db, call.credential.userId),
+  }),
+];
 
 const member = user
   .extend({ role: role.meta({ description: "What it may do on this board" }) })
   .meta({ id: "Member" });
 
-const listMembersRoute = listRoute({
-  path: "/v1/members",
-  summary: "The members of the board, oldest first",
-  description:
-    "Whom cards can be assigned to. Members are added and given roles from the command line, not here.",
-  tag: "Members",
-  list: { description: "The members", schema: z.array(member) },
-  handle: (deps, { board }) => listMembers(deps.db, board.workspaceId),
-});
-
-export const memberRoutes: readonly Route[] = [listMembersRoute];
+export const memberRoutes: readonly Route[] = [
+  listRoute({
+    path: "/v1/members",
+    summary: "The members of the board, oldest first",
+    description:
+      "Whom cards can be assigned to. Members are added and given roles from the command line, not here.",
+    tag: "Members",
+    list: { description: "The members", schema: z.array(member) },
+    handle: (deps, { board }) => listMembers(deps.db, board.workspaceId),
+  }),
+];

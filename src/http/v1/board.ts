@@ -4,12 +4,8 @@ import { listBacklog } from "../../store/cards/cards.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
-import { id } from "../validate.ts";
+import { projectQuery } from "./lookups.ts";
 import { card, cardLabel, priority, role, user } from "./shapes.ts";
-
-const projectQuery = z.object({
-  projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
-});
 
 const boardTask = z
   .object({
@@ -38,35 +34,34 @@ const board = z
   })
   .meta({ id: "Board" });
 
-const readBoardRoute = readRoute({
-  path: "/v1/board",
-  summary: "The columns of a project in flow order, with their cards, but for the backlog",
-  tag: "Board",
-  query: projectQuery,
-  responses: { 200: { description: "The board", schema: board } },
-  confirms: true,
-  handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }) => {
-    const read = (asked: string | null) =>
-      deps.boards.read(deps.db, cached, { workspaceId, projectId: asked });
-    const ready = await read(projectId ?? null);
-    if (ready) return ready;
-    // Says why it was not one project, or finds that it is by now.
-    const project = await projectOf(deps.db, workspaceId, projectId);
-    return (await read(project.id)) ?? Promise.reject(notFound("This project was deleted just now."));
-  },
-});
-
-const readBacklogRoute = keyedListRoute({
-  path: "/v1/backlog",
-  summary: "The drafts of a project: cards without Git activity",
-  tag: "Board",
-  query: projectQuery,
-  list: { description: "The drafts", schema: z.array(card) },
-  key: z.string().regex(/^[A-Za-z0-9]+$/),
-  handle: async (deps, call, window) => {
-    const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
-    return listBacklog(deps.db, project.id, window);
-  },
-});
-
-export const boardRoutes: readonly Route[] = [readBoardRoute, readBacklogRoute];
+export const boardRoutes: readonly Route[] = [
+  readRoute({
+    path: "/v1/board",
+    summary: "The columns of a project in flow order, with their cards, but for the backlog",
+    tag: "Board",
+    query: projectQuery,
+    responses: { 200: { description: "The board", schema: board } },
+    confirms: true,
+    handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }) => {
+      const read = (asked: string | null) =>
+        deps.boards.read(deps.db, cached, { workspaceId, projectId: asked });
+      const ready = await read(projectId ?? null);
+      if (ready) return ready;
+      // Says why it was not one project, or finds that it is by now.
+      const project = await projectOf(deps.db, workspaceId, projectId);
+      return (await read(project.id)) ?? Promise.reject(notFound("This project was deleted just now."));
+    },
+  }),
+  keyedListRoute({
+    path: "/v1/backlog",
+    summary: "The drafts of a project: cards without Git activity",
+    tag: "Board",
+    query: projectQuery,
+    list: { description: "The drafts", schema: z.array(card) },
+    key: z.string().regex(/^[A-Za-z0-9]+$/),
+    handle: async (deps, call, window) => {
+      const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
+      return listBacklog(deps.db, project.id, window);
+    },
+  }),
+];

@@ -41,24 +41,6 @@ const checksEntry = z
   })
   .meta({ id: "ChecksEntry" });
 
-const checksRoute = readRoute({
-  path: "/v1/cards/{number}/checks",
-  summary: "What CI says of a card, asked live from the forge",
-  description:
-    "One entry for each repository with an open pull request of the card. A repository that cannot be asked, or does not answer within 5 seconds, says so in its entry; the others answer all the same.",
-  tag: "Cards",
-  params: cardParams,
-  responses: { 200: { description: "By the repositories' names", schema: z.array(checksEntry) } },
-  handle: async (deps, { board, params }) => {
-    const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
-    const answers = await askLive((questions) => deps.forge.checks(questions), pulls);
-    return pulls.map(({ fullName, branchName }, index) => {
-      const { value: runs, error } = answers[index]!;
-      return { repository: fullName, branchName, runs, error };
-    });
-  },
-});
-
 const reviewsEntry = z
   .object({
     repository: z.string().meta({ example: "acme/web" }),
@@ -77,23 +59,6 @@ const reviewsEntry = z
   })
   .meta({ id: "ReviewsEntry" });
 
-const reviewsRoute = readRoute({
-  path: "/v1/cards/{number}/reviews",
-  summary: "What reviewers say of a card, asked live from the forge",
-  description: "One entry for each repository with an open pull request of the card, as with its checks.",
-  tag: "Cards",
-  params: cardParams,
-  responses: { 200: { description: "By the repositories' names", schema: z.array(reviewsEntry) } },
-  handle: async (deps, { board, params }) => {
-    const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
-    const answers = await askLive((questions) => deps.forge.reviews(questions), pulls);
-    return pulls.map(({ fullName, number }, index) => {
-      const { value: reviews, error } = answers[index]!;
-      return { repository: fullName, prNumber: number, reviews, error };
-    });
-  },
-});
-
 /** Asks about all that can be asked; the others are answered for here. */
 async function askLive<T>(
   ask: (questions: readonly PullRequestQuestion[]) => Promise<readonly Asked<T>[]>,
@@ -109,4 +74,38 @@ async function askLive<T>(
   });
 }
 
-export const checkRoutes: readonly Route[] = [checksRoute, reviewsRoute];
+export const checkRoutes: readonly Route[] = [
+  readRoute({
+    path: "/v1/cards/{number}/checks",
+    summary: "What CI says of a card, asked live from the forge",
+    description:
+      "One entry for each repository with an open pull request of the card. A repository that cannot be asked, or does not answer within 5 seconds, says so in its entry; the others answer all the same.",
+    tag: "Cards",
+    params: cardParams,
+    responses: { 200: { description: "By the repositories' names", schema: z.array(checksEntry) } },
+    handle: async (deps, { board, params }) => {
+      const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
+      const answers = await askLive((questions) => deps.forge.checks(questions), pulls);
+      return pulls.map(({ fullName, branchName }, index) => {
+        const { value: runs, error } = answers[index]!;
+        return { repository: fullName, branchName, runs, error };
+      });
+    },
+  }),
+  readRoute({
+    path: "/v1/cards/{number}/reviews",
+    summary: "What reviewers say of a card, asked live from the forge",
+    description: "One entry for each repository with an open pull request of the card, as with its checks.",
+    tag: "Cards",
+    params: cardParams,
+    responses: { 200: { description: "By the repositories' names", schema: z.array(reviewsEntry) } },
+    handle: async (deps, { board, params }) => {
+      const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
+      const answers = await askLive((questions) => deps.forge.reviews(questions), pulls);
+      return pulls.map(({ fullName, number }, index) => {
+        const { value: reviews, error } = answers[index]!;
+        return { repository: fullName, prNumber: number, reviews, error };
+      });
+    },
+  }),
+];

@@ -27,21 +27,6 @@ const fields = z.strictObject({
     .meta({ description: "Markdown" }),
 });
 
-const createRoute = writeRoute({
-  method: "post",
-  path: "/v1/cards/{number}/comments",
-  summary: "Comment on a card",
-  description:
-    "The comment is mirrored to each open pull request of the card, drafts included, under its author's name and without mentioning anybody there. What the forge refuses or does not answer within 5 seconds is mirrored later; `mirroredTo` counts what was reached by then.",
-  tag: "Cards",
-  role: "member",
-  params: cardParams,
-  body: fields,
-  responses: { 201: { description: "The comment", schema: comment } },
-  find: cardOf,
-  handle: (deps, { write, subject, body }) => commentOnCard(deps, write, subject, body.body),
-});
-
 const commentParams = cardParams.extend({ commentId: id() });
 
 async function commentOf(
@@ -55,18 +40,32 @@ async function commentOf(
   return found;
 }
 
-const editRoute = writeRoute({
-  method: "patch",
-  path: "/v1/cards/{number}/comments/{commentId}",
-  summary: "Edit one's own comment",
-  description: "Its mirrors follow, as when it was written.",
-  tag: "Cards",
-  role: "member",
-  params: commentParams,
-  body: fields,
-  responses: { 200: { description: "The comment", schema: comment } },
-  find: commentOf,
-  handle: (deps, { write, subject, body }) => editComment(deps, write, subject, body.body),
-});
-
-export const commentRoutes: readonly Route[] = [createRoute, editRoute];
+export const commentRoutes: readonly Route[] = [
+  writeRoute({
+    method: "post",
+    path: "/v1/cards/{number}/comments",
+    summary: "Comment on a card",
+    description:
+      "The comment is mirrored to each open pull request of the card, drafts included, under its author's name and without mentioning anybody there. What the forge refuses or does not answer within 5 seconds is mirrored later; `mirroredTo` counts what was reached by then.",
+    tag: "Cards",
+    role: "member",
+    params: cardParams,
+    body: fields,
+    responses: { 201: { description: "The comment", schema: comment } },
+    find: cardOf,
+    handle: (deps, { write, subject, body }) => commentOnCard(deps, write, subject, body.body),
+  }),
+  writeRoute({
+    method: "patch",
+    path: "/v1/cards/{number}/comments/{commentId}",
+    summary: "Edit one's own comment",
+    description: "Its mirrors follow, as when it was written.",
+    tag: "Cards",
+    role: "member",
+    params: commentParams,
+    body: fields,
+    responses: { 200: { description: "The comment", schema: comment } },
+    find: commentOf,
+    handle: (deps, { write, subject, body }) => editComment(deps, write, subject, body.body),
+  }),
+];

@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { changePage, createPage, deletePage } from "../../actions/pages/pages.ts";
-import { requireFound } from "../../errors.ts";
-import type { Db } from "../../store/db/connect.ts";
-import type { BoardRole } from "../../store/tenancy/credentials.ts";
-import { findPage, listPages, readPage, type PageHead } from "../../store/cards/pages.ts";
+import { findPage, listPages, readPage } from "../../store/cards/pages.ts";
 import { listRoute } from "../list-route.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
+import { byId } from "./lookups.ts";
 
 const pageSummary = z
   .object({
@@ -50,8 +48,8 @@ const pageParams = z.object({
   docId: id().meta({ description: "The page's id; a slug is no address" }),
 });
 
-const pageOf = async (db: Db, board: BoardRole, { docId }: { docId: string }): Promise<PageHead> =>
-  requireFound(await findPage(db, board.workspaceId, docId), "page");
+const pageInPath = { params: pageParams, find: byId("docId", findPage, "page") };
+const pageToRead = byId("docId", readPage, "page");
 
 const title = text({ min: 1, max: 200, isTrimmed: true });
 const body = text({ max: 200_000 }).meta({
@@ -63,78 +61,65 @@ const parentId = id()
   .optional()
   .meta({ description: "A page of this board; null for the top level" });
 
-const listPagesRoute = listRoute({
-  path: "/v1/docs",
-  summary: "The pages of the board, without their bodies",
-  description: "In the order of a table of contents: every page is followed by those below it.",
-  tag: "Pages",
-  list: { description: "The pages", schema: z.array(pageSummary) },
-  handle: (deps, { board }) => listPages(deps.db, board.workspaceId),
-});
-
-const readPageRoute = readRoute({
-  path: "/v1/docs/{docId}",
-  summary: "Read a page",
-  tag: "Pages",
-  params: pageParams,
-  responses: { 200: { description: "The page", schema: page } },
-  handle: async (deps, { board, params }) =>
-    requireFound(await readPage(deps.db, board.workspaceId, params.docId), "page"),
-});
-
-const createRoute = writeRoute({
-  method: "post",
-  path: "/v1/docs",
-  summary: "Create a page",
-  description: "It stands behind the other pages below its parent.",
-  tag: "Pages",
-  role: "member",
-  body: z.strictObject({ title, body: body.optional(), parentId }),
-  responses: { 201: { description: "The created page", schema: page } },
-  handle: (deps, { write, body: input }) => createPage(deps, write, input),
-});
-
-const patchRoute = writeRoute({
-  method: "patch",
-  path: "/v1/docs/{docId}",
-  summary: "Change a page",
-  description:
-    "Fields left out are untouched. A new title moves the slug; links by an earlier slug keep leading here until another page takes it. Under a new parent the page stands last unless `position` says otherwise.",
-  tag: "Pages",
-  role: "member",
-  params: pageParams,
-  body: z.strictObject({
-    title: title.optional(),
-    body: body.optional(),
-    parentId,
-    position: z
-      .int()
-      .min(0, "0 is the first")
-      .optional()
-      .meta({ description: "Among the pages below the same parent; past the end is the end" }),
-  }),
-  responses: { 200: { description: "The whole page", schema: page } },
-  find: pageOf,
-  handle: (_, { write, subject, body: input }) => changePage(write, subject, input),
-});
-
-const deleteRoute = writeRoute({
-  method: "delete",
-  path: "/v1/docs/{docId}",
-  summary: "Delete a page",
-  description: "The pages below it go to its parent and take its place. Links to it dangle.",
-  tag: "Pages",
-  role: "member",
-  params: pageParams,
-  responses: { 204: { description: "Deleted", schema: null } },
-  find: pageOf,
-  handle: (_, { write, subject }) => deletePage(write, subject),
-});
-
 export const docRoutes: readonly Route[] = [
-  listPagesRoute,
-  readPageRoute,
-  createRoute,
-  patchRoute,
-  deleteRoute,
+  listRoute({
+    path: "/v1/docs",
+    summary: "The pages of the board, without their bodies",
+    description: "In the order of a table of contents: every page is followed by those below it.",
+    tag: "Pages",
+    list: { description: "The pages", schema: z.array(pageSummary) },
+    handle: (deps, { board }) => listPages(deps.db, board.workspaceId),
+  }),
+  readRoute({
+    path: "/v1/docs/{docId}",
+    summary: "Read a page",
+    tag: "Pages",
+    params: pageParams,
+    responses: { 200: { description: "The page", schema: page } },
+    handle: (deps, { board, params }) => pageToRead(deps.db, board, params),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/docs",
+    summary: "Create a page",
+    description: "It stands behind the other pages below its parent.",
+    tag: "Pages",
+    role: "member",
+    body: z.strictObject({ title, body: body.optional(), parentId }),
+    responses: { 201: { description: "The created page", schema: page } },
+    handle: (deps, { write, body: input }) => createPage(deps, write, input),
+  }),
+  writeRoute({
+    method: "patch",
+    path: "/v1/docs/{docId}",
+    summary: "Change a page",
+    description:
+      "Fields left out are untouched. A new title moves the slug; links by an earlier slug keep leading here until another page takes it. Under a new parent the page stands last unless `position` says otherwise.",
+    tag: "Pages",
+    role: "member",
+    ...pageInPath,
+    body: z.strictObject({
+      title: title.optional(),
+      body: body.optional(),
+      parentId,
+      position: z
+        .int()
+        .min(0, "0 is the first")
+        .optional()
+        .meta({ description: "Among the pages below the same parent; past the end is the end" }),
+    }),
+    responses: { 200: { description: "The whole page", schema: page } },
+    handle: (_, { write, subject, body: input }) => changePage(write, subject, input),
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/docs/{docId}",
+    summary: "Delete a page",
+    description: "The pages below it go to its parent and take its place. Links to it dangle.",
+    tag: "Pages",
+    role: "member",
+    ...pageInPath,
+    responses: { 204: { description: "Deleted", schema: null } },
+    handle: (_, { write, subject }) => deletePage(write, subject),
+  }),
 ];

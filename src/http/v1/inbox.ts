@@ -15,6 +15,7 @@ import { cardParams, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
+import { projectQuery } from "./lookups.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 const inboxItem = z
@@ -45,72 +46,67 @@ const inboxItem = z
 
 const inboxPlace: z.ZodType<InboxPlace> = z.tuple([z.iso.datetime(), z.guid()]).readonly();
 
-const listInboxRoute = keyedListRoute({
-  path: "/v1/inbox",
-  summary: "What a project needs a decision on",
-  description:
-    "What a machine could not decide. Most items are derived: they are there while what they tell of lasts. Those that are `dismissible` stay until somebody acts on them or puts them away.",
-  tag: "Inbox",
-  query: z.object({
-    projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
-  }),
-  list: { description: "Newest first", schema: z.array(inboxItem) },
-  key: inboxPlace,
-  handle: async (deps, call, window) => {
-    const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
-    return listInbox(deps.db, project.id, window);
+const itemInPath = {
+  params: z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) }),
+  find: async (db: Db, board: BoardRole, { itemId }: { itemId: string }): Promise<InboxItem> => {
+    const found = await findInboxItem(db, board.workspaceId, itemId);
+    if (!found) throw noInboxItem();
+    return found;
   },
-});
+};
 
-const itemParams = z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) });
-
-async function itemOf(db: Db, board: BoardRole, { itemId }: { itemId: string }): Promise<InboxItem> {
-  const found = await findInboxItem(db, board.workspaceId, itemId);
-  if (!found) throw noInboxItem();
-  return found;
-}
-
-const dismissRoute = writeRoute({
-  method: "delete",
-  path: "/v1/inbox/{itemId}",
-  summary: "Put an item away unacted",
-  tag: "Inbox",
-  role: "member",
-  params: itemParams,
-  responses: {
-    204: { description: "Put away", schema: null },
-    409: { description: "The item is a derived one, which clears by itself", schema: problem },
-  },
-  find: itemOf,
-  handle: (_, { write, subject }) => putAwayInboxItem(write, subject),
-});
-
-const adoptRoute = writeRoute({
-  method: "post",
-  path: "/v1/inbox/{itemId}/adopt",
-  summary: "Make a suggested branch the card's",
-  description:
-    "The branch is looked at afresh; an open pull request of it becomes the card's, too. Then what the card's stage asks for is done, such as opening the draft pull request.",
-  tag: "Inbox",
-  role: "member",
-  params: itemParams,
-  query: z.object({
-    card: cardParams.shape.number.optional().meta({
-      description: "The card's number, in place of the one guessed from the branch's name",
-      example: 7,
-    }),
-  }),
-  responses: {
-    204: { description: "Adopted", schema: null },
-    409: {
-      description:
-        "The item suggests no branch, the branch is gone or another card's, the card has a branch there already, or it is being moved (then with Retry-After)",
-      schema: problem,
+export const inboxRoutes: readonly Route[] = [
+  keyedListRoute({
+    path: "/v1/inbox",
+    summary: "What a project needs a decision on",
+    description:
+      "What a machine could not decide. Most items are derived: they are there while what they tell of lasts. Those that are `dismissible` stay until somebody acts on them or puts them away.",
+    tag: "Inbox",
+    query: projectQuery,
+    list: { description: "Newest first", schema: z.array(inboxItem) },
+    key: inboxPlace,
+    handle: async (deps, call, window) => {
+      const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
+      return listInbox(deps.db, project.id, window);
     },
-    503: { description: "The forge could not be reached; make the same call again", schema: problem },
-  },
-  find: itemOf,
-  handle: (deps, { write, subject, query }) => adoptBranch(deps, write, subject, query.card),
-});
-
-export const inboxRoutes: readonly Route[] = [listInboxRoute, dismissRoute, adoptRoute];
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/inbox/{itemId}",
+    summary: "Put an item away unacted",
+    tag: "Inbox",
+    role: "member",
+    ...itemInPath,
+    responses: {
+      204: { description: "Put away", schema: null },
+      409: { description: "The item is a derived one, which clears by itself", schema: problem },
+    },
+    handle: (_, { write, subject }) => putAwayInboxItem(write, subject),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/inbox/{itemId}/adopt",
+    summary: "Make a suggested branch the card's",
+    description:
+      "The branch is looked at afresh; an open pull request of it becomes the card's, too. Then what the card's stage asks for is done, such as opening the draft pull request.",
+    tag: "Inbox",
+    role: "member",
+    ...itemInPath,
+    query: z.object({
+      card: cardParams.shape.number.optional().meta({
+        description: "The card's number, in place of the one guessed from the branch's name",
+        example: 7,
+      }),
+    }),
+    responses: {
+      204: { description: "Adopted", schema: null },
+      409: {
+        description:
+          "The item suggests no branch, the branch is gone or another card's, the card has a branch there already, or it is being moved (then with Retry-After)",
+        schema: problem,
+      },
+      503: { description: "The forge could not be reached; make the same call again", schema: problem },
+    },
+    handle: (deps, { write, subject, query }) => adoptBranch(deps, write, subject, query.card),
+  }),
+];

@@ -56,20 +56,20 @@ const movePlan = z
     },
   });
 
-const movePlanRoute = readRoute({
-  path: "/v1/cards/{number}/move-plan",
-  summary: "What a move would do, without doing it",
-  description:
-    "Looks at the forge once and plans as `POST /v1/cards/{number}/move` does. Nothing is changed, here or on the forge. Whether another call is moving the card just now is not looked at.",
-  tag: "Cards",
-  params: cardParams,
-  query: z.object({ statusId: id().meta({ description: "The stage, from GET /v1/board" }) }),
-  responses: {
-    200: { description: "The plan", schema: movePlan },
-    503: { description: "The forge could not be reached; make the same call again", schema: problem },
-  },
-  handle: async (deps, { board, params, query }) =>
-    previewMove(deps, await cardOf(deps.db, board, params), board.role, query.statusId),
-});
-
-export const movePlanRoutes: readonly Route[] = [movePlanRoute];
+export const movePlanRoutes: readonly Route[] = [
+  readRoute({
+    path: "/v1/cards/{number}/move-plan",
+    summary: "What a move would do, without doing it",
+    description:
+      "Looks at the forge once and plans as `POST /v1/cards/{number}/move` does. Nothing is changed, here or on the forge. Whether another call is moving the card just now is not looked at.",
+    tag: "Cards",
+    params: cardParams,
+    query: z.object({ statusId: id().meta({ description: "The stage, from GET /v1/board" }) }),
+    responses: {
+      200: { description: "The plan", schema: movePlan },
+      503: { description: "The forge could not be reached; make the same call again", schema: problem },
+    },
+    handle: async (deps, { board, params, query }) =>
+      previewMove(deps, await cardOf(deps.db, board, params), board.role, query.statusId),
+  }),
+];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { createRelease, deleteRelease, setReleaseCards } from "../../actions/releases/releases.ts";
-import { invalid, requireFound } from "../../errors.ts";
+import { invalid } from "../../errors.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import {
@@ -13,6 +13,7 @@ import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
+import { byId, projectQuery } from "./lookups.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 export const tag = z
@@ -81,14 +82,18 @@ const releaseDetails = release
   })
   .meta({ id: "ReleaseDetails" });
 
-export const releaseParams = z.object({ id: id() });
+const releaseParams = z.object({ id: id() });
+const releaseOf = byId("id", findRelease, "release");
+const releaseToRead = byId("id", readReleaseDetails, "release");
 
 /** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
-export async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
-  const found = requireFound(await findRelease(db, board.workspaceId, params.id), "release");
+async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
+  const found = await releaseOf(db, board, params);
   requireReleases(found.isUsed, found.projectId);
   return found;
 }
+
+export const releaseInPath = { params: releaseParams, find: releaseToWrite };
 
 function requireReleases(areOn: boolean, projectId: string): void {
   if (areOn) return;
@@ -97,48 +102,6 @@ function requireReleases(areOn: boolean, projectId: string): void {
   );
 }
 
-const projectQuery = z.object({
-  projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
-});
-
-const listRoute = keyedListRoute({
-  path: "/v1/releases",
-  summary: "The releases of a project, open and completed, newest first",
-  tag: "Releases",
-  query: projectQuery,
-  list: { description: "The releases", schema: z.array(release) },
-  key: z.uuid(),
-  handle: async (deps, { board, query }, window) =>
-    listReleases(deps.db, (await projectOf(deps.db, board.workspaceId, query.projectId)).id, window),
-});
-
-const readReleaseRoute = readRoute({
-  path: "/v1/releases/{id}",
-  summary: "Read a release with its cards and repositories",
-  tag: "Releases",
-  params: releaseParams,
-  responses: { 200: { description: "The release", schema: releaseDetails } },
-  handle: async (deps, { board, params }) =>
-    requireFound(await readReleaseDetails(deps.db, board.workspaceId, params.id), "release"),
-});
-
-const createRoute = writeRoute({
-  method: "post",
-  path: "/v1/releases",
-  summary: "Create a release",
-  description: "It starts empty and open. Two releases may share a name; their branches never do.",
-  tag: "Releases",
-  role: "member",
-  query: projectQuery,
-  body: z.strictObject({ name: text({ min: 1, max: 80, isTrimmed: true }) }),
-  responses: { 201: { description: "The created release", schema: release } },
-  handle: async (deps, { write, query, body }) => {
-    const project = await projectOf(write.trx, write.workspaceId, query.projectId);
-    requireReleases(project.flow.releases, project.id);
-    return createRelease(deps, write, project, body.name);
-  },
-});
-
 /** What the column can hold. */
 const MAX_CARD_NUMBER = 2_147_483_647;
 export const taskNumber = z
@@ -146,52 +109,77 @@ export const taskNumber = z
   .min(1, "a card number")
   .max(MAX_CARD_NUMBER, "a card number");
 
-const setCardsRoute = writeRoute({
-  method: "put",
-  path: "/v1/releases/{id}/cards",
-  summary: "Set the scope of a release",
-  description:
-    "The whole scope, replacing what is there. Cards may stand in any stage of the release's project. A frozen release takes cards by pick only.",
-  tag: "Releases",
-  role: "member",
-  params: releaseParams,
-  body: z.strictObject({
-    taskNumbers: z
-      .array(taskNumber)
-      .max(500, "at most 500 cards")
-      .meta({ example: [7, 12] }),
-  }),
-  responses: {
-    204: { description: "Set", schema: null },
-    409: {
-      description: "A card is in another open release, or the release is frozen or completed",
-      schema: problem,
-    },
-  },
-  find: releaseToWrite,
-  handle: (_, { write, subject, body }) => setReleaseCards(write, subject, body.taskNumbers),
-});
-
-const deleteRoute = writeRoute({
-  method: "delete",
-  path: "/v1/releases/{id}",
-  summary: "Delete an open release",
-  description: "Its cards stay. A frozen one is to be unfrozen first.",
-  tag: "Releases",
-  role: "maintainer",
-  params: releaseParams,
-  responses: {
-    204: { description: "Deleted", schema: null },
-    409: { description: "It is frozen or completed", schema: problem },
-  },
-  find: releaseToWrite,
-  handle: (_, { write, subject }) => deleteRelease(write, subject),
-});
-
 export const releaseRoutes: readonly Route[] = [
-  listRoute,
-  readReleaseRoute,
-  createRoute,
-  setCardsRoute,
-  deleteRoute,
+  keyedListRoute({
+    path: "/v1/releases",
+    summary: "The releases of a project, open and completed, newest first",
+    tag: "Releases",
+    query: projectQuery,
+    list: { description: "The releases", schema: z.array(release) },
+    key: z.uuid(),
+    handle: async (deps, { board, query }, window) =>
+      listReleases(deps.db, (await projectOf(deps.db, board.workspaceId, query.projectId)).id, window),
+  }),
+  readRoute({
+    path: "/v1/releases/{id}",
+    summary: "Read a release with its cards and repositories",
+    tag: "Releases",
+    params: releaseParams,
+    responses: { 200: { description: "The release", schema: releaseDetails } },
+    handle: (deps, { board, params }) => releaseToRead(deps.db, board, params),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/releases",
+    summary: "Create a release",
+    description: "It starts empty and open. Two releases may share a name; their branches never do.",
+    tag: "Releases",
+    role: "member",
+    query: projectQuery,
+    body: z.strictObject({ name: text({ min: 1, max: 80, isTrimmed: true }) }),
+    responses: { 201: { description: "The created release", schema: release } },
+    handle: async (deps, { write, query, body }) => {
+      const project = await projectOf(write.trx, write.workspaceId, query.projectId);
+      requireReleases(project.flow.releases, project.id);
+      return createRelease(deps, write, project, body.name);
+    },
+  }),
+  writeRoute({
+    method: "put",
+    path: "/v1/releases/{id}/cards",
+    summary: "Set the scope of a release",
+    description:
+      "The whole scope, replacing what is there. Cards may stand in any stage of the release's project. A frozen release takes cards by pick only.",
+    tag: "Releases",
+    role: "member",
+    ...releaseInPath,
+    body: z.strictObject({
+      taskNumbers: z
+        .array(taskNumber)
+        .max(500, "at most 500 cards")
+        .meta({ example: [7, 12] }),
+    }),
+    responses: {
+      204: { description: "Set", schema: null },
+      409: {
+        description: "A card is in another open release, or the release is frozen or completed",
+        schema: problem,
+      },
+    },
+    handle: (_, { write, subject, body }) => setReleaseCards(write, subject, body.taskNumbers),
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/releases/{id}",
+    summary: "Delete an open release",
+    description: "Its cards stay. A frozen one is to be unfrozen first.",
+    tag: "Releases",
+    role: "maintainer",
+    ...releaseInPath,
+    responses: {
+      204: { description: "Deleted", schema: null },
+      409: { description: "It is frozen or completed", schema: problem },
+    },
+    handle: (_, { write, subject }) => deleteRelease(write, subject),
+  }),
 ];

@@ -5,7 +5,7 @@ import { listBoardRepositories, listProjectRepositories } from "../../store/forg
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
-import { projectParams, thatProject } from "./projects.ts";
+import { projectInPath, projectParams, thatProject } from "./projects.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 const repository = z
@@ -38,60 +38,57 @@ const repository = z
   })
   .meta({ id: "Repository" });
 
-const listRepositories = listRoute({
-  path: "/v1/repositories",
-  summary: "The repositories the installation grants to the board, by name",
-  description: "Those of its projects, and those no project has yet.",
-  tag: "Repositories",
-  list: { description: "The repositories", schema: z.array(repository) },
-  handle: async (deps, { board }) =>
-    (await listBoardRepositories(deps.db, board.workspaceId)).map(repositoryEntry),
-});
-
-const listOfProject = listRoute({
-  path: "/v1/projects/{projectId}/repositories",
-  summary: "The repositories of a project, by name",
-  tag: "Repositories",
-  params: projectParams,
-  list: { description: "The repositories", schema: z.array(repository) },
-  handle: async (deps, { board, params }) => {
-    const project = await thatProject(deps.db, board, params);
-    return (await listProjectRepositories(deps.db, project.id)).map(repositoryEntry);
-  },
-});
-
-const replaceRoute = writeRoute({
-  method: "put",
-  path: "/v1/projects/{projectId}/repositories",
-  summary: "Choose the repositories of a project",
-  description:
-    "The whole set. A repository belongs to at most one project. Cards are unlinked from those the project lets go of, except where their work there was merged; branches stay as they are.",
-  tag: "Repositories",
-  role: "maintainer",
-  params: projectParams,
-  body: z.strictObject({
-    repositories: z
-      .array(
-        z.strictObject({
-          id: id().meta({ description: "From GET /v1/repositories" }),
-          linkByDefault: z.boolean().optional().meta({
-            description:
-              "Left out it stays as it was; false for a new one, unless it is the project's only one",
-          }),
-        }),
-      )
-      .max(1_000, "at most 1,000 repositories"),
+export const repositoryRoutes: readonly Route[] = [
+  listRoute({
+    path: "/v1/repositories",
+    summary: "The repositories the installation grants to the board, by name",
+    description: "Those of its projects, and those no project has yet.",
+    tag: "Repositories",
+    list: { description: "The repositories", schema: z.array(repository) },
+    handle: async (deps, { board }) =>
+      (await listBoardRepositories(deps.db, board.workspaceId)).map(repositoryEntry),
   }),
-  responses: {
-    200: { description: "The repositories of the project, by name", schema: z.array(repository) },
-    409: {
-      description:
-        "Another project has one of them, a card's open pull request needs one that is left out, or such a card is being moved (then with Retry-After)",
-      schema: problem,
+  listRoute({
+    path: "/v1/projects/{projectId}/repositories",
+    summary: "The repositories of a project, by name",
+    tag: "Repositories",
+    params: projectParams,
+    list: { description: "The repositories", schema: z.array(repository) },
+    handle: async (deps, { board, params }) => {
+      const project = await thatProject(deps.db, board, params);
+      return (await listProjectRepositories(deps.db, project.id)).map(repositoryEntry);
     },
-  },
-  find: thatProject,
-  handle: (_, { write, subject, body }) => setProjectRepositories(write, subject, body.repositories),
-});
-
-export const repositoryRoutes: readonly Route[] = [listRepositories, listOfProject, replaceRoute];
+  }),
+  writeRoute({
+    method: "put",
+    path: "/v1/projects/{projectId}/repositories",
+    summary: "Choose the repositories of a project",
+    description:
+      "The whole set. A repository belongs to at most one project. Cards are unlinked from those the project lets go of, except where their work there was merged; branches stay as they are.",
+    tag: "Repositories",
+    role: "maintainer",
+    ...projectInPath,
+    body: z.strictObject({
+      repositories: z
+        .array(
+          z.strictObject({
+            id: id().meta({ description: "From GET /v1/repositories" }),
+            linkByDefault: z.boolean().optional().meta({
+              description:
+                "Left out it stays as it was; false for a new one, unless it is the project's only one",
+            }),
+          }),
+        )
+        .max(1_000, "at most 1,000 repositories"),
+    }),
+    responses: {
+      200: { description: "The repositories of the project, by name", schema: z.array(repository) },
+      409: {
+        description:
+          "Another project has one of them, a card's open pull request needs one that is left out, or such a card is being moved (then with Retry-After)",
+        schema: problem,
+      },
+    },
+    handle: (_, { write, subject, body }) => setProjectRepositories(write, subject, body.repositories),
+  }),
+];

@@ -6,12 +6,10 @@ import { checkRoutes } from "./checks.ts";
 import { commentRoutes } from "./comments.ts";
 import { docRoutes } from "./docs.ts";
 import { featureRoutes } from "./features.ts";
-import { flowRoutes } from "./flow.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { labelRoutes } from "./labels.ts";
 import { movePlanRoutes } from "./move-plan.ts";
 import { projectRoutes } from "./projects.ts";
-import { operationRoutes } from "./operations.ts";
 import { releaseActionRoutes } from "./release-actions.ts";
 import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
@@ -28,13 +26,11 @@ export const routes: readonly Route[] = [
   ...labelRoutes,
   ...featureRoutes,
   ...projectRoutes,
-  ...flowRoutes,
   ...repositoryRoutes,
   ...memberRoutes,
   ...docRoutes,
   ...releaseRoutes,
   ...releaseActionRoutes,
-  ...operationRoutes,
   ...inboxRoutes,
   ...trunkRoutes,
 ];

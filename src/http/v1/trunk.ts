@@ -1,12 +1,11 @@
 import { z } from "zod";
-import type { Deps } from "../../actions/deps.ts";
 import { invalid } from "../../errors.ts";
 import { median } from "../../flow/median.ts";
 import { trunkWindow } from "../../flow/trunk-window.ts";
 import { readTrunkReport } from "../../store/forge/trunk-report.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
-import { id } from "../validate.ts";
+import { projectQuery } from "./lookups.ts";
 import { tag } from "./releases.ts";
 import { actor, timestamp } from "./shapes.ts";
 
@@ -103,48 +102,40 @@ const report = z
 const day = (description: string) =>
   z.string().optional().meta({ description, format: "date", example: "2026-01-31" });
 
-async function read(
-  deps: Deps,
-  projectId: string,
-  asked: { from?: string | undefined; to?: string | undefined },
-) {
-  const window = trunkWindow(asked, new Date());
-  if ("wrong" in window) {
-    const { wrong, message } = window;
-    throw invalid(message, [{ path: `query.${wrong}`, message }]);
-  }
-  const { from, to, begin, end } = window;
-  const { delivered, promised, refusals, releases, landings } = await readTrunkReport(deps.db, {
-    projectId,
-    begin,
-    end,
-  });
-  const numbers = {
-    landed: landings.length,
-    owed: promised.length,
-    refusals,
-    reverts: landings.filter(({ reverts }) => reverts !== null).length,
-    leadTimeDays: median(delivered.map(({ leadTimeDays }) => leadTimeDays)),
-  };
-  return { from, to, delivered, promised, numbers, releases, landings };
-}
-
-const trunkRoute = readRoute({
-  path: "/v1/trunk",
-  summary: "What was delivered, promised and landed in some days",
-  description:
-    "Joins what Trunkline merged with what the forge says landed. Days are UTC; the window is at most 92 days, `to` included. Nothing is asked of the forge for it: landings are recorded as they are pushed.",
-  tag: "Trunk",
-  query: z.object({
-    from: day("The first day; thirty days before today when left out"),
-    to: day("The last day; today when left out"),
-    projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
+export const trunkRoutes: readonly Route[] = [
+  readRoute({
+    path: "/v1/trunk",
+    summary: "What was delivered, promised and landed in some days",
+    description:
+      "Joins what Trunkline merged with what the forge says landed. Days are UTC; the window is at most 92 days, `to` included. Nothing is asked of the forge for it: landings are recorded as they are pushed.",
+    tag: "Trunk",
+    query: z.object({
+      from: day("The first day; thirty days before today when left out"),
+      to: day("The last day; today when left out"),
+      ...projectQuery.shape,
+    }),
+    responses: { 200: { description: "The trunk report", schema: report } },
+    handle: async (deps, { board, query }) => {
+      const { id: projectId } = await projectOf(deps.db, board.workspaceId, query.projectId);
+      const window = trunkWindow(query, new Date());
+      if ("wrong" in window) {
+        const { wrong, message } = window;
+        throw invalid(message, [{ path: `query.${wrong}`, message }]);
+      }
+      const { from, to, begin, end } = window;
+      const { delivered, promised, refusals, releases, landings } = await readTrunkReport(deps.db, {
+        projectId,
+        begin,
+        end,
+      });
+      const numbers = {
+        landed: landings.length,
+        owed: promised.length,
+        refusals,
+        reverts: landings.filter(({ reverts }) => reverts !== null).length,
+        leadTimeDays: median(delivered.map(({ leadTimeDays }) => leadTimeDays)),
+      };
+      return { from, to, delivered, promised, numbers, releases, landings };
+    },
   }),
-  responses: { 200: { description: "The trunk report", schema: report } },
-  handle: async (deps, { board, query }) => {
-    const project = await projectOf(deps.db, board.workspaceId, query.projectId);
-    return read(deps, project.id, query);
-  },
-});
-
-export const trunkRoutes: readonly Route[] = [trunkRoute];
+];

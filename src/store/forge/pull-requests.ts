@@ -207,22 +207,3 @@ const IS_REOPENED = "(p.state = 'closed' and excluded.state in ('draft', 'open')
 export async function removeProposal(db: Db, repositoryId: string, number: number): Promise<void> {
   await db("proposals").where({ repository_id: repositoryId, number }).delete();
 }
-
-interface ProposedCard {
-  readonly cardId: string;
-  readonly workspaceId: string;
-}
-
-/** The card whose branch this pull request targets, or null. */
-export async function findProposedCard(
-  db: Db,
-  repositoryId: string,
-  number: number,
-): Promise<ProposedCard | null> {
-  return firstRow<ProposedCard>(
-    db,
-    `select c.id as "cardId", c.workspace_id as "workspaceId" from proposals p join cards c on c.id = p.card_id
-      where p.repository_id = :repositoryId and p.number = :number and c.deleted_at is null`,
-    { repositoryId, number },
-  );
-}

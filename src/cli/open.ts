@@ -1,0 +1,65 @@
+import { pino } from "pino";
+import { dataDirOf, readConfig } from "../config.ts";
+import { Problem } from "../errors.ts";
+import type { Forge } from "../forge/forge.ts";
+import { createGitHubForge } from "../forge/github/connect-github.ts";
+import { findPostgres } from "../sandbox/postgres/start-postgres.ts";
+import { readForgeFile } from "../sandbox/state-files.ts";
+import { connect, type Db } from "../store/db/connect.ts";
+import { printRows, readOptions, type CommandContext, type Options, type Verb } from "./command.ts";
+
+/**
+ * Connects to DATABASE_URL, or to the database of the sandbox that runs on the data directory, and
+ * closes the connection after `work`.
+ */
+export async function withDatabase<T>(
+  context: CommandContext,
+  work: (db: Db, databaseUrl: string) => Promise<T>,
+): Promise<T> {
+  const { env, cwd } = context;
+  const connectionString = env["DATABASE_URL"] || (await findPostgres(dataDirOf(env, cwd)));
+  if (!connectionString) {
+    throw new Problem(
+      "unavailable",
+      "There is no database: set DATABASE_URL, or start the sandbox in this folder and call again beside it.",
+    );
+  }
+  const db = connect({ connectionString, max: 2, onError: () => undefined });
+  try {
+    return await work(db, connectionString);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** A verb that prints rows of the database. `query` checks the options before it connects. */
+export const listVerb =
+  <O extends Options>(
+    options: O,
+    query: (values: ReturnType<typeof readOptions<O>>) => (db: Db) => Promise<readonly object[]>,
+  ): Verb =>
+  async (args, context) => {
+    const values = readOptions(args, options);
+    printRows(context, values, await withDatabase(context, query(values)));
+  };
+
+/** The forge for reads only: the configured App's, or that of the sandbox in this folder. */
+export async function openForge({ env, cwd }: CommandContext): Promise<Forge> {
+  const config = readConfig(env, cwd);
+  const log = pino({ level: "silent" });
+  if (config.mode === "real") {
+    const { apiUrl, app, webhookSecrets } = config;
+    const { id: appId, privateKey } = app;
+    const [webhookSecret = ""] = webhookSecrets;
+    return createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, log });
+  }
+  const file = await readForgeFile(dataDirOf(env, cwd));
+  if (file) {
+    const { apiUrl, appId, privateKey, webhookSecret } = file;
+    return createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, log });
+  }
+  throw new Problem(
+    "unavailable",
+    "There is no forge to ask who that is: set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET as for the service, or call beside a running sandbox.",
+  );
+}

@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { requireFound } from "../../errors.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { BoardRole } from "../../store/tenancy/credentials.ts";
+import { id } from "../validate.ts";
+
+/** The query of a route about one project of the board. */
+export const projectQuery = z.object({
+  projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
+});
+
+/** Finds on the board what a path parameter names by its id, or throws `not_found`. */
+export const byId =
+  <Name extends string, Found>(
+    name: Name,
+    find: (db: Db, workspaceId: string, id: string) => Promise<Found | null>,
+    what: string,
+  ) =>
+  async (db: Db, board: BoardRole, params: Readonly<Record<Name, string>>): Promise<Found> =>
+    requireFound(await find(db, board.workspaceId, params[name]), what);
