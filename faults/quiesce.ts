@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { RECONCILE } from "../src/actions/reconcile-later.ts";
+import { RECONCILE } from "../src/actions/reconcile/reconcile-later.ts";
 import { repairSoon } from "../src/jobs/tasks.ts";
 import { rows, type Db } from "../src/store/db/connect.ts";
 import { isHeld } from "../src/store/ops/instances.ts";

@@ -56,7 +56,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });
-  const { syncInstallations } = await import("./actions/sync-installation.ts");
+  const { syncInstallations } = await import("./actions/installations/sync-installation.ts");
   await syncInstallations(service.deps).catch((error: unknown) => {
     log.error({ err: error }, "the forge's installations could not be read; they are tried again every hour");
   });

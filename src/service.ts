@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Deps } from "./actions/deps.ts";
-import { heedRefusal } from "./actions/heed-refusal.ts";
+import { heedRefusal } from "./actions/installations/heed-refusal.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";

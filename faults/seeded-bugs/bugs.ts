@@ -53,7 +53,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     breaks: "I4",
     edits: [
       {
-        file: "actions/settle-move.js",
+        file: "actions/moves/settle-move.js",
         find: `await end("refused", null);`,
         replace: `await end("refused", null); await enterStage(trx, { card, stage }, 0, move.actorId);`,
       },

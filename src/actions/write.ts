@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { busy } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
-import type { CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Trx } from "../store/db/connect.ts";
+import { allInOrder, beginTransaction } from "../store/db/transaction.ts";
 import {
   claimKey,
   releaseKey,
@@ -11,9 +12,8 @@ import {
   type HeldKey,
   type StoredAnswer,
 } from "../store/ops/idempotency.ts";
-import { allInOrder, beginTransaction } from "../store/db/transaction.ts";
+import type { CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Deps } from "./deps.ts";
-import { releaseWithRetry } from "./release-with-retry.ts";
 
 /** Who makes a request, and on which board. */
 export interface Caller {
@@ -119,5 +119,37 @@ export class Write implements Caller {
   async abandon(): Promise<void> {
     if (!this.#isCommitted) return this.trx.rollback();
     await releaseWithRetry(this.#log, "an idempotency key", () => releaseKey(this.#deps.db, this.#held));
+  }
+}
+
+/** Pauses between attempts, in milliseconds; the last one repeats. */
+const PAUSES_MS = [250, 1_000, 4_000, 15_000, 30_000] as const;
+
+/**
+ * Releases something this process holds. If the database cannot be reached, it tries again in the background until it succeeds or
+ * the process ends, because nobody else may take what a live process holds. Never throws. `what` names it in the log.
+ */
+export async function releaseWithRetry(
+  log: Logger,
+  what: string,
+  release: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await release();
+  } catch (error) {
+    log.warn({ err: error }, `${what} could not be released yet`);
+    void retry(log, what, release);
+  }
+}
+
+async function retry(log: Logger, what: string, release: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    await sleep(PAUSES_MS[tries] ?? 30_000, undefined, { ref: false });
+    try {
+      await release();
+      return;
+    } catch (error) {
+      log.debug({ err: error }, `${what} could still not be released`);
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { createWorkspace } from "../actions/boards/workspaces.ts";
-import { addMember, registerAgent } from "../actions/forge-accounts.ts";
+import { addMember, registerAgent } from "../actions/installations/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { ROLES } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";

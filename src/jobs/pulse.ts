@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/releases/release-action.ts";
-import { RESUME_ORPHANED_MOVES } from "../actions/resume-move.ts";
+import { RESUME_ORPHANED_MOVES } from "../actions/moves/resume-move.ts";
 import {
   freeJobs,
   heartbeat,

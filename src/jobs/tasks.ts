@@ -5,29 +5,29 @@ import {
   bringBackHotfix,
   LOOK_AFTER_HOTFIXES,
   lookAfterHotfixes,
-} from "../actions/bring-back-hotfix.ts";
-import { CATCH_UP_CARD, catchUpCard } from "../actions/catch-up-card.ts";
+} from "../actions/releases/bring-back-hotfix.ts";
+import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
 import type { Deps } from "../actions/deps.ts";
-import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/follow-trunk.ts";
-import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/heed-refusal.ts";
+import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
+import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/installations/heed-refusal.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
-import { RECONCILE } from "../actions/reconcile-later.ts";
-import { reconcile } from "../actions/reconcile.ts";
+import { RECONCILE } from "../actions/reconcile/reconcile-later.ts";
+import { reconcile } from "../actions/reconcile/reconcile.ts";
 import {
   RESUME_ORPHANED_MOVES,
   RESUME_QUEUED_MOVE,
   resumeOrphanedMoves,
   resumeQueuedMove,
-} from "../actions/resume-move.ts";
+} from "../actions/moves/resume-move.ts";
 import { RESUME_RELEASE_ACTION } from "../actions/releases/release-action.ts";
 import { resumeAction } from "../actions/releases/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
 import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/releases/pick-card.ts";
-import { syncInstallations } from "../actions/sync-installation.ts";
+import { syncInstallations } from "../actions/installations/sync-installation.ts";
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
 import { dropOldBoardChanges } from "../store/cards/ready-boards.ts";
 import { dropOldPlaceChanges } from "../store/cards/placing.ts";
-import { RECHECK_BLOCKED, recheckBlocked } from "../actions/recheck-blocked.ts";
+import { RECHECK_BLOCKED, recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
 import type { Db } from "../store/db/connect.ts";
 import {
   dropDeadInstances,

@@ -1,6 +1,6 @@
 import { isSecret, parseCredentialKey } from "../actions/credentials/credential-key.ts";
 import { issueCredential } from "../actions/credentials/credentials.ts";
-import { syncInstallations } from "../actions/sync-installation.ts";
+import { syncInstallations } from "../actions/installations/sync-installation.ts";
 import type { RunningService } from "../service.ts";
 import type { Db } from "../store/db/connect.ts";
 import { findCredential } from "../store/tenancy/credentials.ts";

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
-import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
+import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { itemsOf } from "../support/inbox.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/open-card.ts";

@@ -1,7 +1,7 @@
 /** What only the forge's answer to an order told: it stands beside what a look shows, and is gone once its cause is. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { followTrunks } from "../../src/actions/follow-trunk.ts";
-import { syncInstallations } from "../../src/actions/sync-installation.ts";
+import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { changeRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
 import { acceptPermissions, setGranted } from "../../src/sandbox/forge/acts/change-installation.ts";
 import { enqueuePullRequest } from "../../src/sandbox/forge/acts/merge-queue.ts";

@@ -3,7 +3,7 @@ import {
   BRING_BACK_HOTFIX,
   bringBackHotfix,
   lookAfterHotfixes,
-} from "../../src/actions/bring-back-hotfix.ts";
+} from "../../src/actions/releases/bring-back-hotfix.ts";
 import { recordIntent } from "../../src/store/ops/intents.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { RESUME_QUEUED_MOVE, resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
+import { RESUME_QUEUED_MOVE, resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/deliveries.ts";

@@ -1,6 +1,6 @@
 /** A pull request that somebody closes before it was looked for, nobody having heard of its opening, or before reads show it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { CATCH_UP_CARD } from "../../src/actions/catch-up-card.ts";
+import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { eventually, type ApiCard } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { bringForward } from "../support/put-off.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
+import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { lose } from "../support/repairing.ts";

@@ -1,6 +1,6 @@
 /** Cards refused for want of a branch that they start from or merge into, once it is there: told by a webhook, or found by repair. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { followTrunks } from "../../src/actions/follow-trunk.ts";
+import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";
 import { putFlow, readFlow } from "../support/flows.ts";

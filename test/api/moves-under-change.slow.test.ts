@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
-import { syncInstallation } from "../../src/actions/sync-installation.ts";
+import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import { acceptPermissions } from "../../src/sandbox/forge/acts/change-installation.ts";
 import { insertOperation } from "../../src/store/ops/operations.ts";
 import { placeCard } from "../../src/store/cards/placing.ts";

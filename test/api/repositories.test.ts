@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { syncInstallations } from "../../src/actions/sync-installation.ts";
+import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { eventually } from "../support/api.ts";
 import { during } from "../support/during.ts";
 import {

@@ -1,7 +1,7 @@
 /** The landings of a history made by people with git, against what git alone says of it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
-import { followTrunk, followTrunks } from "../../src/actions/follow-trunk.ts";
+import { followTrunk, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import type { Deps } from "../../src/actions/deps.ts";
 import { eventually } from "../support/api.ts";
 import type { Clone } from "../support/git.ts";

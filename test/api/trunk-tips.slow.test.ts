@@ -1,6 +1,6 @@
 /** Where a card's branch is cut, and a release's: at the commit that pushes have told its trunk is at, or where the forge shows it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { followTrunks } from "../../src/actions/follow-trunk.ts";
+import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { changeRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
 import { callsOf } from "../support/count-calls.ts";
 import { settled } from "../support/database-content.ts";

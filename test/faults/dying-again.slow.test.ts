@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
+import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
 import type { Db } from "../../src/store/db/connect.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";

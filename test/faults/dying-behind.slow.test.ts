@@ -1,7 +1,7 @@
 /** Deliveries are taken several at once; what a process died with is found among them. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { MAX_DEATHS } from "../../src/actions/resume-move.ts";
+import { MAX_DEATHS } from "../../src/actions/moves/resume-move.ts";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { workLanesSoon } from "../../src/store/forge/lanes.ts";
 import { allWorkedIn, cardWithStatuses } from "../support/deliveries.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createLog } from "../../src/log.ts";
-import { resumeOrphanedMoves } from "../../src/actions/resume-move.ts";
+import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { RECONCILE } from "../../src/actions/reconcile-later.ts";
+import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, type TimelineEvent } from "../support/api.ts";

@@ -1,4 +1,4 @@
-import { reconcile } from "../../src/actions/reconcile.ts";
+import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import type { TimelineEvent } from "./api.ts";
 import { allWorked } from "./deliveries.ts";
 import type { TestBoard, TestWorld } from "./world.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueCredential } from "../../src/actions/credentials/credentials.ts";
-import { syncInstallation } from "../../src/actions/sync-installation.ts";
+import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import type { CallLimits } from "../../src/http/gate.ts";
 import type { Patience } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";

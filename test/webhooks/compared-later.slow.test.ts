@@ -1,9 +1,9 @@
 /** A comparison that was asked for while an account could not be asked is made up for, and nobody has to ask for it again. */
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
-import { RECONCILE } from "../../src/actions/reconcile-later.ts";
+import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { repairSoon } from "../../src/jobs/tasks.ts";
-import { FOLLOW_TRUNKS, followTrunks } from "../../src/actions/follow-trunk.ts";
-import { heedRefusal, LOOK_AT_REFUSED } from "../../src/actions/heed-refusal.ts";
+import { FOLLOW_TRUNKS, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { heedRefusal, LOOK_AT_REFUSED } from "../../src/actions/installations/heed-refusal.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";

@@ -1,6 +1,6 @@
 /** What was found by comparing with the forge and what webhooks tell late is one thing, told once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { reconcile } from "../../src/actions/reconcile.ts";
+import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { commentsOf } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";

@@ -1,7 +1,7 @@
 /** Where the App may work: installed, suspended, renamed, handed on. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { follow, syncInstallation } from "../../src/actions/sync-installation.ts";
-import { syncInstallations } from "../../src/actions/sync-installation.ts";
+import { follow, syncInstallation } from "../../src/actions/installations/sync-installation.ts";
+import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import {
   acceptPermissions,
   install,

@@ -1,6 +1,6 @@
 /** What neither a webhook nor the forge's log told of is found by comparing. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { reconcile } from "../../src/actions/reconcile.ts";
+import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
 import { commentsOf, editComment, forgeComments, writeComment } from "../support/comments.ts";
 import { openCard } from "../support/open-card.ts";

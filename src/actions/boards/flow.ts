@@ -21,8 +21,8 @@ import {
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
-import { followNewTrunksSoon } from "../follow-trunk.ts";
-import { recheckSoon } from "../recheck-blocked.ts";
+import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
+import { recheckSoon } from "../reconcile/recheck-blocked.ts";
 import type { Write } from "../write.ts";
 
 /**

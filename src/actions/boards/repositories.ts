@@ -11,9 +11,9 @@ import {
   type Repository,
 } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { followNewTrunksSoon } from "../follow-trunk.ts";
-import { recheckIfBlocked } from "../recheck-blocked.ts";
-import { unlinked } from "../relink-card.ts";
+import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
+import { unlinked } from "../cards/relink-card.ts";
 import type { Write } from "../write.ts";
 import { requireNoReleaseBranches } from "./projects.ts";
 

@@ -16,8 +16,8 @@ import {
 import { recordEvents, type Actor } from "../../store/events/timeline.ts";
 import { markedComment, tellableBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
-import { isAgentOn, isOurBot } from "../forge-accounts.ts";
-import { recheckIfBlocked } from "../recheck-blocked.ts";
+import { isAgentOn, isOurBot } from "../installations/forge-accounts.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
 import { recordGiveUp } from "./give-up.ts";
 import type { EventContext } from "./handle-event.ts";
 import { transaction } from "../../store/db/transaction.ts";

@@ -3,8 +3,8 @@ import type { Commented, PullRequestEvent } from "../../forge/events.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { Conversation } from "../../store/events/conversations.ts";
 import { recordEvents, type Actor, type NewEvent } from "../../store/events/timeline.ts";
-import { isAgentOn } from "../forge-accounts.ts";
-import { deedKey } from "../record-deeds.ts";
+import { isAgentOn } from "../installations/forge-accounts.ts";
+import { deedKey } from "../moves/record-deeds.ts";
 
 /** Where an agent worked. */
 type Work = Omit<Conversation, "prNumber">;

@@ -11,9 +11,9 @@ import {
 } from "../../store/forge/repositories.ts";
 import type { Actor } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor } from "../forge-accounts.ts";
-import { notePushedTip } from "../follow-trunk.ts";
-import { handleRepositoryChange, syncInstallation } from "../sync-installation.ts";
+import { forgeActor } from "../installations/forge-accounts.ts";
+import { notePushedTip } from "../reconcile/follow-trunk.ts";
+import { handleRepositoryChange, syncInstallation } from "../installations/sync-installation.ts";
 import { handleChecks } from "./checks.ts";
 import { handleComment, handleReview } from "./conversation.ts";
 import { handleProposal } from "./proposal.ts";

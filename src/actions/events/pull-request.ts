@@ -20,12 +20,12 @@ import { noteLacking, type Repository } from "../../store/forge/repositories.ts"
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { replayDeferredSoon } from "../../store/forge/lanes.ts";
 import { recordEvents, wasFoundSince, type EventKind } from "../../store/events/timeline.ts";
-import { bringBackSoon } from "../bring-back-hotfix.ts";
+import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor, isOurBot } from "../forge-accounts.ts";
-import { recheckIfBlocked } from "../recheck-blocked.ts";
-import { deedKey, intentKey } from "../record-deeds.ts";
-import { resumeQueuedSoon } from "../resume-move.ts";
+import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
+import { deedKey, intentKey } from "../moves/record-deeds.ts";
+import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { notePullRequestTurn } from "./conversation.ts";
 import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./handle-event.ts";

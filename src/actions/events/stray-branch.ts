@@ -8,7 +8,7 @@ import { branchKey, forgetInboxItems, hasInboxItem, putInboxItem } from "../../s
 import { findBranchNaming } from "../../store/cards/projects.ts";
 import { findRepository, type Repository } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
-import { isOurBot } from "../forge-accounts.ts";
+import { isOurBot } from "../installations/forge-accounts.ts";
 
 export const SUGGEST_BRANCH = "suggest-branch";
 

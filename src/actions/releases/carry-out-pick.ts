@@ -14,7 +14,7 @@ import {
 } from "../../store/releases/release-branches.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { bringBackSoon } from "../bring-back-hotfix.ts";
+import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
 import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import {

@@ -14,7 +14,7 @@ import {
 import { freezeScope, unfreezeScope, type ReleaseHead } from "../../store/releases/releases.ts";
 import { listProjectRepositories, type Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
-import { cutBranch } from "../cut-branch.ts";
+import { cutBranch } from "../moves/card-branch.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import {

@@ -14,11 +14,11 @@ import {
 } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../begin-move.ts";
-import { carryOutMove } from "../carry-out-move.ts";
+import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../moves/begin-move.ts";
+import { carryOutMove } from "../moves/carry-out-move.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "../look-at-card.ts";
-import { settleMove, type SettledMove } from "../settle-move.ts";
+import type { Transition } from "../moves/look-at-card.ts";
+import { settleMove, type SettledMove } from "../moves/settle-move.ts";
 import { requireOurs, underWay, type RunningAction } from "./release-action.ts";
 
 /** How often a card that somebody else is moving is tried, and the pause before each try. */

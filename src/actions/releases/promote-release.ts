@@ -12,8 +12,7 @@ import { transaction } from "../../store/db/transaction.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import { promoteCards } from "./promote-cards.ts";
-import { releaseWithRetry } from "../release-with-retry.ts";
-import type { Caller, Write } from "../write.ts";
+import { releaseWithRetry, type Caller, type Write } from "../write.ts";
 import {
   beginReleaseAction,
   commitAction,

@@ -26,8 +26,7 @@ import {
 } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { releaseWithRetry } from "../release-with-retry.ts";
-import type { Write } from "../write.ts";
+import { releaseWithRetry, type Write } from "../write.ts";
 
 /**
  * The current state of a release, held with the project's other open releases until the transaction

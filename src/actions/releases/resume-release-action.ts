@@ -7,7 +7,7 @@ import {
 } from "../../store/releases/release-actions.ts";
 import { findRelease } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
-import { MAX_DEATHS } from "../resume-move.ts";
+import { MAX_DEATHS } from "../moves/resume-move.ts";
 import { carryOutPick } from "./carry-out-pick.ts";
 import { carryOutComplete } from "./complete-release.ts";
 import { carryOutFreeze, carryOutUnfreeze } from "./freeze.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { createCard } from "../../actions/create-card.ts";
-import { deleteCard } from "../../actions/delete-card.ts";
-import { moveCard } from "../../actions/move-card.ts";
-import { updateCard } from "../../actions/update-card.ts";
+import { createCard } from "../../actions/cards/create-card.ts";
+import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
+import { moveCard } from "../../actions/moves/move-card.ts";
 import { readCardJson } from "../../store/cards/cards.ts";
 import { EVENT_KINDS, listTimeline } from "../../store/events/timeline.ts";
 import { cardOf, cardParams, noCard, projectOf } from "../resolve.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { adoptBranch } from "../../actions/adopt-branch.ts";
+import { adoptBranch } from "../../actions/moves/adopt-branch.ts";
 import { noInboxItem, putAwayInboxItem } from "../../actions/boards/put-away-inbox-item.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CERTAINTIES, previewMove, STEP_ACTIONS } from "../../actions/preview-move.ts";
+import { CERTAINTIES, previewMove, STEP_ACTIONS } from "../../actions/moves/preview-move.ts";
 import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";

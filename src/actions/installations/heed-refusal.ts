@@ -1,11 +1,11 @@
-import type { BlockedReason } from "../flow/blocked.ts";
-import { isAboutConnection } from "../flow/connection.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
-import type { Db } from "../store/db/connect.ts";
-import { isInstallationRefused, markInstallationRefused } from "../store/forge/installations.ts";
-import { addJob } from "../store/db/jobs.ts";
-import { listLinks } from "../store/cards/links.ts";
-import type { Deps } from "./deps.ts";
+import type { BlockedReason } from "../../flow/blocked.ts";
+import { isAboutConnection } from "../../flow/connection.ts";
+import { ForgeUnavailable } from "../../forge/forge.ts";
+import { listLinks } from "../../store/cards/links.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { isInstallationRefused, markInstallationRefused } from "../../store/forge/installations.ts";
+import type { Deps } from "../deps.ts";
 import { syncInstallation } from "./sync-installation.ts";
 
 export const LOOK_AT_REFUSED = "look-at-refused-installation";

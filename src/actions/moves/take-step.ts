@@ -1,8 +1,10 @@
-import { branchNameFor } from "../flow/branch-name.ts";
-import { pullRequestClosed } from "../flow/in-the-way.ts";
-import type { MoveStep } from "../flow/move.ts";
-import type { Refusal } from "../flow/refusal.ts";
-import type { RepositoryRef } from "../forge/forge.ts";
+import { branchNameFor } from "../../flow/branch-name.ts";
+import { pullRequestClosed } from "../../flow/in-the-way.ts";
+import type { MoveStep } from "../../flow/move.ts";
+import type { Refusal } from "../../flow/refusal.ts";
+import type { RepositoryRef } from "../../forge/forge.ts";
+import type { Link } from "../../store/cards/links.ts";
+import { isHeardOf } from "../../store/forge/pull-requests.ts";
 import {
   findUnheardCut,
   recordCutIntent,
@@ -10,12 +12,10 @@ import {
   withdrawIntent,
   type Intent,
   type RecordedIntent,
-} from "../store/ops/intents.ts";
-import type { Link } from "../store/cards/links.ts";
-import { isHeardOf } from "../store/forge/pull-requests.ts";
+} from "../../store/ops/intents.ts";
+import type { Deps } from "../deps.ts";
 import { beingMoved } from "./begin-move.ts";
-import { cutBranch } from "./cut-branch.ts";
-import type { Deps } from "./deps.ts";
+import { cutBranch, takeUpBranch } from "./card-branch.ts";
 import type { Transition } from "./look-at-card.ts";
 import {
   recordBranchCut,
@@ -24,7 +24,6 @@ import {
   recordReady,
   type DeedContext,
 } from "./record-deeds.ts";
-import { takeUpBranch } from "./take-up-branch.ts";
 
 /** For whom a step is taken, and under which operation; without one it is Trunkline catching up with what a stage asks. */
 export interface StepContext extends Transition, DeedContext {

@@ -1,20 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem } from "../errors.ts";
-import { blockedReason, type BlockedReason } from "../flow/blocked.ts";
-import type { Landed, MoveStep } from "../flow/move.ts";
-import { queueRejected } from "../flow/refusal.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
-import { findIntent, acceptMerge, withdrawIntent } from "../store/ops/intents.ts";
-import { listLinks, type Link } from "../store/cards/links.ts";
-import { listPromotions, type Promotion } from "../store/ops/operations.ts";
+import { Problem } from "../../errors.ts";
+import { blockedReason, type BlockedReason } from "../../flow/blocked.ts";
+import type { Landed, MoveStep } from "../../flow/move.ts";
+import { queueRejected } from "../../flow/refusal.ts";
+import { ForgeUnavailable } from "../../forge/forge.ts";
+import { listLinks, type Link } from "../../store/cards/links.ts";
+import { findIntent, acceptMerge, withdrawIntent } from "../../store/ops/intents.ts";
+import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { nameConflicts } from "../reconcile/recheck-blocked.ts";
 import type { HeldMove } from "./begin-move.ts";
-import type { Deps } from "./deps.ts";
-import { lookOnTheWay, lookUntilDecided, type Transition, type Look } from "./look-at-card.ts";
-import { lookFromHere } from "./look-from-here.ts";
-import { nameConflicts } from "./name-conflicts.ts";
-import { recordEarlierDeeds } from "./record-earlier-deeds.ts";
-import { isInQueue, listLeftQueue } from "./queued-merges.ts";
-import { intentKey, recordMerged } from "./record-deeds.ts";
+import {
+  lookOnTheWay,
+  lookUntilDecided,
+  lookFromHere,
+  isInQueue,
+  listLeftQueue,
+  type Transition,
+  type Look,
+} from "./look-at-card.ts";
+import { recordEarlierDeeds, intentKey, recordMerged } from "./record-deeds.ts";
 import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
 
 /** What a move has merged, and what was in the targets of its merges without that. */

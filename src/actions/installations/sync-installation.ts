@@ -1,9 +1,13 @@
-import { slugOf } from "../flow/branch-name.ts";
-import { DEFAULT_FLOW } from "../flow/flow.ts";
-import type { RepositoryChanged } from "../forge/events.ts";
-import type { ForgeInstallation } from "../forge/forge.ts";
-import { listBlockedCards } from "../store/cards/blocked-cards.ts";
-import type { Trx } from "../store/db/connect.ts";
+import { slugOf } from "../../flow/branch-name.ts";
+import { DEFAULT_FLOW } from "../../flow/flow.ts";
+import type { RepositoryChanged } from "../../forge/events.ts";
+import type { ForgeInstallation } from "../../forge/forge.ts";
+import { listBlockedCards } from "../../store/cards/blocked-cards.ts";
+import { holdLinkedCards, removeLinks } from "../../store/cards/links.ts";
+import { insertProject, listProjectsWithFlow } from "../../store/cards/projects.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import {
   clockOf,
   forgetInstallation,
@@ -11,26 +15,22 @@ import {
   saveGrantedRepositories,
   saveInstallation,
   takeFromOthers,
-} from "../store/forge/installations.ts";
-import { holdLinkedCards, removeLinks } from "../store/cards/links.ts";
-import { insertProject, listProjectsWithFlow } from "../store/cards/projects.ts";
+} from "../../store/forge/installations.ts";
 import {
   findRepositoryByForgeId,
   listProjectRepositories,
   setLinkedByDefault,
-} from "../store/forge/repositories.ts";
-import { takeOwedComparison } from "../store/ops/reconciling.ts";
-import { recordEvents } from "../store/events/timeline.ts";
-import { doubtTips } from "../store/forge/trunks.ts";
-import { insertWorkspace, listWorkspacesOfOrganization } from "../store/tenancy/workspaces.ts";
-import type { Deps } from "./deps.ts";
-import { followTrunksLater } from "./follow-trunk.ts";
+} from "../../store/forge/repositories.ts";
+import { doubtTips } from "../../store/forge/trunks.ts";
+import { takeOwedComparison } from "../../store/ops/reconciling.ts";
+import { insertWorkspace, listWorkspacesOfOrganization } from "../../store/tenancy/workspaces.ts";
+import { freshFlow } from "../boards/projects.ts";
+import { unlinked } from "../cards/relink-card.ts";
+import type { Deps } from "../deps.ts";
+import { followTrunksLater } from "../reconcile/follow-trunk.ts";
+import { recheckForbidden, recheckIfBlocked, recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { reconcileLater } from "../reconcile/reconcile-later.ts";
 import { forgeActor } from "./forge-accounts.ts";
-import { freshFlow } from "./boards/projects.ts";
-import { recheckForbidden, recheckIfBlocked, recheckSoon } from "./recheck-blocked.ts";
-import { reconcileLater } from "./reconcile-later.ts";
-import { unlinked } from "./relink-card.ts";
-import { transaction } from "../store/db/transaction.ts";
 
 /** Makes one account's organization, board and repositories follow its installation on the forge. */
 export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {

@@ -1,17 +1,16 @@
-import { mergesAfter, ruleAsks, stageOf } from "../flow/flow.ts";
-import { findCardById, type CardHead } from "../store/cards/cards.ts";
-import { addJob } from "../store/db/jobs.ts";
-import { setHeadSha } from "../store/forge/branches.ts";
-import { listLinks } from "../store/cards/links.ts";
-import { findOpenOperation, lastMoverOf } from "../store/ops/operations.ts";
-import { findProject, type Project } from "../store/cards/projects.ts";
-import { lastActorOf } from "../store/events/timeline.ts";
-import type { Db } from "../store/db/connect.ts";
-import type { Deps } from "./deps.ts";
-import { lookAtCard, type Transition } from "./look-at-card.ts";
-import { lookAtWhatWasHeard } from "./look-from-here.ts";
-import { takeStep } from "./take-step.ts";
-import { takeUpBranch } from "./take-up-branch.ts";
+import { mergesAfter, ruleAsks, stageOf } from "../../flow/flow.ts";
+import { findCardById, type CardHead } from "../../store/cards/cards.ts";
+import { listLinks } from "../../store/cards/links.ts";
+import { findProject, type Project } from "../../store/cards/projects.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { lastActorOf } from "../../store/events/timeline.ts";
+import { setHeadSha } from "../../store/forge/branches.ts";
+import { findOpenOperation, lastMoverOf } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { takeUpBranch } from "../moves/card-branch.ts";
+import { lookAtCard, lookAtWhatWasHeard, type Transition } from "../moves/look-at-card.ts";
+import { takeStep } from "../moves/take-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
 

@@ -1,30 +1,30 @@
-import { busy, conflict, invalid, notFound, type Problem } from "../errors.ts";
-import { targetOf } from "../flow/flow.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
-import { clockOf } from "../store/forge/installations.ts";
-import { findCard, findCardById, lockCard, type CardHead } from "../store/cards/cards.ts";
-import type { Db, Trx } from "../store/db/connect.ts";
-import type { InboxItem } from "../store/inbox/list-inbox.ts";
+import { busy, conflict, invalid, notFound, type Problem } from "../../errors.ts";
+import { targetOf } from "../../flow/flow.ts";
+import { ForgeUnavailable } from "../../forge/forge.ts";
+import { findCard, findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
+import { insertLinks, listLinks } from "../../store/cards/links.ts";
+import { findProject } from "../../store/cards/projects.ts";
+import type { Db, Trx } from "../../store/db/connect.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import { clockOf } from "../../store/forge/installations.ts";
+import { findRepository, type Repository } from "../../store/forge/repositories.ts";
+import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import {
   branchKey,
   findSuggestion,
   forgetInboxItems,
   holdInboxItem,
   type Suggestion,
-} from "../store/inbox/stored-items.ts";
-import { insertLinks, listLinks } from "../store/cards/links.ts";
-import { findOpenOperation } from "../store/ops/operations.ts";
-import { findProject } from "../store/cards/projects.ts";
-import { findRepository, type Repository } from "../store/forge/repositories.ts";
-import { recordEvents } from "../store/events/timeline.ts";
-import type { StoredAnswer } from "../store/ops/idempotency.ts";
-import type { Caller, Write } from "./write.ts";
-import { catchUpSoon } from "./catch-up-card.ts";
-import type { Deps } from "./deps.ts";
-import { noInboxItem } from "./boards/put-away-inbox-item.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
-import { takeOverBranch, type SeenBranch } from "./take-over-branch.ts";
-import { transaction } from "../store/db/transaction.ts";
+} from "../../store/inbox/stored-items.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { findOpenOperation } from "../../store/ops/operations.ts";
+import { noInboxItem } from "../boards/put-away-inbox-item.ts";
+import type { Deps } from "../deps.ts";
+import { catchUpSoon } from "../reconcile/catch-up-card.ts";
+import { recheckSoon } from "../reconcile/recheck-blocked.ts";
+import type { Caller, Write } from "../write.ts";
+import { takeOverBranch, type SeenBranch } from "./card-branch.ts";
 
 /** A suggested branch as the forge shows it now. */
 type SuggestedBranch = SeenBranch & { readonly repository: Repository };

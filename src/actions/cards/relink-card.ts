@@ -1,13 +1,13 @@
-import { busy, conflict, invalid } from "../errors.ts";
-import type { CardHead } from "../store/cards/cards.ts";
-import type { Trx } from "../store/db/connect.ts";
-import { insertLinks, listLinks, removeLinks, type Link } from "../store/cards/links.ts";
-import { findOpenOperation } from "../store/ops/operations.ts";
-import { listProjectRepositories } from "../store/forge/repositories.ts";
-import { recordEvents, type NewEvent } from "../store/events/timeline.ts";
-import { catchUpSoon } from "./catch-up-card.ts";
-import type { Caller } from "./write.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { busy, conflict, invalid } from "../../errors.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import { insertLinks, listLinks, removeLinks, type Link } from "../../store/cards/links.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
+import { listProjectRepositories } from "../../store/forge/repositories.ts";
+import { findOpenOperation } from "../../store/ops/operations.ts";
+import { catchUpSoon } from "../reconcile/catch-up-card.ts";
+import { recheckSoon } from "../reconcile/recheck-blocked.ts";
+import type { Caller } from "../write.ts";
 
 /**
  * Makes these the repositories a card is linked to, all of them and no others; true where that changed anything. A card that stands in a stage

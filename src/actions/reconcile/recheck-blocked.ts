@@ -1,21 +1,20 @@
-import type { Blocked, BlockedReason } from "../flow/blocked.ts";
-import { stageOf } from "../flow/flow.ts";
-import { areSame, stillInTheWay, type LaterLook } from "../flow/still-blocked.ts";
+import type { Blocked, BlockedReason } from "../../flow/blocked.ts";
+import { stageOf } from "../../flow/flow.ts";
+import { areSame, stillInTheWay, type LaterLook } from "../../flow/still-blocked.ts";
 import {
   listCardsLacking,
   listForbiddenCards,
   mayBeBlocked,
   setBlocked,
-} from "../store/cards/blocked-cards.ts";
-import { findCardById, lockCard } from "../store/cards/cards.ts";
-import type { Db, Trx } from "../store/db/connect.ts";
-import { addJob } from "../store/db/jobs.ts";
-import { findOpenOperation } from "../store/ops/operations.ts";
-import { findProject, type Project } from "../store/cards/projects.ts";
-import type { Deps } from "./deps.ts";
-import { lookUntilDecided, type Look } from "./look-at-card.ts";
-import { nameConflicts } from "./name-conflicts.ts";
-import { transaction } from "../store/db/transaction.ts";
+} from "../../store/cards/blocked-cards.ts";
+import { findCardById, lockCard } from "../../store/cards/cards.ts";
+import { findProject, type Project } from "../../store/cards/projects.ts";
+import type { Db, Trx } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { findOpenOperation } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { lookUntilDecided, type Look } from "../moves/look-at-card.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
@@ -117,4 +116,30 @@ async function changeBlocked(
     // Refused again meanwhile: that refusal is newer than what was looked at.
     if (current?.blocked?.at === from.at) await setBlocked(trx, cardId, told(from, left));
   });
+}
+
+/** Adds to the details of each conflict the files changed on both sides, as far as the forge tells. */
+export const nameConflicts = (
+  deps: Deps,
+  look: Look,
+  reasons: readonly BlockedReason[],
+): Promise<BlockedReason[]> =>
+  Promise.all(
+    reasons.map(async (reason) =>
+      reason.reason === "conflicts"
+        ? { ...reason, details: { ...reason.details, ...(await filesIn(deps, look, reason.repository)) } }
+        : reason,
+    ),
+  );
+
+async function filesIn(
+  deps: Deps,
+  { links, repositories }: Look,
+  fullName: string,
+): Promise<{ files?: readonly string[] }> {
+  const ref = links.find(({ repository }) => repository.fullName === fullName)?.repository.ref;
+  const facts = repositories.find((repository) => repository.fullName === fullName)?.facts;
+  if (!ref || !facts || "reason" in facts || facts.headSha === null) return {};
+  const files = await deps.forge.changedOnBothSides(ref, facts.target.name, facts.headSha);
+  return files.length === 0 ? {} : { files };
 }

@@ -1,5 +1,5 @@
-import { invalid, type Problem } from "../errors.ts";
-import { backlogOf, stageOf, type Stage } from "../flow/flow.ts";
+import { invalid, type Problem } from "../../errors.ts";
+import { backlogOf, stageOf, type Stage } from "../../flow/flow.ts";
 import {
   findCardOfRequest,
   insertCard,
@@ -7,28 +7,34 @@ import {
   type Card,
   type NewCard,
   type Priority,
-} from "../store/cards/cards.ts";
-import { countColumn, rankAtEnd } from "../store/cards/placing.ts";
-import type { Trx } from "../store/db/connect.ts";
-import type { StoredAnswer } from "../store/ops/idempotency.ts";
-import { setCardLabels } from "../store/cards/labels.ts";
-import { insertLinks } from "../store/cards/links.ts";
-import { LAST_INDEX } from "../store/ops/operations.ts";
-import { lockProject, type Project } from "../store/cards/projects.ts";
-import { listProjectRepositories } from "../store/forge/repositories.ts";
-import { recordEvents } from "../store/events/timeline.ts";
-import { takeCardNumber } from "../store/tenancy/workspaces.ts";
-import { beginMove, lockTransition, orReleaseMove } from "./begin-move.ts";
-import { holdGrouping, type GroupingInput } from "./card-grouping.ts";
-import { holdCardPages, saveCardPages, type CardPagesInput } from "./card-pages.ts";
-import { cardRelations, type RelationInput } from "./card-relations.ts";
-import { carryOutMove } from "./carry-out-move.ts";
-import type { Deps } from "./deps.ts";
+} from "../../store/cards/cards.ts";
+import { setCardLabels } from "../../store/cards/labels.ts";
+import { insertLinks } from "../../store/cards/links.ts";
+import { countColumn, rankAtEnd } from "../../store/cards/placing.ts";
+import { lockProject, type Project } from "../../store/cards/projects.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { allInOrder } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import { listProjectRepositories } from "../../store/forge/repositories.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { LAST_INDEX } from "../../store/ops/operations.ts";
+import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
+import { requireRoleFor } from "../boards/flow.ts";
+import type { Deps } from "../deps.ts";
+import { beginMove, lockTransition, orReleaseMove } from "../moves/begin-move.ts";
+import { carryOutMove } from "../moves/carry-out-move.ts";
+import { settleMove } from "../moves/settle-move.ts";
+import type { Caller, Write } from "../write.ts";
+import {
+  holdGrouping,
+  holdCardPages,
+  saveCardPages,
+  cardRelations,
+  type GroupingInput,
+  type CardPagesInput,
+  type RelationInput,
+} from "./card-relations.ts";
 import { knownRepositories } from "./relink-card.ts";
-import { requireRoleFor } from "./boards/flow.ts";
-import { settleMove } from "./settle-move.ts";
-import type { Caller, Write } from "./write.ts";
-import { allInOrder } from "../store/db/transaction.ts";
 
 export interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title: string;

@@ -1,16 +1,18 @@
-import type { CardHead } from "../store/cards/cards.ts";
-import type { Trx } from "../store/db/connect.ts";
-import { fulfilIntent, type Intent } from "../store/ops/intents.ts";
-import { setBranch, setHeadSha } from "../store/forge/branches.ts";
-import { savePullRequest, type PullRequestRow } from "../store/forge/pull-requests.ts";
-import { addPromotion, isOperationOurs } from "../store/ops/operations.ts";
-import { recordEvents, type EventKind } from "../store/events/timeline.ts";
-import { doubtTip } from "../store/forge/trunks.ts";
-import { replayDeferredSoon } from "../store/forge/lanes.ts";
+import type { PullRequestFacts } from "../../flow/facts.ts";
+import type { RepositoryState } from "../../flow/move.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents, type EventKind } from "../../store/events/timeline.ts";
+import { setBranch, setHeadSha } from "../../store/forge/branches.ts";
+import { replayDeferredSoon } from "../../store/forge/lanes.ts";
+import { savePullRequest, type PullRequestRow } from "../../store/forge/pull-requests.ts";
+import { doubtTip } from "../../store/forge/trunks.ts";
+import { fulfilIntent, findIntent, withdrawIntent, type Intent } from "../../store/ops/intents.ts";
+import { addPromotion, isOperationOurs } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
 import { beingMoved } from "./begin-move.ts";
-import { bringBackSoon } from "./bring-back-hotfix.ts";
-import type { Deps } from "./deps.ts";
-import { transaction } from "../store/db/transaction.ts";
 
 /** For whom a deed of ours was done, and to which card. */
 export interface DeedContext {
@@ -175,4 +177,59 @@ const tell = async (
  */
 async function requireOurs(trx: Trx, { card, operation }: DeedContext): Promise<void> {
   if (operation && !(await isOperationOurs(trx, operation))) throw beingMoved(card);
+}
+
+type Context = DeedContext & { readonly operation: { readonly id: string; readonly attempt: number } };
+
+/**
+ * Records what the forge shows as done, that we meant to do and never knew to be done: the process that did it died before it could say so.
+ */
+export async function recordEarlierDeeds(
+  deps: Deps,
+  context: Context,
+  repositories: readonly RepositoryState[],
+): Promise<void> {
+  for (const repository of repositories) {
+    const { branchName } = repository;
+    if ("reason" in repository.facts || branchName === null) continue;
+    for (const facts of repository.facts.pullRequests) {
+      await recordEarlierDeedsOn(deps, context, { ...repository, branchName }, facts);
+    }
+  }
+}
+
+async function recordEarlierDeedsOn(
+  deps: Deps,
+  context: Context,
+  { repositoryId, fullName, branchName }: RepositoryState & { readonly branchName: string },
+  facts: PullRequestFacts,
+): Promise<void> {
+  const { nodeId, targetBranch, headSha, isDraft } = facts;
+  const pull: DeedPullRequest = {
+    repositoryId,
+    fullName,
+    prNumber: facts.number,
+    nodeId,
+    branchName,
+    targetBranch,
+    headSha,
+  };
+  const opening = {
+    repositoryId,
+    kind: "open_pull_request",
+    subject: `${branchName}:${targetBranch}`,
+  } as const;
+  const opened = await findIntent(deps.db, opening);
+  if (opened && !opened.done && facts.state !== "closed") {
+    await recordOpened(deps, { ...context, actorId: opened.actorId }, opening, { ...pull, isDraft });
+  }
+  const ready = await findIntent(deps.db, intentKey(pull, "mark_ready"));
+  if (ready && !ready.done && !isDraft && facts.state === "open") {
+    await recordReady(deps, { ...context, actorId: ready.actorId }, pull, ready.round);
+  }
+  const merge = await findIntent(deps.db, intentKey(pull, "merge"));
+  if (merge && !merge.done && facts.state === "merged") {
+    if (facts.isMergedByPerson && !merge.accepted) await withdrawIntent(deps.db, intentKey(pull, "merge"));
+    else await recordMerged(deps, { ...context, actorId: merge.actorId }, pull, facts.mergeSha);
+  }
 }

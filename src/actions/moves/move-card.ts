@@ -1,12 +1,12 @@
-import { invalid, Problem } from "../errors.ts";
-import type { CardHead } from "../store/cards/cards.ts";
-import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import { invalid, Problem } from "../../errors.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { requireRoleFor } from "../boards/flow.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
 import { beginMove, lockTransition, orReleaseMove } from "./begin-move.ts";
 import { carryOutMove } from "./carry-out-move.ts";
-import type { Deps } from "./deps.ts";
-import { requireRoleFor } from "./boards/flow.ts";
 import { settleMove } from "./settle-move.ts";
-import type { Write } from "./write.ts";
 
 /**
  * Moves a card into a stage of its project's flow, at `index` of the column, and does on GitHub what the stage asks. Answers 200

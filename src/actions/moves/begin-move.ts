@@ -1,11 +1,14 @@
-import { busy, notFound, type Problem } from "../errors.ts";
-import { stageOf } from "../flow/flow.ts";
-import { needsGit } from "../flow/move.ts";
-import { setBlocked } from "../store/cards/blocked-cards.ts";
-import { lockCard, type CardHead } from "../store/cards/cards.ts";
-import type { Trx } from "../store/db/connect.ts";
-import { holdStage, findProject } from "../store/cards/projects.ts";
-import { countLinks } from "../store/cards/links.ts";
+import { busy, notFound, type Problem } from "../../errors.ts";
+import { stageOf } from "../../flow/flow.ts";
+import { needsGit } from "../../flow/move.ts";
+import { setBlocked } from "../../store/cards/blocked-cards.ts";
+import { lockCard, type CardHead } from "../../store/cards/cards.ts";
+import { countLinks } from "../../store/cards/links.ts";
+import { placeCard } from "../../store/cards/placing.ts";
+import { holdStage, findProject } from "../../store/cards/projects.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { allInOrder } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import {
   findOpenOperation,
   findOperationOfRequest,
@@ -14,13 +17,10 @@ import {
   takeOver,
   type EarlierOperation,
   type Operation,
-} from "../store/ops/operations.ts";
-import { placeCard } from "../store/cards/placing.ts";
-import { recordEvents } from "../store/events/timeline.ts";
-import type { Deps } from "./deps.ts";
+} from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { releaseWithRetry } from "../write.ts";
 import type { Transition } from "./look-at-card.ts";
-import { releaseWithRetry } from "./release-with-retry.ts";
-import { allInOrder } from "../store/db/transaction.ts";
 
 /** A move that this process holds. */
 export interface HeldMove {

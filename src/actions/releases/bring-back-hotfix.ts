@@ -1,7 +1,23 @@
-import { slugOf } from "../flow/branch-name.ts";
-import { earlierTargetsOf, targetOf, type Flow } from "../flow/flow.ts";
-import type { Refusal } from "../flow/refusal.ts";
-import type { RepositoryRef } from "../forge/forge.ts";
+import { slugOf } from "../../flow/branch-name.ts";
+import { earlierTargetsOf, targetOf, type Flow } from "../../flow/flow.ts";
+import type { Refusal } from "../../flow/refusal.ts";
+import type { RepositoryRef } from "../../forge/forge.ts";
+import { findCardById, type CardHead } from "../../store/cards/cards.ts";
+import { listLinks, type Link } from "../../store/cards/links.ts";
+import { findProject } from "../../store/cards/projects.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import type { LinkedPullRequest } from "../../store/forge/pull-requests.ts";
+import {
+  findIntent,
+  fulfilIntent,
+  recordIntent,
+  withdrawIntent,
+  type Intent,
+} from "../../store/ops/intents.ts";
+import { lastMoverOf } from "../../store/ops/operations.ts";
 import {
   clearBackmerge,
   listForgottenBackmerges,
@@ -10,18 +26,8 @@ import {
   saveBackmergeLook,
   saveBackmergeOpened,
   type Backmerge,
-} from "../store/releases/release-cards.ts";
-import { findCardById, type CardHead } from "../store/cards/cards.ts";
-import type { Db } from "../store/db/connect.ts";
-import { findIntent, fulfilIntent, recordIntent, withdrawIntent, type Intent } from "../store/ops/intents.ts";
-import { addJob } from "../store/db/jobs.ts";
-import { listLinks, type Link } from "../store/cards/links.ts";
-import type { LinkedPullRequest } from "../store/forge/pull-requests.ts";
-import { lastMoverOf } from "../store/ops/operations.ts";
-import { findProject } from "../store/cards/projects.ts";
-import { recordEvents } from "../store/events/timeline.ts";
-import type { Deps } from "./deps.ts";
-import { transaction } from "../store/db/transaction.ts";
+} from "../../store/releases/release-cards.ts";
+import type { Deps } from "../deps.ts";
 
 export const BRING_BACK_HOTFIX = "bring-back-hotfix";
 export const LOOK_AFTER_HOTFIXES = "look-after-hotfixes";

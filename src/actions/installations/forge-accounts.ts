@@ -1,13 +1,13 @@
-import { notFound } from "../errors.ts";
-import { isKnownAgent } from "../flow/agents.ts";
-import type { Role } from "../flow/roles.ts";
-import type { ForgeAccount } from "../forge/forge.ts";
-import { insertAgent, isRegisteredAgent, seeForgeUser } from "../store/tenancy/users.ts";
-import type { Db } from "../store/db/connect.ts";
-import { setMembership } from "../store/tenancy/credentials.ts";
-import type { Actor } from "../store/events/timeline.ts";
-import { findWorkspace } from "../store/tenancy/workspaces.ts";
-import type { Deps } from "./deps.ts";
+import { notFound } from "../../errors.ts";
+import { isKnownAgent } from "../../flow/agents.ts";
+import type { Role } from "../../flow/roles.ts";
+import type { ForgeAccount } from "../../forge/forge.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { Actor } from "../../store/events/timeline.ts";
+import { setMembership } from "../../store/tenancy/credentials.ts";
+import { insertAgent, isRegisteredAgent, seeForgeUser } from "../../store/tenancy/users.ts";
+import { findWorkspace } from "../../store/tenancy/workspaces.ts";
+import type { Deps } from "../deps.ts";
 
 /** The account GitHub shows in place of one that was deleted (https://github.com/ghost). */
 const GHOST: ForgeAccount = { forgeId: 10_137, login: "ghost", avatarUrl: null, isBot: false };

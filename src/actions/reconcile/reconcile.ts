@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BROKEN_WORDS } from "../flow/connection.ts";
-import { ForgeUnavailable, type InspectedPullRequest } from "../forge/forge.ts";
-import { isBranchTaken } from "../store/forge/branches.ts";
-import { findCardById } from "../store/cards/cards.ts";
-import { branchKey, forgetInboxItems } from "../store/inbox/stored-items.ts";
-import { clockOf } from "../store/forge/installations.ts";
+import { BROKEN_WORDS } from "../../flow/connection.ts";
+import { ForgeUnavailable, type InspectedPullRequest } from "../../forge/forge.ts";
+import { findCardById } from "../../store/cards/cards.ts";
+import { isBranchTaken } from "../../store/forge/branches.ts";
+import { clockOf } from "../../store/forge/installations.ts";
+import { branchKey, forgetInboxItems } from "../../store/inbox/stored-items.ts";
 import {
   keepPlace,
   listBranchesToCompare,
@@ -14,14 +14,14 @@ import {
   oweComparison,
   type BranchPlace,
   type KnownBranch,
-} from "../store/ops/reconciling.ts";
+} from "../../store/ops/reconciling.ts";
+import type { Deps } from "../deps.ts";
+import { foundEvents, type Shown, type WhenAsked } from "../events/found-events.ts";
+import { handleEvent } from "../events/handle-event.ts";
+import { recordBranchCut } from "../moves/record-deeds.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
-import type { Deps } from "./deps.ts";
-import { foundEvents, type Shown, type WhenAsked } from "./events/found-events.ts";
-import { handleEvent } from "./events/handle-event.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
-import { recordBranchCut } from "./record-deeds.ts";
 
 export interface Pace {
   /** What changed here less than this ago is left to its webhooks: the forge's reads may be older. */

@@ -1,8 +1,12 @@
-import { Problem } from "../errors.ts";
-import { blockedReason } from "../flow/blocked.ts";
-import { stageOf } from "../flow/flow.ts";
-import { findCardById } from "../store/cards/cards.ts";
-import type { Db } from "../store/db/connect.ts";
+import { Problem } from "../../errors.ts";
+import { blockedReason } from "../../flow/blocked.ts";
+import { stageOf } from "../../flow/flow.ts";
+import { findCardById } from "../../store/cards/cards.ts";
+import { listLinks } from "../../store/cards/links.ts";
+import { findProject } from "../../store/cards/projects.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { findIntent, findUndone } from "../../store/ops/intents.ts";
 import {
   countFailure,
   findOpenOperation,
@@ -11,14 +15,10 @@ import {
   settleOperation,
   takeOver,
   type Operation,
-} from "../store/ops/operations.ts";
-import { findIntent, findUndone } from "../store/ops/intents.ts";
-import { listLinks } from "../store/cards/links.ts";
-import { addJob } from "../store/db/jobs.ts";
-import { findProject } from "../store/cards/projects.ts";
+} from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
 import { orReleaseMove, type HeldMove } from "./begin-move.ts";
 import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
-import type { Deps } from "./deps.ts";
 import type { Transition } from "./look-at-card.ts";
 import { intentKey } from "./record-deeds.ts";
 import { settleMove } from "./settle-move.ts";

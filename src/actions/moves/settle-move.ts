@@ -1,17 +1,17 @@
-import { notFound } from "../errors.ts";
-import type { Blocked } from "../flow/blocked.ts";
-import type { Stage } from "../flow/flow.ts";
-import { blockCard } from "../store/cards/blocked-cards.ts";
-import { lockCard } from "../store/cards/cards.ts";
-import type { Trx } from "../store/db/connect.ts";
-import { settleOperation } from "../store/ops/operations.ts";
-import { recordEvents } from "../store/events/timeline.ts";
+import { notFound } from "../../errors.ts";
+import type { Blocked } from "../../flow/blocked.ts";
+import type { Stage } from "../../flow/flow.ts";
+import { blockCard } from "../../store/cards/blocked-cards.ts";
+import { lockCard } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import { settleOperation } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { lookAtForbidding } from "../installations/heed-refusal.ts";
 import { beingMoved, enterStage, type HeldMove } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
-import type { Deps } from "./deps.ts";
-import { lookAtForbidding } from "./heed-refusal.ts";
 import type { Transition } from "./look-at-card.ts";
-import { transaction } from "../store/db/transaction.ts";
 
 /** What a move reports about merges; earlier ones only where there are any. */
 export interface Merges {

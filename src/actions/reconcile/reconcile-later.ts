@@ -1,5 +1,5 @@
-import type { Db } from "../store/db/connect.ts";
-import { addJob } from "../store/db/jobs.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
 
 export const RECONCILE = "reconcile";
 

@@ -1,12 +1,12 @@
-import { invalid } from "../errors.ts";
-import type { BlockedReason } from "../flow/blocked.ts";
-import { stageOf } from "../flow/flow.ts";
-import { needsGit, roleToEnter, type MovePlan, type MoveStep } from "../flow/move.ts";
-import { mayAct, type Role } from "../flow/roles.ts";
-import type { CardHead } from "../store/cards/cards.ts";
-import { countLinks } from "../store/cards/links.ts";
-import { findProject } from "../store/cards/projects.ts";
-import type { Deps } from "./deps.ts";
+import { invalid } from "../../errors.ts";
+import type { BlockedReason } from "../../flow/blocked.ts";
+import { stageOf } from "../../flow/flow.ts";
+import { needsGit, roleToEnter, type MovePlan, type MoveStep } from "../../flow/move.ts";
+import { mayAct, type Role } from "../../flow/roles.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import { countLinks } from "../../store/cards/links.ts";
+import { findProject } from "../../store/cards/projects.ts";
+import type { Deps } from "../deps.ts";
 import { lookAtCard, lookOnTheWay, type Transition } from "./look-at-card.ts";
 
 /** How much an answer can be relied on: `unknown` where the forge has not made up its mind or must be asked to write first. */

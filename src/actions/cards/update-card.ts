@@ -1,25 +1,35 @@
-import { notFound } from "../errors.ts";
+import { notFound } from "../../errors.ts";
 import {
   holdParents,
   lockCard,
   readChangedCard,
   saveCardFields,
+  hideCard,
   type CardChanges,
   type CardHead,
   type Priority,
-} from "../store/cards/cards.ts";
-import { countColumn } from "../store/cards/placing.ts";
-import type { StoredAnswer } from "../store/ops/idempotency.ts";
-import { setCardLabels } from "../store/cards/labels.ts";
-import { lockProject } from "../store/cards/projects.ts";
-import { recordEvents } from "../store/events/timeline.ts";
-import { holdGrouping, type GroupingInput } from "./card-grouping.ts";
-import { holdCardPages, saveCardPages, type CardPagesInput } from "./card-pages.ts";
-import { cardRelations, type RelationInput } from "./card-relations.ts";
-import type { Deps } from "./deps.ts";
+} from "../../store/cards/cards.ts";
+import { setCardLabels } from "../../store/cards/labels.ts";
+import { countColumn } from "../../store/cards/placing.ts";
+import { lockProject } from "../../store/cards/projects.ts";
+import { allInOrder } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { findOpenOperation } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { abandonMove } from "../moves/begin-move.ts";
+import { leaveRelease } from "../releases/releases.ts";
+import type { Write } from "../write.ts";
+import {
+  holdGrouping,
+  holdCardPages,
+  saveCardPages,
+  cardRelations,
+  type GroupingInput,
+  type CardPagesInput,
+  type RelationInput,
+} from "./card-relations.ts";
 import { relinkCard } from "./relink-card.ts";
-import type { Write } from "./write.ts";
-import { allInOrder } from "../store/db/transaction.ts";
 
 export interface UpdateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title?: string | undefined;
@@ -79,4 +89,18 @@ export async function updateCard(
   const answer = await write.answer(changed);
   if (columnToCount !== null) await countColumn(deps.db, columnToCount);
   return answer;
+}
+
+/**
+ * Hides a card for good; its branch and pull request are left alone. A card that is being moved, or waits in a merge
+ * queue, is busy; one in a frozen release stays. Answers 204.
+ */
+export async function deleteCard(write: Write, card: CardHead): Promise<StoredAnswer> {
+  const { trx } = write;
+  if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
+  const operation = await findOpenOperation(trx, card.id);
+  if (operation) await abandonMove(trx, card, operation);
+  await leaveRelease(trx, card);
+  await hideCard(trx, card.id);
+  return write.answer(null, 204);
 }

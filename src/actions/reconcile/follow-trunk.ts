@@ -1,10 +1,11 @@
-import { landingsOf } from "../flow/landings.ts";
-import type { Pushed } from "../forge/events.ts";
-import { ForgeUnavailable, type BranchAnswer } from "../forge/forge.ts";
-import type { LandedCommit } from "../forge/releasing.ts";
-import type { Db } from "../store/db/connect.ts";
-import { isInstallationRefused } from "../store/forge/installations.ts";
-import { addJob } from "../store/db/jobs.ts";
+import { landingsOf } from "../../flow/landings.ts";
+import type { Pushed } from "../../forge/events.ts";
+import { ForgeUnavailable, type BranchAnswer } from "../../forge/forge.ts";
+import type { LandedCommit } from "../../forge/releasing.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { isInstallationRefused } from "../../store/forge/installations.ts";
 import {
   findKnownTrunk,
   findTrunk,
@@ -12,13 +13,12 @@ import {
   listTrunks,
   saveHistory,
   confirmTip,
+  noteTip,
   type ListedTrunk,
   type Trunk,
-  noteTip,
-} from "../store/forge/trunks.ts";
-import type { Deps } from "./deps.ts";
+} from "../../store/forge/trunks.ts";
+import type { Deps } from "../deps.ts";
 import { recheckLacking } from "./recheck-blocked.ts";
-import { transaction } from "../store/db/transaction.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
 export const FOLLOW_TRUNKS = "follow-trunks";
