@@ -28,7 +28,8 @@ export interface TiedCommand {
  * The shell leaves a watcher behind and becomes the program (`exec` keeps the process id). The watcher reads a pipe whose
  * other end only we hold: when it closes we are gone, even by SIGKILL, and the program is interrupted, which PostgreSQL
  * takes as a fast shutdown. Its working directory is the cluster, so a vanished postmaster.pid says that it is done even
- * where nobody reaps it. Forked twice, so that the program finds no child it does not know.
+ * where nobody reaps it. Forked twice, so that the program finds no child it does not know. Removing is tried again, because
+ * initdb has no postmaster.pid and may still be writing files where they are removed.
  */
 const script = `
 pid=$$ socket=$1 scratch=$2
@@ -49,7 +50,11 @@ shift 2
     done
   fi
   cd /
-  rm -rf -- \${socket:+"$socket"} \${scratch:+"$scratch"}
+  tries=0
+  until rm -rf -- \${socket:+"$socket"} \${scratch:+"$scratch"} || [ "$tries" -ge 50 ]; do
+    tries=$((tries + 1))
+    sleep 0.2 || sleep 1
+  done
 ) >/dev/null 2>&1 & )
 exec "$@" 3<&-
 `;
