@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { ForgeUnavailable } from "../../src/forge/forge.ts";
 import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
 
 let github: GitHubDouble;
@@ -151,6 +152,19 @@ describe("a read that repeats", () => {
       undefined,
     ]);
   });
+});
+
+describe("a read that repeats after a broken answer", () => {
+  test.each(["<html>Bad Gateway</html>", '{"id": 42, "full_na', ""])(
+    "is asked anew after %p",
+    async (body) => {
+      github.on("GET", "/repositories/42", 200, body, { etag: 'W/"one"' });
+      await expect(github.forge.repository(WEB)).rejects.toThrow(ForgeUnavailable);
+      github.on("GET", "/repositories/42", 200, repository(42), { etag: 'W/"one"' });
+      expect(await github.forge.repository(WEB)).toMatchObject({ forgeId: 42 });
+      expect(github.requests.at(-1)?.headers["if-none-match"]).toBeUndefined();
+    },
+  );
 });
 
 describe("a redirect", () => {

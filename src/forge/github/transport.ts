@@ -44,6 +44,15 @@ export class Arrived {
     return this.#body.byteLength;
   }
 
+  get isJson(): boolean {
+    try {
+      JSON.parse(this.#body.toString());
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   text(): Promise<string> {
     return Promise.resolve(new TextDecoder().decode(this.#body));
   }
@@ -177,15 +186,17 @@ const MAX_KEPT_BYTES = 128 * 1024;
 /**
  * Reads that repeat ask whether anything has changed: an answer of 304 costs nothing of the hour's budget
  * (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). Kept per account, for one must
- * not be shown what another may see.
+ * not be shown what another may see. Only JSON is kept: what a proxy has cut short or replaced may still carry the ETag, and
+ * each 304 would bring it back.
  */
 export function withConditionalReads(transport: Transport): Transport {
   const kept = new LRUCache<string, { readonly etag: string; readonly answer: Arrived }>({ max: MAX_KEPT });
 
   function keep(key: string, answer: Arrived): Arrived {
     const etag = answer.headers.get("etag");
-    if (answer.status !== 200 || etag === null || answer.size > MAX_KEPT_BYTES) kept.delete(key);
-    else kept.set(key, { etag, answer });
+    const isKept = answer.status === 200 && answer.size <= MAX_KEPT_BYTES && answer.isJson;
+    if (isKept && etag !== null) kept.set(key, { etag, answer });
+    else kept.delete(key);
     return answer;
   }
 
