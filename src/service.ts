@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Deps } from "./actions/deps.ts";
-import { heedRefusal } from "./actions/installations/heed-refusal.ts";
+import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app-key.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
@@ -76,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       baseUrl: github.apiUrl,
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
-      onRefused: (installationId, words) => heedRefusal(deps, installationId, words),
+      onRefused: (installationId, words) => recordRefusal(deps, installationId, words),
       onLacking: (forgeId, what) => noteLacking(db, forgeId, what, true),
       observe: observeForge(metrics),
       log,

@@ -36,7 +36,7 @@ const create: Verb = async (args, context) => {
   const url = `${baseUrl}/monitors/${id}`;
   printResult(context, values, { id, url, secret }, [
     `Reports go to ${url}, signed with this secret, shown this once:\n\n  ${secret}\n`,
-    `Where the sender has a secret of its own, as Sentry has: monitor secret ${id}`,
+    `Where the sender chooses the secret, as Sentry does: monitor secret ${id}`,
   ]);
 };
 

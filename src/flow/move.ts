@@ -118,7 +118,7 @@ export function planMove(question: MoveQuestion): MovePlan {
 export const needsGit = (fromStageId: string, stage: Stage, repositoryCount: number): boolean =>
   fromStageId !== stage.id && ruleAsks(stage.rule, "branch") && repositoryCount > 0;
 
-/** The least role that may move a card into a stage: any move takes a member, however little the stage itself asks. */
+/** The lowest role that may move a card into a stage: the stage's `minRole`, but at least member. */
 export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ? "member" : minRole);
 
 const NOTHING: RepositoryPlan = { steps: [] };

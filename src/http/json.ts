@@ -66,7 +66,7 @@ function addName(names: Set<string> | null | undefined, quoted: string): void {
   if (names.size > MAX_FIELDS) throw invalid(`The body has an object with more than ${MAX_FIELDS} fields.`);
 }
 
-/** Reads a request's body; empty when there is none. Throws when it is too large or unreadable. */
+/** Reads a request's body; empty when the request has no body. Throws when it is too large or unreadable. */
 type ReadBytes = (request: Request, response: Response) => Promise<Buffer>;
 
 export function bytesReader(options: { readonly limit: number; readonly inflate?: boolean }): ReadBytes {
@@ -97,7 +97,7 @@ export function decodePayload(payload: Buffer): { text: string; parsed: unknown 
 }
 
 /**
- * The request's JSON body, or undefined when there is none. Throws for another content type, a body
+ * The request's JSON body, or undefined when it has no body. Throws for another content type, a body
  * over 1 MiB, and everything that `parseJson` refuses.
  */
 export async function readBody(request: Request, response: Response): Promise<unknown> {

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Gate } from "./gate.ts";
 
 declare global {
-  // oxlint-disable-next-line typescript/no-namespace -- express is extended this way and no other
+  // oxlint-disable-next-line typescript/no-namespace -- Express documents no other way to type `response.locals`
   namespace Express {
     interface Locals {
       /** Names the request to the caller and in the log. */

@@ -77,7 +77,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** The message for a zod issue whose schema has no message of its own. */
+/** The message for a zod issue whose schema does not give one. */
 const zodMessage: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":

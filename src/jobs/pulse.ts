@@ -38,10 +38,7 @@ export function findLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
       for (const each of before) if (!names.has(each)) known.delete(each);
       if (lost.length === 0) return;
       await freeJobs(db, workerIds, lost);
-      log.warn(
-        { jobs: lost.map(({ task }) => task) },
-        "jobs that the database lost the word of are let go of",
-      );
+      log.warn({ jobs: lost.map(({ task }) => task) }, "jobs that no worker received are released");
     },
   };
 }

@@ -9,7 +9,7 @@ import {
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
-import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/installations/heed-refusal.ts";
+import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/installations/refused-installation.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
 import { RECONCILE } from "../actions/reconcile/reconcile-later.ts";
 import { reconcile } from "../actions/reconcile/reconcile.ts";

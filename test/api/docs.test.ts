@@ -394,7 +394,7 @@ describe("the pages of a board", () => {
     }
   });
 
-  it("stand below no page of another board, which is as unknown as any", async () => {
+  it("cannot be placed under a page of another board, which counts as unknown", async () => {
     const other = await newBoard();
     const { id: foreign } = await write({ title: "Theirs" }, other.api);
     const { id } = await write({ title: "Ours" });

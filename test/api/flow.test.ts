@@ -242,7 +242,7 @@ describe("a flow that cannot be", () => {
       "with a stage of another flow",
       (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("Theirs"), id: UNKNOWN }) }),
       "stages.1.id",
-      /Stage 2 \(Theirs\) has an id that is none of this flow's/,
+      /Stage 2 \(Theirs\) has an id that this flow does not have/,
     ],
     [
       "with a pattern that names no branch",

@@ -248,7 +248,7 @@ it("a move that fails for a reason of our own each time is given up, and keeps n
       reason: "unknown",
       message: expect.stringContaining("move the card again"),
     });
-    // Once the reason is gone the card can be moved as any other, onto the branch that was cut.
+    // Once the cause is gone, a move continues with the branch that was cut before.
     await db.raw("drop function poison() cascade");
     expect((await poisoned.api.move(number, poisoned.stages["In progress"])).status).toBe(200);
     for (const board of [poisoned, other]) await expectConsistent({ forge: own.forge, db }, board);

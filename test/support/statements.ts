@@ -15,7 +15,7 @@ const textOf = (query: unknown): string =>
 /** What a piece of work asks of PostgreSQL over the pool of API calls, `begin` and `commit` included, in the order sent. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const sent: string[] = [];
-  // oxlint-disable-next-line typescript/unbound-method -- called below with the connection it belongs to.
+  // oxlint-disable-next-line typescript/unbound-method -- called below with its own connection as `this`.
   const query = Client.prototype.query as (this: unknown, ...args: unknown[]) => unknown;
   const watched = function (this: unknown, ...args: unknown[]): unknown {
     const text = textOf(args[0]);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { repairSoon } from "../../src/jobs/tasks.ts";
 import { FOLLOW_TRUNKS, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
-import { heedRefusal, LOOK_AT_REFUSED } from "../../src/actions/installations/heed-refusal.ts";
+import { recordRefusal, LOOK_AT_REFUSED } from "../../src/actions/installations/refused-installation.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/deliveries.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/installations.ts";
@@ -152,7 +152,7 @@ it.each(["before", "by the look itself"])(
     const sha = await unheardLanding(board);
     refuse(board, 403);
     const { installation } = onForge(world, board);
-    if (when === "before") await heedRefusal(world.service.deps, installation.id, "No");
+    if (when === "before") await recordRefusal(world.service.deps, installation.id, "No");
     await followTrunks(world.service.deps);
     await putOff(LOOK_AT_REFUSED, 1);
     expect(await waiting(FOLLOW_TRUNKS)).toEqual([]);

@@ -75,7 +75,7 @@ function requireOwnStages(current: Flow, draft: FlowDraft): void {
       : [
           {
             path: `body.stages.${at}.id`,
-            message: `Stage ${at + 1} (${name}) has an id that is none of this flow's. Leave it out to make a new stage.`,
+            message: `Stage ${at + 1} (${name}) has an id that this flow does not have. Leave it out to make a new stage.`,
           },
         ],
   );

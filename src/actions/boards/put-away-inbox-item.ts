@@ -8,7 +8,7 @@ import type { Write } from "../write.ts";
 export async function putAwayInboxItem(write: Write, item: InboxItem): Promise<StoredAnswer> {
   if (!item.dismissible) {
     throw conflict(
-      `An item of the kind ${item.kind} clears by itself once what it tells of is dealt with. It says: “${item.detail}”`,
+      `An item of the kind ${item.kind} clears by itself once its cause is resolved. It says: “${item.detail}”`,
     );
   }
   if (!(await dismissInboxItem(write.trx, item.id, write.userId))) throw noInboxItem();

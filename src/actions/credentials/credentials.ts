@@ -34,7 +34,7 @@ interface IssuedCredential {
 }
 
 /**
- * Makes a credential with a user of its own, a member of the named boards. Throws `invalid` for an
+ * Makes a credential and its user, a member of the named boards. Throws `invalid` for an
  * unknown board.
  */
 export async function issueCredential(

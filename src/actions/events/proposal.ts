@@ -11,7 +11,7 @@ import type { EventContext } from "./handle-event.ts";
 import { stateOf } from "./pull-request.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
-/** What is told of a proposal, by what happened to its pull request. */
+/** The timeline event of a proposal for each thing that can happen to its pull request. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
   opened: "proposal_opened",
   retargeted: "proposal_opened",

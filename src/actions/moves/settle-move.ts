@@ -8,7 +8,7 @@ import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { settleOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { lookAtForbidding } from "../installations/heed-refusal.ts";
+import { lookAtForbidding } from "../installations/refused-installation.ts";
 import { beingMoved, enterStage, type HeldMove } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
 import type { Transition } from "./look-at-card.ts";

@@ -48,7 +48,7 @@ export async function recheckForbidden(trx: Trx, organizationId: string): Promis
     await permit(trx, cardId, at, 0);
 }
 
-/** Under a key of its own: any other news would put an ordinary look in its place. */
+/** Adds the job under a separate key, because `recheckSoon` would replace it and lose `permittedAfter`. */
 const permit = (db: Db, cardId: string, permittedAfter: string, delayMs: number): Promise<void> =>
   addJob(
     db,

@@ -36,7 +36,7 @@ export interface PromoteInput {
 }
 
 /**
- * Moves cards of a release into a stage, each as by a move of its own; refused cards stay where
+ * Moves cards of a release into a stage, each as a separate move; refused cards stay where
  * they are. Answers 200 with the state of each. Throws `not_found` for a number that no card of the
  * board has and `invalid` for a card that is not in the release, before any card is moved.
  */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ForgeAccount } from "../forge.ts";
 
-/** A time in ISO 8601; null where there is none. */
+/** A time in ISO 8601, or null. */
 export const time = z.string().nullish().transform(isoTime);
 
 export function isoTime(value: string | number | null | undefined): string | null {

@@ -51,7 +51,7 @@ const NAME_FILES_WITHIN_MS = 5_000;
 /** Beyond what a merge may wait for: the last look at it. */
 const MERGE_MARGIN_MS = 3_000;
 const PICK_WITHIN_MS = 25_000;
-/** Each further commit is a write of its own, and GitHub wants a second between two. */
+/** Each further commit is a separate write, and GitHub wants a second between two. */
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
 /** GitHub, or a GitHub Enterprise Server, as a forge. */

@@ -57,7 +57,7 @@ const REFUSING_TYPES = new Set([
   "SAML_FAILURE",
 ]);
 
-/** The refusal that an error is; throws for an error that is none. */
+/** The refusal that a GraphQL error means. Throws for any other error. */
 export function refusalOfError(error: GraphqlError, answer: Answer): Refusal {
   if (!REFUSING_TYPES.has(error.type ?? "")) {
     const what = `answered with a GraphQL error of type ${error.type ?? "unknown"}`;

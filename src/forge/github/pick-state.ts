@@ -101,7 +101,7 @@ export function commitsIn(
 }
 
 /**
- * The commits that a pull request brought to its target as they landed, oldest first; null where the answer tells of no merge. Picking them in
+ * The commits that a pull request brought to its target as they landed, oldest first; null where the answer shows no merge. Picking them in
  * this order brings the same change elsewhere. They tell how it was merged, whatever the flow asked for.
  */
 function mergedCommitsOf(answer: unknown): MergedCommit[] | null {
@@ -114,7 +114,7 @@ function mergedCommitsOf(answer: unknown): MergedCommit[] | null {
 }
 
 /**
- * A rebase keeps each commit's message, author and time of writing; a squash makes one commit of its own. So the line that ends in the
+ * A rebase keeps each commit's message, author and time of writing; a squash makes one new commit. So the line that ends in the
  * merge is walked back for as long as it repeats what the pull request has; what the target had already was left out by the rebase.
  */
 function linear(

@@ -18,7 +18,7 @@ const WITHIN_MS = 5_000;
 /** Questions in one call, as in `inspect`. */
 const PER_CALL = 25;
 
-/** A list that a pull request has, how it is asked for, and what is told of it. */
+/** A list of a pull request: how to ask for it, and how to turn its items into the answer. */
 export interface PullRequestList<Item, Told> {
   /** Names the operations: `Checks` and `MoreChecks`. */
   readonly name: string;

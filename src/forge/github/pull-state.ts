@@ -33,7 +33,7 @@ const pullShape = z.looseObject({
 
 type Pull = z.infer<typeof pullShape>;
 
-/** The order's pull request; null when there is none. */
+/** The order's pull request, or null. */
 export async function readPull({ repository, order }: Omit<Merge, "until">): Promise<Pull | null> {
   const answer = await repository.read("/pulls/{pull_number}", { pull_number: order.number });
   if (answer.status === 404) return null;

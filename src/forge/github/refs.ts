@@ -20,7 +20,7 @@ const oid = z.looseObject({ oid: z.string() });
 export const tagTarget = oid.extend({ target: oid.extend({ target: oid.optional() }).optional() });
 export const TAG_TARGET = "target { oid ... on Tag { target { oid ... on Tag { target { oid } } } } }";
 
-/** The object a ref leads to in the end; null where there is none. */
+/** The object that a ref leads to in the end, or null. */
 export function leadsTo(first: z.infer<typeof tagTarget> | null | undefined): string | null {
   return (first?.target?.target ?? first?.target ?? first)?.oid ?? null;
 }

@@ -60,7 +60,7 @@ export const inboxRoutes: readonly Route[] = [
     path: "/v1/inbox",
     summary: "What a project needs a decision on",
     description:
-      "What a machine could not decide. Most items are derived: they are there while what they tell of lasts. Those that are `dismissible` stay until somebody acts on them or puts them away.",
+      "What a machine could not decide. Most items are derived: they are there as long as their cause lasts. Those that are `dismissible` stay until somebody acts on them or puts them away.",
     tag: "Inbox",
     query: projectQuery,
     list: { description: "Newest first", schema: z.array(inboxItem) },

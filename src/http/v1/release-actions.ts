@@ -106,7 +106,7 @@ export const releaseActionRoutes: readonly Route[] = [
     responses: {
       200: { description: "The release, not frozen", schema: release },
       409: {
-        description: `A branch has commits of its own, the forge refuses, the release is completed, ${underWay}`,
+        description: `A branch has picked or pushed commits, the forge refuses, the release is completed, ${underWay}`,
         schema: problem,
       },
       ...forgeProblems,
@@ -138,7 +138,7 @@ export const releaseActionRoutes: readonly Route[] = [
     path: "/v1/releases/{id}/promote",
     summary: "Move the cards of a release into a stage",
     description:
-      "One after the other, each to the end of the column and as by a move of its own. Cards that are refused stay put, those promoted stay promoted. The answer comes after 55 seconds at the latest: what is pending then goes on, and `GET /v1/operations/{operationId}` tells of it.",
+      "One after the other, each to the end of the column, as a separate move. Cards that are refused stay put, those promoted stay promoted. The answer comes after 55 seconds at the latest: what is pending then goes on, and `GET /v1/operations/{operationId}` tells of it.",
     tag: "Releases",
     role: "member",
     ...releaseInPath,

@@ -1,6 +1,6 @@
 import { BROKEN, brokenWords } from "../forge/repositories.ts";
 
-/** The card's last promotion was refused. Each refused attempt is an item of its own. */
+/** The card's last promotion was refused. Each refused attempt is a separate item. */
 export const PROMOTION_BLOCKED = `
     select c.project_id, c.id as card_id,
            (select r.id from card_repositories cr join repositories r on r.id = cr.repository_id

@@ -11,7 +11,7 @@ export interface Retention {
 
 export const DEFAULT_RETENTION: Retention = { deliveryDays: 30, historyDays: 90 };
 
-/** Each batch is a short statement of its own, which a later failure does not undo. */
+/** Each batch is a separate short statement, which a later failure does not undo. */
 const BATCH = 1_000;
 
 /** Repeats a DELETE of `:batch` rows until it finds fewer, and returns the number of deleted rows. */

@@ -100,7 +100,7 @@ export async function listMemberEntries(db: Db, workspaceId: string): Promise<Me
   );
 }
 
-/** Removes the member with this login; false when there is none. */
+/** Removes the member with this login. False when nobody has it. */
 export async function removeMember(db: Db, workspaceId: string, login: string): Promise<boolean> {
   return exists(
     db,

@@ -99,7 +99,7 @@ export class Faults {
     return this.#rules.map(({ id, rule, hits }) => ({ id, rule, hits }));
   }
 
-  /** The faults this call meets: any number of delays and gates, then at most one other. Counts them as used. */
+  /** The faults that apply to this call: all delays and gates, then at most one of another kind. Counts each as used. */
   take(call: ApiCall): MetFault[] {
     const taken: MetFault[] = [];
     for (const each of this.#rules) {

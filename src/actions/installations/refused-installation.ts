@@ -14,14 +14,15 @@ const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 600_000;
 
 /**
- * Notes that the forge refuses us an account, in its words, whoever met it: from then on nothing is asked there, and the inbox says so. What is
- * the matter is looked at right away, and then until it is over. Never throws: what met the refusal has its own answer to give.
+ * Records that GitHub refuses an installation, with GitHub's message. From then on nothing is asked
+ * there and the inbox says so. A job looks at the installation now, and again until the refusal
+ * ends. Never throws, because the call that was refused has an answer of its own to give.
  */
-export async function heedRefusal(deps: Deps, installationId: number, words: string): Promise<void> {
+export async function recordRefusal(deps: Deps, installationId: number, words: string): Promise<void> {
   try {
     if (await markInstallationRefused(deps.db, installationId, words)) await lookIn(deps, installationId, 0);
   } catch (error) {
-    deps.log.error({ err: error, installationId }, "a refusal could not be noted");
+    deps.log.error({ err: error, installationId }, "a refusal could not be recorded");
   }
 }
 
