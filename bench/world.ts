@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
-import { startForge, type RunningForge } from "../src/sandbox/forge/start-forge.ts";
-import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
+import { lockDataDir } from "../sandbox/data-dir-lock.ts";
+import { startForge, type RunningForge } from "../sandbox/forge/start-forge.ts";
+import { startPostgres } from "../sandbox/postgres/start-postgres.ts";
 import { connect, type Db } from "../src/store/db/connect.ts";
 import { migrate } from "../src/store/db/migrate.ts";
 import type { Cleanups } from "./cleanup.ts";
@@ -73,7 +73,7 @@ export async function startService(
   { cleanups, forge, ...surroundings }: Surroundings,
   connectionString = surroundings.connectionString,
 ) {
-  const { nextLine, pid, stop } = startNode(cleanups, ["dist/main.js"], {
+  const { nextLine, pid, stop } = startNode(cleanups, ["dist/src/main.js"], {
     NODE_ENV: "production",
     PORT: "0",
     DRAIN_SECONDS: "0",

@@ -1,4 +1,4 @@
-import { seededRandom } from "../src/sandbox/forge/control/random.ts";
+import { seededRandom } from "../sandbox/forge/control/random.ts";
 
 /** Decisions that the same seed makes again. Each actor has dice of its own, so that one's luck does not depend on when another threw. */
 export interface Dice {

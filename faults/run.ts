@@ -9,7 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { shipService } from "../test/support/shipped-service.ts";
+import { shipService } from "../test/support/processes/shipped-service.ts";
 import { openLanes, type Lanes } from "./lanes.ts";
 import type { Played } from "./play-seed.ts";
 import { huntBugs, wantedBugs } from "./seeded-bugs/run-seeded-bugs.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lockDataDir } from "../src/sandbox/data-dir-lock.ts";
-import { startPostgres } from "../src/sandbox/postgres/start-postgres.ts";
+import { lockDataDir } from "../sandbox/data-dir-lock.ts";
+import { startPostgres } from "../sandbox/postgres/start-postgres.ts";
 import { connect } from "../src/store/db/connect.ts";
 import { migrate } from "../src/store/db/migrate.ts";
 import { describeSchema } from "./describe-schema.ts";

@@ -29,8 +29,8 @@ type End = (reason: Reason) => Promise<void>;
 
 async function runSandbox(config: SandboxConfig, log: Logger): Promise<End> {
   // Only here: nothing in production loads the sandbox.
-  const { startSandbox } = await import("./sandbox/start-sandbox.ts");
-  const { welcome } = await import("./sandbox/welcome.ts");
+  const { startSandbox } = await import("../sandbox/start-sandbox.ts");
+  const { welcome } = await import("../sandbox/welcome.ts");
   const sandbox = await startSandbox(config, { pid: process.pid, searchPath: process.env["PATH"] }, log);
   process.stdout.write(`${welcome(sandbox.file, join(config.dataDir, "sandbox.json"))}\n`);
   const end = endOf(sandbox, log);

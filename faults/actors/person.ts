@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { listRefs } from "../../src/sandbox/forge/git/refs.ts";
-import type { PullRequestRow, RepositoryRow } from "../../src/sandbox/forge/rows.ts";
+import { listRefs } from "../../sandbox/forge/git/refs.ts";
+import type { PullRequestRow, RepositoryRow } from "../../sandbox/forge/rows.ts";
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";

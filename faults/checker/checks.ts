@@ -1,5 +1,5 @@
 import { checksState } from "../../src/flow/checks.ts";
-import { outcomesOf } from "../../src/sandbox/forge/queries/commit-outcomes.ts";
+import { outcomesOf } from "../../sandbox/forge/queries/commit-outcomes.ts";
 import { rows } from "../../src/store/db/connect.ts";
 import { CHECKS_STATE } from "../../src/store/cards/shown-card.ts";
 import type { Invariant } from "./subject.ts";

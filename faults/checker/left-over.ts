@@ -1,4 +1,4 @@
-import { listRefs } from "../../src/sandbox/forge/git/refs.ts";
+import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import { rows } from "../../src/store/db/connect.ts";
 import { untilIdle } from "../quiesce.ts";
 import type { Invariant } from "./subject.ts";

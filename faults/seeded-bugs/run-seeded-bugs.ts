@@ -88,7 +88,7 @@ async function withBug(root: string, bug: SeededBug): Promise<string> {
   await cp(root, dir, { recursive: true, filter: (source) => !source.endsWith("node_modules") });
   await symlink(join(root, "node_modules"), join(dir, "node_modules"));
   for (const { file, find, replace } of bug.edits) {
-    const path = join(dir, "dist", file);
+    const path = join(dir, "dist/src", file);
     const code = await readFile(path, "utf8");
     if (!code.includes(find)) throw new Error(`${file} has no ${find}: ${bug.name}`);
     await writeFile(

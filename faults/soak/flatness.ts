@@ -1,4 +1,4 @@
-import { median } from "../../src/flow/median.ts";
+import { median } from "../../src/flow/landings.ts";
 
 /** What one look at the service, its database and its folder for temporary files found. */
 export interface Sample {

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { shipService } from "../../test/support/shipped-service.ts";
+import { shipService } from "../../test/support/processes/shipped-service.ts";
 import { makeDice } from "../dice.ts";
 import { untilIdle } from "../quiesce.ts";
 import { judge, type Sample } from "./flatness.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RateLimit } from "../../src/sandbox/forge/control/answers.ts";
-import type { Fault, FaultRule } from "../../src/sandbox/forge/control/faults.ts";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import type { RateLimit } from "../../sandbox/forge/control/answers.ts";
+import type { Fault, FaultRule } from "../../sandbox/forge/control/faults.ts";
+import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import { added, STRUCK } from "../tally.ts";

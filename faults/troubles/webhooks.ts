@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DeliveryFault } from "../../src/sandbox/forge/control/delivery-faults.ts";
+import type { DeliveryFault } from "../../sandbox/forge/control/delivery-faults.ts";
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";

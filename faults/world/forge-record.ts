@@ -1,6 +1,7 @@
-import { isWrite } from "../../src/sandbox/forge/control/call-counts.ts";
-import type { ApiCall, Answer } from "../../src/sandbox/forge/hooks.ts";
-import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { isWrite } from "../../sandbox/forge/control/call-counts.ts";
+import type { ApiCall } from "../../sandbox/forge/hooks.ts";
+import type { Answer } from "../../sandbox/forge/server/api-error.ts";
+import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
 
 /** One call of an installation, as the forge saw it. */
 export interface ForgeCall {

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { chooseAccount } from "../../src/sandbox/postgres/account.ts";
-import { findBinaries } from "../../src/sandbox/postgres/binaries.ts";
-import { prepareCluster, readPassword, type ClusterPlace } from "../../src/sandbox/postgres/cluster.ts";
-import { launch } from "../../src/sandbox/postgres/launch.ts";
-import { connectionStringFor, type Listener } from "../../src/sandbox/postgres/listeners.ts";
-import type { TiedProcess } from "../../src/sandbox/postgres/tied-process.ts";
+import { chooseAccount } from "../../sandbox/postgres/account.ts";
+import { findBinaries } from "../../sandbox/postgres/binaries.ts";
+import { prepareCluster, readPassword, type ClusterPlace } from "../../sandbox/postgres/cluster.ts";
+import { launch } from "../../sandbox/postgres/launch.ts";
+import { connectionStringFor, type Listener } from "../../sandbox/postgres/listeners.ts";
+import type { TiedProcess } from "../../sandbox/postgres/tied-process.ts";
 import { connect } from "../../src/store/db/connect.ts";
 import { migrate } from "../../src/store/db/migrate.ts";
 

@@ -1,4 +1,4 @@
-import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
 import type { History } from "../history.ts";
 
 /** Writes down what the forge is asked and what it answers: a call that was cut off or left hanging has no answer. */

@@ -20,7 +20,7 @@ export interface ServiceSettings {
 const running = new Set<ChildProcess>();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** `dist/main.js` as it is shipped, in a process that may be killed at any time. */
+/** `dist/src/main.js` as it is shipped, in a process that may be killed at any time. */
 export interface ServiceProcess {
   readonly name: string;
   readonly baseUrl: string;
@@ -58,7 +58,7 @@ export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
       const skew = clockSkewMs === 0 ? {} : { CLOCK_SKEW_MS: String(clockSkewMs) };
       const loaded = clockSkewMs === 0 ? [SENT_AT] : [SENT_AT, SKEWED_CLOCK];
       const args = loaded.flatMap((each) => ["--import", each]);
-      child = spawn(process.execPath, [...args, "dist/main.js"], {
+      child = spawn(process.execPath, [...args, "dist/src/main.js"], {
         cwd: root,
         env: { PATH: process.env["PATH"], ...settings.env, ...skew, PORT: String(port) },
         stdio: ["ignore", "pipe", "pipe"],

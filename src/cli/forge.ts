@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { dataDirOf } from "../config.ts";
-import { lockDataDir } from "../sandbox/data-dir-lock.ts";
-import { startForge } from "../sandbox/forge/start-forge.ts";
-import { newControlToken, writeForgeFile } from "../sandbox/state-files.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
+import { startForge } from "../../sandbox/forge/start-forge.ts";
+import { newControlToken, writeForgeFile } from "../../sandbox/state-files.ts";
 import { portOf, printDone, readArgs, TEXT, type Command } from "./command.ts";
 
 /** `forge`: only the embedded forge, to try a service in real mode against. */

@@ -3,7 +3,7 @@ import { createMonitor } from "../actions/boards/workspaces.ts";
 import { dataDirOf, EXAMPLE_ADDRESS, isAddress, readConfig } from "../config.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
-import { readSandboxFile } from "../sandbox/state-files.ts";
+import { readSandboxFile } from "../../sandbox/state-files.ts";
 import { listMonitors, removeMonitor, setMonitorSecret } from "../store/ops/monitors.ts";
 import {
   commandOf,

@@ -3,8 +3,8 @@ import { dataDirOf, readConfig } from "../config.ts";
 import { Problem } from "../errors.ts";
 import type { Forge } from "../forge/forge.ts";
 import { createGitHubForge } from "../forge/github/connect-github.ts";
-import { findPostgres } from "../sandbox/postgres/start-postgres.ts";
-import { readForgeFile } from "../sandbox/state-files.ts";
+import { findPostgres } from "../../sandbox/postgres/start-postgres.ts";
+import { readForgeFile } from "../../sandbox/state-files.ts";
 import { connect, type Db } from "../store/db/connect.ts";
 import { printRows, readOptions, type CommandContext, type Options, type Verb } from "./command.ts";
 

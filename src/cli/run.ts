@@ -1,6 +1,6 @@
 import { ConfigError } from "../config.ts";
 import { Problem } from "../errors.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
+import { ForgeUnavailable } from "../forge/values.ts";
 import { agent, member, workspace } from "./boards.ts";
 import { UsageError, type Command, type CommandContext } from "./command.ts";
 import { credential } from "./credential.ts";

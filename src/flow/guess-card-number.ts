@@ -1,5 +1,4 @@
-import { branchNameFor } from "./branch-name.ts";
-import { isBranchName } from "./ref-name.ts";
+import { branchNameFor, isBranchName } from "./names.ts";
 
 /** The largest card number there can be; one of more digits is none. */
 const MAX_NUMBER = 2_147_483_647;

@@ -1,5 +1,5 @@
-import { blockedReason, type BlockedReason } from "./blocked.ts";
-import { branchNameFor } from "./branch-name.ts";
+import { type BlockedReason, type Refusal, blockedReason } from "./refusal.ts";
+import { branchNameFor } from "./names.ts";
 import type { BranchFacts, PullRequestFacts } from "./facts.ts";
 import { ruleAsks, type Flow, type Rule, type Stage } from "./flow.ts";
 import {
@@ -11,8 +11,7 @@ import {
   pullRequestClosed,
   reviewsInTheWay,
   type Where,
-} from "./in-the-way.ts";
-import type { Refusal } from "./refusal.ts";
+} from "./merge-blockers.ts";
 import type { Role } from "./roles.ts";
 
 /** One thing to do on the forge, in one repository. */

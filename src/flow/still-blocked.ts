@@ -1,7 +1,5 @@
-import type { Blocked, BlockedReason } from "./blocked.ts";
-import { isAboutConnection } from "./connection.ts";
+import { type Blocked, type BlockedReason, type RefusalReason, isAboutConnection } from "./refusal.ts";
 import type { MovePlan } from "./move.ts";
-import type { RefusalReason } from "./refusal.ts";
 
 /** What a later look at a refused card shows. */
 export interface LaterLook {

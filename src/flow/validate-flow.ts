@@ -1,7 +1,5 @@
-import { branchNameFor } from "./branch-name.ts";
+import { MAX_BRANCH_NAME_BYTES, branchNameFor, foldName, isBranchName } from "./names.ts";
 import { ruleAsks, type Flow, type Rule, type Stage } from "./flow.ts";
-import { foldName } from "./fold-name.ts";
-import { isBranchName, MAX_BRANCH_NAME_BYTES } from "./ref-name.ts";
 
 export const MAX_STAGES = 30;
 export const MAX_STAGE_NAME = 60;

@@ -1,5 +1,5 @@
 import { proseOf } from "./markdown-prose.ts";
-import { pageSlugOf } from "./page-slug.ts";
+import { pageSlugOf } from "./names.ts";
 
 /** Links beyond this many different ones are text. */
 export const MAX_LINKS = 500;

@@ -2,7 +2,8 @@
  * What happens on a forge, in Trunkline's own words. The adapter translates a delivery into one of these at the door; no
  * payload type goes further. Times are the forge's own (ISO 8601 UTC) where it gives one, else null.
  */
-import type { ForgeAccount, ForgeRepository, InspectedCheck, NewestCommit, ReviewState } from "./forge.ts";
+import type { InspectedCheck, NewestCommit, ReviewState } from "./pull-requests.ts";
+import type { ForgeAccount, ForgeRepository } from "./values.ts";
 
 interface FromRepository {
   readonly installationId: number | null;

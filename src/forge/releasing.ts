@@ -1,6 +1,6 @@
 /** What releases and the trunk report ask of the forge and order from it; a part of the port (`forge.ts`). */
 import type { Refusal } from "../flow/refusal.ts";
-import type { CreatedRef, Ordered, RepositoryRef } from "./forge.ts";
+import type { CreatedRef, Ordered, RepositoryRef } from "./values.ts";
 
 /** Branches that exist only while an order is carried out begin so. Whatever the forge reports about them is nobody's news. */
 export const TEMPORARY_BRANCHES = "trunkline/tmp/";

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { Problem, type ProblemKind } from "../errors.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
+import { ForgeUnavailable } from "../forge/values.ts";
 import { isDatabaseAway } from "../store/db/connect.ts";
 
 /** The one place where a problem gets its status. */

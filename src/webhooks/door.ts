@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { invalid, Problem } from "../errors.ts";
-import { whereOf } from "../forge/github/translate-delivery.ts";
-import { verifyDelivery } from "../forge/github/verify-delivery.ts";
+import { whereOf } from "../forge/github/deliveries/translate-delivery.ts";
+import { verifyDelivery } from "../forge/github/deliveries/verify-delivery.ts";
 import { bytesReader, decodePayload } from "../http/json.ts";
 import { TokenBuckets } from "../http/authenticate.ts";
 import type { Metrics } from "../metrics/metrics.ts";

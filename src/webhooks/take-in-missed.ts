@@ -1,6 +1,6 @@
 import type { Deps } from "../actions/deps.ts";
-import type { DeliveryAttempt } from "../forge/forge.ts";
-import { isTranslated, whereOf } from "../forge/github/translate-delivery.ts";
+import type { DeliveryAttempt } from "../forge/values.ts";
+import { isTranslated, whereOf } from "../forge/github/deliveries/translate-delivery.ts";
 import { clockOf } from "../store/forge/installations.ts";
 import { listUnknown, markRepaired, repairedUntil } from "../store/forge/deliveries.ts";
 import { laneOf, workLanesSoon } from "../store/forge/lanes.ts";

@@ -1,8 +1,8 @@
 import type { Deps } from "../actions/deps.ts";
 import { handleEvent } from "../actions/events/handle-event.ts";
 import { MAX_DEATHS } from "../actions/moves/resume-move.ts";
-import { ForgeUnavailable } from "../forge/forge.ts";
-import { translateDelivery } from "../forge/github/translate-delivery.ts";
+import { ForgeUnavailable } from "../forge/values.ts";
+import { translateDelivery } from "../forge/github/deliveries/translate-delivery.ts";
 import { findConversation } from "../store/events/conversations.ts";
 import {
   countDeaths,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeApi } from "../support/api.ts";
-import { commandLineOf, type CommandLine } from "../support/command-line.ts";
+import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

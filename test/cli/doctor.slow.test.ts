@@ -6,9 +6,9 @@ import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { TAKE_IN_MISSED } from "../../src/webhooks/take-in-missed.ts";
-import type { AppRow } from "../../src/sandbox/forge/rows.ts";
+import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
-import { commandLineOf } from "../support/command-line.ts";
+import { commandLineOf } from "../support/processes/command-line.ts";
 import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { commandLineOf } from "../support/command-line.ts";
-import { lose, pullOf } from "../support/repairing.ts";
-import { workedCard } from "../support/work-on-card.ts";
+import { commandLineOf } from "../support/processes/command-line.ts";
+import { lose, pullOf } from "../support/stories/repairing.ts";
+import { workedCard } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

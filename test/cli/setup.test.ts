@@ -10,10 +10,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { runCommandLine } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
-import type { Fault } from "../../src/sandbox/forge/control/faults.ts";
+import type { Fault } from "../../sandbox/forge/control/faults.ts";
 import { eventually } from "../support/api.ts";
-import { recordForge } from "../support/record-forge.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { recordForge } from "../support/forge/record-forge.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 const CONVERSION_PATH = "/app-manifests/{code}/conversions";
 const NAMES = ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, type ApiAnswer, type ApiCard } from "../support/api.ts";
-import { startCrashingWorld, type CrashingWorld } from "../support/crashing-world.ts";
+import { startCrashingWorld, type CrashingWorld } from "../support/processes/crashing-world.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { keyHeldBy } from "../support/keys.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { startSecondService } from "../support/second-service.ts";
+import { startSecondService } from "../support/processes/second-service.ts";
 import { makeApi } from "../support/api.ts";
 import type { RunningService } from "../../src/service.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";

@@ -4,8 +4,8 @@ import type { Db } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
-import { kindsOf } from "../support/repositories.ts";
+import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 

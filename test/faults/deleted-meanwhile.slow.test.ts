@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
-import { kindsOf } from "../support/repositories.ts";
+import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Db } from "../../src/store/db/connect.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
 import { eventually } from "../support/api.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
 import { itemsOf } from "../support/inbox.ts";
-import { onForge } from "../support/installations.ts";
+import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
-import { kindsOf } from "../support/repositories.ts";
-import { complete, freeze, makeRelease, readRelease } from "../support/releases.ts";
-import { pushTo, workedCard } from "../support/work-on-card.ts";
+import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
+import { complete, freeze, makeRelease, readRelease } from "../support/stories/releases.ts";
+import { pushTo, workedCard } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard } from "../support/world.ts";
-import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {

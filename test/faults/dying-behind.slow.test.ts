@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { MAX_DEATHS } from "../../src/actions/moves/resume-move.ts";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { workLanesSoon } from "../../src/store/forge/lanes.ts";
-import { allWorkedIn, cardWithStatuses } from "../support/deliveries.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/held.ts";
+import { allWorkedIn, cardWithStatuses } from "../support/forge/deliveries.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {

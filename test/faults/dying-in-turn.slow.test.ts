@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { eventually } from "../support/api.ts";
-import { startBalancer, type Balancer } from "../support/balancer.ts";
+import { startBalancer, type Balancer } from "../support/processes/balancer.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
-import { life } from "../support/whole-life.ts";
-import { startSurroundings, type Surroundings } from "./surroundings.ts";
+import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
+import { life } from "../support/stories/whole-life.ts";
+import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 
 const CARDS = 6;
 /** The writes on the forge at which a process dies, with the call's answer on its way. */

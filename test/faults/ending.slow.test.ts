@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
+import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
 import type { TestBoard } from "../support/world.ts";
-import { startSurroundings, type Surroundings } from "./surroundings.ts";
+import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 let shipped: Shipped;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { repairSoon } from "../../src/jobs/tasks.ts";
 import { eventually } from "../support/api.ts";
-import { startCrashingWorld, type CrashingWorld } from "../support/crashing-world.ts";
+import { startCrashingWorld, type CrashingWorld } from "../support/processes/crashing-world.ts";
 import { itemsOf } from "../support/inbox.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/one-move-away.ts";
-import { kindsOf } from "../support/repositories.ts";
+import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
 import type { TestBoard } from "../support/world.ts";
 
 const LONG = 300_000;

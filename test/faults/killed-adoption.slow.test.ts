@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { itemWhen, readInbox } from "../support/inbox.ts";
-import { pushTo } from "../support/work-on-card.ts";
-import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+import { pushTo } from "../support/stories/work-on-card.ts";
+import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {

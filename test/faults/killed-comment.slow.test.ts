@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { commentsOf, forgeComments, readsCatchUp, writeComment } from "../support/comments.ts";
-import { workedCard } from "../support/work-on-card.ts";
+import { commentsOf, forgeComments, readsCatchUp, writeComment } from "../support/stories/comments.ts";
+import { workedCard } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
-import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {

@@ -7,14 +7,14 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createLog } from "../../src/log.ts";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
-import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/one-move-away.ts";
+import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
 import { makeBoard, type TestBoard } from "../support/world.ts";
-import type { ForgeChildOptions } from "./forge-child.ts";
+import type { ForgeChildOptions } from "./support/forge-child.ts";
 
 let database: TestDatabase;
 let dataDir: string;
@@ -58,7 +58,7 @@ async function startChild(diesAt: ForgeChildOptions["diesAt"]): Promise<ChildPro
     webhookUrl: service.webhookUrl,
     diesAt,
   };
-  const script = join(import.meta.dirname, "forge-child.ts");
+  const script = join(import.meta.dirname, "support/forge-child.ts");
   const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(options)], {
     env: { ...process.env, NODE_OPTIONS: "" },
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually } from "../support/api.ts";
 import { itemWhen } from "../support/inbox.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { kindsOf, work } from "../support/repositories.ts";
-import { branchesOf, twoTargets } from "../support/two-targets.ts";
-import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+import { kindsOf, work } from "../support/forge/repositories.ts";
+import { branchesOf, twoTargets } from "../support/stories/two-targets.ts";
+import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {

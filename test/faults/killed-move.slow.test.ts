@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { isWrite } from "../../src/sandbox/forge/control/call-counts.ts";
-import { installationIdOf } from "../../src/sandbox/forge/control/control.ts";
+import { isWrite } from "../../sandbox/forge/control/call-counts.ts";
+import { installationIdOf } from "../../sandbox/forge/control/control.ts";
 import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
-import { onForge } from "../support/installations.ts";
+import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
-import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/one-move-away.ts";
-import { killedTogether, type Doomed, type Held } from "./kill-during.ts";
-import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
+import { killedTogether, type Doomed, type Held } from "./support/kill-during.ts";
+import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {

@@ -1,14 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually } from "../support/api.ts";
-import { onForge } from "../support/installations.ts";
+import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { headOf, mergedCard } from "../support/merged-card.ts";
-import { push } from "../support/repairing.ts";
-import { complete, freeze, makeRelease, pick, promote, readRelease, tagOf } from "../support/releases.ts";
+import { headOf, mergedCard } from "../support/stories/merged-card.ts";
+import { push } from "../support/stories/repairing.ts";
+import {
+  complete,
+  freeze,
+  makeRelease,
+  pick,
+  promote,
+  readRelease,
+  tagOf,
+} from "../support/stories/releases.ts";
 import type { TestBoard } from "../support/world.ts";
-import { aroundEach, killedTogether } from "./kill-during.ts";
-import { startKillableWorld, type KillableWorld } from "./killable-world.ts";
+import { aroundEach, killedTogether } from "./support/kill-during.ts";
+import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { play, stories } from "../support/random-flows.ts";
+import { play, stories } from "../support/stories/random-flows.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { shipService, type Shipped, type ShippedProcess } from "../support/shipped-service.ts";
-import { startSurroundings, type Surroundings } from "./surroundings.ts";
+import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
+import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 
 /** A minute to the next tick, and what a busy machine takes on top. */
 const A_TICK = 100_000;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { transferRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
+import { transferRepository } from "../../sandbox/forge/acts/change-repository.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked } from "../support/deliveries.ts";
-import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/installations.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { openCard } from "../support/open-card.ts";
-import { rechecked } from "../support/rechecked.ts";
-import { kindsOf, linksOf, ofProject } from "../support/repositories.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { rechecked } from "../support/stories/rechecked.ts";
+import { kindsOf, linksOf, ofProject } from "../support/forge/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

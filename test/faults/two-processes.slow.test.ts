@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { createLog } from "../../src/log.ts";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import { eventually, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
-import { startDatabaseProxy, type DatabaseProxy } from "../support/database-proxy.ts";
+import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/one-move-away.ts";
-import { kindsOf } from "../support/repositories.ts";
-import { keepCalls } from "../support/kept-calls.ts";
-import { apisOf, silenced } from "../support/two-processes.ts";
+import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+import { apisOf, silenced } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

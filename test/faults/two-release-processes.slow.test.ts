@@ -1,15 +1,15 @@
 /** A process at work on a release is taken for dead, and wakes once another has finished what it was at. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
-import type { CallMatch } from "../../src/sandbox/forge/control/match.ts";
+import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { RunningService } from "../../src/service.ts";
 import { eventually, type Api, type ApiAnswer } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { mergedCard } from "../support/merged-card.ts";
-import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../support/releases.ts";
-import { startSecondService } from "../support/second-service.ts";
-import { keepCalls } from "../support/kept-calls.ts";
-import { apisOf, silenced } from "../support/two-processes.ts";
+import { mergedCard } from "../support/stories/merged-card.ts";
+import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../support/stories/releases.ts";
+import { startSecondService } from "../support/processes/second-service.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+import { apisOf, silenced } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

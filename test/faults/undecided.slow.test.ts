@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { expectConsistent } from "../support/invariants.ts";
-import { openCard } from "../support/open-card.ts";
-import { kindsOf } from "../support/repositories.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 import { makeRepository, type ForgeRepository } from "./forge-repository.ts";
 
 let world: TestForge;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Clone } from "../support/git.ts";
-import { cloneRepository } from "../support/git.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { type Clone, cloneRepository } from "../support/git.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 import { cloneUrl, makeRepository, type ForgeRepository } from "./forge-repository.ts";
 
 let world: TestForge;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { restRoutes } from "../../src/sandbox/forge/rest/routes.ts";
-import { recordForge, type Recording } from "../support/record-forge.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { restRoutes } from "../../sandbox/forge/rest/routes.ts";
+import { recordForge, type Recording } from "../support/forge/record-forge.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 import { accounts } from "./tours/accounts.ts";
 import { checksAndReleases } from "./tours/checks-and-releases.ts";
 import { git } from "./tours/git.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { serveControl } from "../../src/sandbox/forge/control/serve-control.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { serveControl } from "../../sandbox/forge/control/serve-control.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const page = readFileSync(join(ROOT, "docs/sandbox.md"), "utf8");
@@ -77,7 +77,7 @@ describe("docs/sandbox.md", () => {
   });
 
   it("has every kind of fault, of calls and of webhooks", () => {
-    const wishes = readFileSync(join(ROOT, "src/sandbox/forge/control/wishes.ts"), "utf8");
+    const wishes = readFileSync(join(ROOT, "sandbox/forge/control/wishes.ts"), "utf8");
     const kinds = [...wishes.matchAll(/kind: z\.literal\("([\w-]+)"\)/g)].map(([, kind = ""]) => kind);
     expect(kinds.length).toBeGreaterThan(12);
     expect(

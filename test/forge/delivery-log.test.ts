@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 import { makeRepository, type ForgeRepository } from "./forge-repository.ts";
 
 let world: TestForge;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { CUT, cutBranch, hasRef, mainOf } from "../support/cut-branch.ts";
-import { openOne } from "../support/pull-requests.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { CUT, cutBranch, hasRef, mainOf } from "../support/stories/cut-branch.ts";
+import { openOne } from "../support/forge/pull-requests.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 const ME = "{ viewer { login } }";
 let world: TestForge;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { recordForge, type ForgeRecord } from "../../faults/world/forge-record.ts";
 import { eventually } from "../support/api.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 let at: TestForge;
 let record: ForgeRecord;

@@ -1,6 +1,6 @@
-import type { RepositoryOptions } from "../../src/sandbox/forge/world.ts";
+import type { RepositoryOptions } from "../../sandbox/forge/world.ts";
 import { cloneRepository, type Clone } from "../support/git.ts";
-import type { ForgeAnswer, TestForge } from "../support/sandbox-forge.ts";
+import type { ForgeAnswer, TestForge } from "../support/forge/sandbox-forge.ts";
 
 /** A repository of its own for one test, on a forge that tests share. */
 export interface ForgeRepository {

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { buildSchema, isInterfaceType, isObjectType } from "graphql";
-import { githubSchema } from "../../src/sandbox/forge/graphql/github-schema.ts";
-import { openOne } from "../support/pull-requests.ts";
-import { startTestForge } from "../support/sandbox-forge.ts";
+import { githubSchema } from "../../sandbox/forge/graphql/github-schema.ts";
+import { openOne } from "../support/forge/pull-requests.ts";
+import { startTestForge } from "../support/forge/sandbox-forge.ts";
 
 const schema = buildSchema(githubSchema);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { CUT, mainOf } from "../support/cut-branch.ts";
-import { errorOf, nodeIdOf, openOne } from "../support/pull-requests.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { CUT, mainOf } from "../support/stories/cut-branch.ts";
+import { errorOf, nodeIdOf, openOne } from "../support/forge/pull-requests.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 let world: TestForge;
 beforeAll(async () => {

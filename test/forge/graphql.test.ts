@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { reviewPullRequest } from "../../src/sandbox/forge/acts/reviews.ts";
-import { accountByLogin } from "../../src/sandbox/forge/world.ts";
-import { errorOf, nodeIdOf, openOne } from "../support/pull-requests.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { reviewPullRequest } from "../../sandbox/forge/acts/reviews.ts";
+import { accountByLogin } from "../../sandbox/forge/world.ts";
+import { errorOf, nodeIdOf, openOne } from "../support/forge/pull-requests.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 let world: TestForge;
 beforeAll(async () => {

@@ -10,10 +10,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { needCommit } from "../../src/sandbox/forge/git/commits.ts";
-import { commitTree } from "../../src/sandbox/forge/git/merge.ts";
-import { updateRef } from "../../src/sandbox/forge/git/refs.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { needCommit } from "../../sandbox/forge/git/commits.ts";
+import { commitTree } from "../../sandbox/forge/git/merge.ts";
+import { updateRef } from "../../sandbox/forge/git/refs.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 import { makeRepository, type ForgeRepository } from "./forge-repository.ts";
 
 let dataDir: string;

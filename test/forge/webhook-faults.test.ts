@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { cutBranch, hasRef } from "../support/cut-branch.ts";
-import { startTestForge, type Received, type TestForge } from "../support/sandbox-forge.ts";
+import { cutBranch, hasRef } from "../support/stories/cut-branch.ts";
+import { startTestForge, type Received, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 const ME = "{ viewer { login } }";
 let world: TestForge;

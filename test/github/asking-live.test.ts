@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type GitHubDouble, openGitHubDouble, WEB } from "./github-double.ts";
+import { type GitHubDouble, openGitHubDouble, WEB } from "../support/forge/github-double.ts";
 
 const API_REPO = { installationId: 7, forgeId: 43, fullName: "acme/api" };
 const ELSEWHERE = { installationId: 8, forgeId: 44, fullName: "other/web" };

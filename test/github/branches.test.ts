@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { ForgeUnavailable } from "../../src/forge/forge.ts";
-import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "./github-double.ts";
+import { ForgeUnavailable } from "../../src/forge/values.ts";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "../support/forge/github-double.ts";
 
 const REFS = "/repositories/42/git/refs";
 const REF = "/repositories/42/git/ref/heads/card%2F7-login";

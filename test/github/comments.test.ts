@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type GitHubDouble, openGitHubDouble, WEB } from "./github-double.ts";
+import { type GitHubDouble, openGitHubDouble, WEB } from "../support/forge/github-double.ts";
 
 const COMMENTS = "/repositories/42/issues/5/comments";
 const COMMENT = "/repositories/42/issues/comments/77";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import type { BranchQuestion } from "../../src/forge/forge.ts";
-import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "./github-double.ts";
+import type { BranchQuestion } from "../../src/forge/pull-requests.ts";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "../support/forge/github-double.ts";
 
 const BRANCH = "card/7-login";
 const MERGED = "c".repeat(40);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import nock from "nock";
-import { ForgeUnavailable } from "../../src/forge/forge.ts";
-import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
+import { ForgeUnavailable } from "../../src/forge/values.ts";
+import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
 
 const REF = "/repositories/42/git/ref/heads/main";
 const REFS = "/repositories/42/git/refs";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { ForgeUnavailable } from "../../src/forge/forge.ts";
-import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "./github-double.ts";
+import { ForgeUnavailable } from "../../src/forge/values.ts";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "../support/forge/github-double.ts";
 
 const PULL = "/repositories/42/pulls/5";
 const ASYNC = `${PULL}/merge-async`;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Turns } from "../../src/forge/github/turns.ts";
+import type { Turns } from "../../src/forge/github/calls/turns.ts";
 import { connect, firstRow, type Db } from "../../src/store/db/connect.ts";
 import { createTurns } from "../../src/store/forge/forge-turns.ts";
 import nock from "nock";
 import { eventually } from "../support/api.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { startDatabaseProxy } from "../support/database-proxy.ts";
-import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.ts";
+import { startDatabaseProxy } from "../support/database/database-proxy.ts";
+import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
 
 const REFS = "/repositories/42/git/refs";
 const PULLS = "/repositories/42/pulls";

@@ -1,9 +1,9 @@
 /** Cherry-picks that do not go through, or not at the first try. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Forge } from "../../src/forge/forge.ts";
-import { type Adapter, cherryPick, startAdapter } from "../support/adapter.ts";
-import { keepCalls } from "../support/kept-calls.ts";
-import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/picks.ts";
+import { type Adapter, cherryPick, startAdapter } from "../support/forge/adapter.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/stories/picks.ts";
 
 let adapter: Adapter;
 let forge: Forge;

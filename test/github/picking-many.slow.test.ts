@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Adapter, cherryPick, startAdapter } from "../support/adapter.ts";
-import { picked, pickShop, RELEASE } from "../support/picks.ts";
+import { type Adapter, cherryPick, startAdapter } from "../support/forge/adapter.ts";
+import { picked, pickShop, RELEASE } from "../support/stories/picks.ts";
 
 let adapter: Adapter;
 beforeAll(async () => {

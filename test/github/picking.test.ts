@@ -1,8 +1,8 @@
 /** Cherry-picks through GitHub's calls, against what git makes of the same commits. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Forge } from "../../src/forge/forge.ts";
-import { type Adapter, cherryPick, startAdapter } from "../support/adapter.ts";
-import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/picks.ts";
+import { type Adapter, cherryPick, startAdapter } from "../support/forge/adapter.ts";
+import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/stories/picks.ts";
 
 let adapter: Adapter;
 let forge: Forge;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { ForgeUnavailable } from "../../src/forge/forge.ts";
-import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "./github-double.ts";
+import { ForgeUnavailable } from "../../src/forge/values.ts";
+import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
 
 const PULLS = "/repositories/42/pulls";
 const BRANCH = "card/7-login";

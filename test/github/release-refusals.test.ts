@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "./github-double.ts";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "../support/forge/github-double.ts";
 
 const RELEASES = "/repositories/42/releases";
 const notes = { tagName: "v1", sha: SHA, name: "Spring", body: "" };

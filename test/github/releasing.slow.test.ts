@@ -1,8 +1,9 @@
 /** Tags, releases, branch ends and histories, against a forge over real git. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { type Forge, ForgeUnavailable, type RepositoryRef } from "../../src/forge/forge.ts";
-import { type Adapter, startAdapter, type TestRepository } from "../support/adapter.ts";
-import { keepCalls } from "../support/kept-calls.ts";
+import { type Forge } from "../../src/forge/forge.ts";
+import { ForgeUnavailable, type RepositoryRef } from "../../src/forge/values.ts";
+import { type Adapter, startAdapter, type TestRepository } from "../support/forge/adapter.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
 
 let adapter: Adapter;
 let forge: Forge;

@@ -1,10 +1,12 @@
 /** The adapter against a forge that does what it is told: real branches, real merges, real conflicts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import type { BranchQuestion, Forge, MergeOrder, RepositoryRef } from "../../src/forge/forge.ts";
+import type { Forge } from "../../src/forge/forge.ts";
+import type { BranchQuestion, MergeOrder } from "../../src/forge/pull-requests.ts";
+import type { RepositoryRef } from "../../src/forge/values.ts";
 import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
-import { type Recording, recordForge } from "../support/record-forge.ts";
-import { startTestForge, type TestForge } from "../support/sandbox-forge.ts";
+import { type Recording, recordForge } from "../support/forge/record-forge.ts";
+import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 let world: TestForge;
 let recording: Recording;

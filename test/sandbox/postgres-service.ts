@@ -3,8 +3,8 @@
  * string, and on SIGINT drains for a second before it stops.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
-import { startPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
+import { startPostgres } from "../../sandbox/postgres/start-postgres.ts";
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 

@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { makeWorkerUtils } from "graphile-worker";
 import knex from "knex";
-import { type LockedDataDir, lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
+import { type LockedDataDir, lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import {
   type PostgresOptions,
   type RunningPostgres,
   findPostgres,
   startPostgres,
-} from "../../src/sandbox/postgres/start-postgres.ts";
+} from "../../sandbox/postgres/start-postgres.ts";
 import { isMissing, postmasterPid, query, socketDirOf } from "./service-process.ts";
 
 const isRoot = userInfo().uid === 0;

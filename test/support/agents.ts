@@ -1,5 +1,5 @@
-import { makeForgeAccount, type ForgeAccount } from "./forge-account.ts";
-import { openCard, type OpenCard } from "./open-card.ts";
+import { makeForgeAccount, type ForgeAccount } from "./forge/forge-account.ts";
+import { openCard, type OpenCard } from "./stories/open-card.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** A board with a card in review, and an agent that may write to its repositories. */

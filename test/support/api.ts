@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { holdDocumented } from "./documented.ts";
-import { holdGrown } from "./told-once.ts";
+import { holdGrown } from "./stories/told-once.ts";
 
 export interface ApiAnswer<Body = unknown> {
   readonly status: number;

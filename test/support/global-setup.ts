@@ -1,9 +1,9 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
-import { type RunningPostgres, startPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
-import { createTemplate, serverVariable } from "./database.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
+import { type RunningPostgres, startPostgres } from "../../sandbox/postgres/start-postgres.ts";
+import { createTemplate, serverVariable } from "./database/database.ts";
 import { migrateTemplate } from "./migrate-template.ts";
 
 declare global {

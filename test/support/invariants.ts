@@ -1,16 +1,16 @@
 import { checksState } from "../../src/flow/checks.ts";
 import { stageOf, type Flow } from "../../src/flow/flow.ts";
-import { isAncestor } from "../../src/sandbox/forge/git/history.ts";
-import { readRef } from "../../src/sandbox/forge/git/refs.ts";
-import { outcomesOf } from "../../src/sandbox/forge/queries/commit-outcomes.ts";
-import type { PullRequestRow } from "../../src/sandbox/forge/rows.ts";
-import type { RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { isAncestor } from "../../sandbox/forge/git/history.ts";
+import { readRef } from "../../sandbox/forge/git/refs.ts";
+import { outcomesOf } from "../../sandbox/forge/queries/commit-outcomes.ts";
+import type { PullRequestRow } from "../../sandbox/forge/rows.ts";
+import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
 import type { Db } from "../../src/store/db/connect.ts";
 import { acknowledgedFaults, unequalAnswers } from "./answers.ts";
 import { eventually, successes, type ApiCard, type TimelineEvent } from "./api.ts";
 import { flowPath } from "./flows.ts";
 import { readInbox, type InboxItem } from "./inbox.ts";
-import { type SubmittedReview, toldTwice } from "./told-once.ts";
+import { type SubmittedReview, toldTwice } from "./stories/told-once.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** What is compared: the API's answers through a board, the tables, and the forge's state and git. */

@@ -5,7 +5,7 @@ const LONGEST = [
   "webhooks/any-order.slow",
   "faults/database-trouble.slow",
   "faults/killed-forge.slow",
-  "api/release-promote.slow",
+  "releases/release-promote.slow",
   "faults/random-flows.slow",
   "faults/killed-release.slow",
   "faults/killed-move.slow",

@@ -8,7 +8,7 @@ import type { CallLimits } from "../../src/http/gate.ts";
 import type { Patience } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { createLog } from "../../src/log.ts";
-import { startForge, type RunningForge } from "../../src/sandbox/forge/start-forge.ts";
+import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import type { Scope } from "../../src/store/tenancy/credentials.ts";
 import type { Db } from "../../src/store/db/connect.ts";
@@ -16,7 +16,7 @@ import { listProjectRepositories, setLinkedByDefault } from "../../src/store/for
 import { listProjectsWithFlow } from "../../src/store/cards/projects.ts";
 import { listWorkspaces } from "../../src/store/tenancy/workspaces.ts";
 import { makeApi, type Api } from "./api.ts";
-import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { createTestDatabase, type TestDatabase } from "./database/database.ts";
 import { cloneRepository, type Clone } from "./git.ts";
 
 /** What `/metrics` is read with. */

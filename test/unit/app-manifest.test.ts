@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
-import { isTranslated } from "../../src/forge/github/translate-delivery.ts";
+import { isTranslated } from "../../src/forge/github/deliveries/translate-delivery.ts";
 
 const lines = readFileSync(new URL("../../app.yml", import.meta.url), "utf8").split("\n");
 

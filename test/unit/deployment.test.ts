@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { parse, parseAllDocuments } from "yaml";
 import { readConfig, type RealConfig } from "../../src/config.ts";
-import { environmentOfStage, readDockerfile, theOnly } from "../support/image.ts";
+import { environmentOfStage, readDockerfile, theOnly } from "../support/processes/image.ts";
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const PEM = generateKeyPairSync("rsa", { modulusLength: 2_048 })

@@ -2,10 +2,10 @@ import { describe, expect, it } from "@jest/globals";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-const SRC = resolve(import.meta.dirname, "../../src");
+const ROOT = resolve(import.meta.dirname, "../..");
 
-/** Who may import whom: a room may use its own and the rooms before it, and nothing after it. */
-const ORDER = [
+/** The layers, lowest first: a file imports from its own layer and from lower ones, never from a higher one. */
+const LAYERS = [
   "errors.ts",
   "new-id.ts",
   "metrics",
@@ -25,35 +25,88 @@ const ORDER = [
   "cli",
   "main.ts",
 ];
+const MAX_FILES_IN_A_FOLDER = 25;
 
-const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+const filesBelow = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
+
+/** Paths are as in the code, without the leading `src/`. */
+const files = [...filesBelow("src"), ...filesBelow("sandbox")]
   .filter((file) => file.endsWith(".ts"))
-  .map((file) => ({ file, text: readFileSync(join(SRC, file), "utf8") }));
+  .map((file) => ({ file: file.replace(/^src\//, ""), text: readFileSync(join(ROOT, file), "utf8") }));
 
 const rankOf = (file: string): number => {
-  const room = ORDER.findLastIndex((name) => file === name || file.startsWith(`${name}/`));
-  if (room < 0) throw new Error(`${file} stands in no room of the house`);
-  return room;
+  const layer = LAYERS.findLastIndex((name) => file === name || file.startsWith(`${name}/`));
+  if (layer < 0) throw new Error(`${file} belongs to no layer: add it to LAYERS`);
+  return layer;
 };
 
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
+
+const onDisk = (file: string): string => (file.startsWith("sandbox/") ? file : `src/${file}`);
+const ownImportsOf = ({ file, text }: { file: string; text: string }): string[] =>
+  importsOf(text)
+    .filter((name) => name.startsWith("."))
+    .map((name) => relative(ROOT, resolve(ROOT, dirname(onDisk(file)), name)).replace(/^src\//, ""));
 
 const offenders = (pattern: RegExp, allowed: (file: string) => boolean): string[] =>
   files
     .filter(({ file, text }) => !allowed(file) && importsOf(text).some((name) => pattern.test(name)))
     .map(({ file }) => file);
 
-describe("the rooms of the house", () => {
-  it("only import what comes before them", () => {
-    const upward = files.flatMap(({ file, text }) =>
-      importsOf(text)
-        .filter((name) => name.startsWith("."))
-        .map((name) => relative(SRC, resolve(SRC, dirname(file), name)))
-        .filter((target) => rankOf(target) > rankOf(file))
-        .map((target) => `${file} -> ${target}`),
+/** The files of one import cycle, in order; none where there is no cycle. */
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    path.push(file);
+    for (const next of graph.get(file) ?? []) {
+      const cycle = visit(next);
+      if (cycle.length > 0) return cycle;
+    }
+    path.pop();
+    done.add(file);
+    return [];
+  };
+  for (const file of graph.keys()) {
+    const cycle = visit(file);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}
+
+describe("the layers", () => {
+  it("import nothing from a higher layer", () => {
+    const upward = files.flatMap((source) =>
+      ownImportsOf(source)
+        .filter((target) => rankOf(target) > rankOf(source.file))
+        .map((target) => `${source.file} -> ${target}`),
     );
     expect(upward).toEqual([]);
+  });
+
+  it("contain no import cycle, not even of types", () => {
+    expect(findCycle(new Map(files.map((source) => [source.file, ownImportsOf(source)])))).toEqual([]);
+  });
+
+  it(`have at most ${MAX_FILES_IN_A_FOLDER} files in a folder`, () => {
+    const counts = new Map<string, number>();
+    const sources = ["src", "sandbox", "test", "bench", "faults", "scripts"].flatMap(filesBelow);
+    for (const file of sources.filter((name) => /\.(?:ts|js|mjs)$/.test(name)))
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > MAX_FILES_IN_A_FOLDER)).toEqual([]);
+  });
+
+  it("load the sandbox only from main and the command line", () => {
+    const loading = files.filter(
+      (source) =>
+        !/^(?:sandbox|cli)\/|^main\.ts$/.test(source.file) &&
+        ownImportsOf(source).some((target) => target.startsWith("sandbox/")),
+    );
+    expect(loading.map(({ file }) => file)).toEqual([]);
   });
 
   it("keep GitHub's libraries in the adapter and in the sandbox's forge", () => {

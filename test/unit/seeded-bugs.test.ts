@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SEEDED_BUGS } from "../../faults/seeded-bugs/bugs.ts";
-import { shipService, type Shipped } from "../support/shipped-service.ts";
+import { shipService, type Shipped } from "../support/processes/shipped-service.ts";
 
 let shipped: Shipped;
 beforeAll(async () => {
@@ -12,5 +12,5 @@ afterAll(() => shipped?.remove());
 
 it.each(SEEDED_BUGS)("the code that this mistake is made in is there: $name", async ({ edits }) => {
   for (const { file, find } of edits)
-    expect(await readFile(join(shipped.dir, "dist", file), "utf8")).toContain(find);
+    expect(await readFile(join(shipped.dir, "dist/src", file), "utf8")).toContain(find);
 });

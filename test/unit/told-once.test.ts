@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import type { TimelineEvent } from "../support/api.ts";
-import { type SubmittedReview, toldTwice } from "../support/told-once.ts";
+import { type SubmittedReview, toldTwice } from "../support/stories/told-once.ts";
 
 const AT = "2026-11-20T12:00:38.000Z";
 const review: SubmittedReview = {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
-import { startPostgres, type RunningPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
+import { startPostgres, type RunningPostgres } from "../../sandbox/postgres/start-postgres.ts";
 import { freePorts } from "../support/free-ports.ts";
-import { shipService, type Shipped } from "../support/shipped-service.ts";
+import { shipService, type Shipped } from "../support/processes/shipped-service.ts";
 
 const GUIDE = join(import.meta.dirname, "../../docs/operating.md");
 /** The embedded cluster has a role and a database `trunkline` already. */

@@ -5,13 +5,19 @@ import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
-import { startPostgres, type RunningPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
-import { startSurroundings, type Surroundings } from "../faults/surroundings.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
+import { startPostgres, type RunningPostgres } from "../../sandbox/postgres/start-postgres.ts";
+import { startSurroundings, type Surroundings } from "../faults/support/surroundings.ts";
 import { eventually } from "../support/api.ts";
 import { freePorts } from "../support/free-ports.ts";
-import { buildContext, environmentOfStage, readDockerfile, theOnly, type Stage } from "../support/image.ts";
-import { environmentOf } from "../support/shipped-service.ts";
+import {
+  buildContext,
+  environmentOfStage,
+  readDockerfile,
+  theOnly,
+  type Stage,
+} from "../support/processes/image.ts";
+import { environmentOf } from "../support/processes/shipped-service.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 /** User `node` of the official images. */
@@ -120,7 +126,7 @@ it("the Dockerfile's steps make a folder that starts as its user, is well by its
     60_000,
   );
   expect([wrote.includes('"listening"') ? "" : wrote, await isWell()]).toEqual(["", true]);
-  const doctor = promisify(execFile)(command, ["dist/cli/main.js", "doctor"], options);
+  const doctor = promisify(execFile)(command, ["dist/src/cli/main.js", "doctor"], options);
   expect(await doctor.catch(({ stdout }: { stdout: string }) => ({ stdout }))).toMatchObject({
     stdout: expect.stringMatching(/^ok {7}database: [^]*^ok {7}app: /m),
   });

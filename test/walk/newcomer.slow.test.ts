@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { cloneRepository } from "../support/git.ts";
-import { npmStart, type NpmStarted, type SandboxFile } from "../support/npm-start.ts";
+import { npmStart, type NpmStarted, type SandboxFile } from "../support/processes/npm-start.ts";
 
 interface Started extends NpmStarted {
   readonly api: Api;

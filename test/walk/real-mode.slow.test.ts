@@ -7,13 +7,18 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
-import { lockDataDir } from "../../src/sandbox/data-dir-lock.ts";
-import { startPostgres, type RunningPostgres } from "../../src/sandbox/postgres/start-postgres.ts";
-import { readForgeFile, type ForgeFile } from "../../src/sandbox/state-files.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
+import { startPostgres, type RunningPostgres } from "../../sandbox/postgres/start-postgres.ts";
+import { readForgeFile, type ForgeFile } from "../../sandbox/state-files.ts";
 import { eventually, makeApi } from "../support/api.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { cloneRepository } from "../support/git.ts";
-import { environmentOf, shipService, type Shipped, type ShippedOptions } from "../support/shipped-service.ts";
+import {
+  environmentOf,
+  shipService,
+  type Shipped,
+  type ShippedOptions,
+} from "../support/processes/shipped-service.ts";
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 let shipped: Shipped;
@@ -37,7 +42,7 @@ afterAll(async () => {
 /** `trunkline forge`, as the README has it. */
 async function startForge(dataDir: string): Promise<ForgeFile> {
   const words = ["forge", "--port", "0", "--webhook-url", `http://127.0.0.1:${port}${WEBHOOK_PATH}`];
-  const child = spawn(process.execPath, ["dist/cli/main.js", ...words], {
+  const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words], {
     cwd: shipped.dir,
     env: { PATH: process.env["PATH"], TRUNKLINE_DATA_DIR: dataDir },
     stdio: "ignore",
@@ -71,7 +76,7 @@ async function trunkline(
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number; printed: string }> {
   const settings = { ...environmentOf(optionsOf()), PUBLIC_URL: `http://127.0.0.1:${port}`, ...env };
-  return promisify(execFile)(process.execPath, ["dist/cli/main.js", ...words, "--json"], {
+  return promisify(execFile)(process.execPath, ["dist/src/cli/main.js", ...words, "--json"], {
     cwd: shipped.dir,
     env: { PATH: process.env["PATH"], ...settings },
   }).then(

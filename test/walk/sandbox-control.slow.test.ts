@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { npmStart, type NpmStarted } from "../support/npm-start.ts";
+import { npmStart, type NpmStarted } from "../support/processes/npm-start.ts";
 
 const GUIDE = join(import.meta.dirname, "../../docs/sandbox.md");
 

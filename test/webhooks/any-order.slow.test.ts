@@ -5,10 +5,10 @@ import * as fc from "fast-check";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { workLane } from "../../src/webhooks/work-lane.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked, deliver } from "../support/deliveries.ts";
-import { edit, merge, push, review, say, sayAnew } from "../support/repairing.ts";
+import { allWorked, deliver } from "../support/forge/deliveries.ts";
+import { edit, merge, push, review, say, sayAnew } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { forgetReadings } from "../support/told-once.ts";
+import { forgetReadings } from "../support/stories/told-once.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const ORDERS = 500;

@@ -1,10 +1,10 @@
 /** The forge tells of what Trunkline did before it answers the call that did it. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { commentsOf, editComment, writeComment } from "../support/comments.ts";
-import { allWorked } from "../support/deliveries.ts";
+import { commentsOf, editComment, writeComment } from "../support/stories/comments.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
 import { readInbox } from "../support/inbox.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { push } from "../support/repairing.ts";
+import { push } from "../support/stories/repairing.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 /** How long each answer is kept back: a webhook is worked sooner. */

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";
-import { cardWithStatuses, deliver } from "../support/deliveries.ts";
-import { startSecondService } from "../support/second-service.ts";
+import { cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { startSecondService } from "../support/processes/second-service.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

@@ -14,10 +14,10 @@ import {
   keptWhen,
   signatureOf,
   type SentDelivery,
-} from "../support/deliveries.ts";
-import { whileHeld } from "../support/held.ts";
+} from "../support/forge/deliveries.ts";
+import { whileHeld } from "../support/stories/held.ts";
 import { createIntake } from "../../src/webhooks/intake.ts";
-import { statementsOf } from "../support/statements.ts";
+import { statementsOf } from "../support/database/statements.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

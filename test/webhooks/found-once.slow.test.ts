@@ -1,9 +1,9 @@
 /** What was found by comparing with the forge and what webhooks tell late is one thing, told once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
-import { allWorked } from "../support/deliveries.ts";
-import { commentsOf } from "../support/comments.ts";
-import { openCard } from "../support/open-card.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { commentsOf } from "../support/stories/comments.ts";
+import { openCard } from "../support/stories/open-card.ts";
 import {
   compared,
   edit,
@@ -16,8 +16,8 @@ import {
   say,
   sayAnew,
   told,
-} from "../support/repairing.ts";
-import { loginOf } from "../support/work-on-card.ts";
+} from "../support/stories/repairing.ts";
+import { loginOf } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

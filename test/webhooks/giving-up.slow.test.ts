@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { cardWithAgent, offer, say } from "../support/agents.ts";
-import { commentsOf, writeComment } from "../support/comments.ts";
-import type { ForgeAccount } from "../support/forge-account.ts";
+import { commentsOf, writeComment } from "../support/stories/comments.ts";
+import type { ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
-import type { OpenCard } from "../support/open-card.ts";
+import type { OpenCard } from "../support/stories/open-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const KIND = "agent_gave_up";

@@ -1,19 +1,22 @@
 /** Where the App may work: installed, suspended, renamed, handed on. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { follow, syncInstallation } from "../../src/actions/installations/sync-installation.ts";
-import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
+import {
+  follow,
+  syncInstallation,
+  syncInstallations,
+} from "../../src/actions/installations/sync-installation.ts";
 import {
   acceptPermissions,
   install,
   setSuspended,
   uninstall,
-} from "../../src/sandbox/forge/acts/change-installation.ts";
+} from "../../sandbox/forge/acts/change-installation.ts";
 import { clockOf } from "../../src/store/forge/installations.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
-import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/installations.ts";
-import { granted, kindsOf } from "../support/repositories.ts";
-import { openCard } from "../support/open-card.ts";
+import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/forge/installations.ts";
+import { granted, kindsOf } from "../support/forge/repositories.ts";
+import { openCard } from "../support/stories/open-card.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

@@ -1,10 +1,10 @@
 /** Whatever happens to webhooks for a while, boards are right again once it has ended, and nobody has to help. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { anHourPasses } from "../support/an-hour.ts";
-import { allWorked } from "../support/deliveries.ts";
-import { commentsOf, forgeComments } from "../support/comments.ts";
-import { openCard } from "../support/open-card.ts";
-import { edit, merge, pullOf, push, review, say, sayAnew, told } from "../support/repairing.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { commentsOf, forgeComments } from "../support/stories/comments.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { edit, merge, pullOf, push, review, say, sayAnew, told } from "../support/stories/repairing.ts";
 import { expectAllConsistent, expectConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { markRepaired } from "../../src/store/forge/deliveries.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
 import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
-import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/deliveries.ts";
+import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

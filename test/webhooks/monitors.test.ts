@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createMonitor } from "../../src/actions/boards/workspaces.ts";
 import { dropOldReports } from "../../src/store/ops/retention.ts";
-import { commandLineOf } from "../support/command-line.ts";
+import { commandLineOf } from "../support/processes/command-line.ts";
 import { readInbox, type InboxItem } from "../support/inbox.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

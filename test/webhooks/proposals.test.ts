@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { offer } from "../support/agents.ts";
-import { commandLineOf } from "../support/command-line.ts";
-import { makeForgeAccount, type ForgeAccount } from "../support/forge-account.ts";
+import { commandLineOf } from "../support/processes/command-line.ts";
+import { makeForgeAccount, type ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
-import { openCard, type OpenCard } from "../support/open-card.ts";
+import { openCard, type OpenCard } from "../support/stories/open-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -1,10 +1,20 @@
 /** What neither a webhook nor the forge's log told of is found by comparing. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
-import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
-import { commentsOf, editComment, forgeComments, writeComment } from "../support/comments.ts";
-import { openCard } from "../support/open-card.ts";
-import { compared, edit, lose, merge, pullOf, push, released, say, told } from "../support/repairing.ts";
+import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { commentsOf, editComment, forgeComments, writeComment } from "../support/stories/comments.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import {
+  compared,
+  edit,
+  lose,
+  merge,
+  pullOf,
+  push,
+  released,
+  say,
+  told,
+} from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

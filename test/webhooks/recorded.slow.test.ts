@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { isTranslated } from "../../src/forge/github/translate-delivery.ts";
-import { allWorked, deliver } from "../support/deliveries.ts";
-import { mangled } from "../support/mangled.ts";
-import { toldTwice } from "../support/told-once.ts";
+import { isTranslated } from "../../src/forge/github/deliveries/translate-delivery.ts";
+import { allWorked, deliver } from "../support/forge/deliveries.ts";
+import { mangled } from "../support/stories/mangled.ts";
+import { toldTwice } from "../support/stories/told-once.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 interface Recorded {

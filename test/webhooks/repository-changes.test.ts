@@ -1,14 +1,14 @@
 /** Repositories that are granted and taken back, renamed, archived, deleted, handed on. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { setGranted } from "../../src/sandbox/forge/acts/change-installation.ts";
-import { changeRepository, deleteRepository } from "../../src/sandbox/forge/acts/change-repository.ts";
+import { setGranted } from "../../sandbox/forge/acts/change-installation.ts";
+import { changeRepository, deleteRepository } from "../../sandbox/forge/acts/change-repository.ts";
 import { eventually } from "../support/api.ts";
-import { commandLineOf } from "../support/command-line.ts";
-import { allWorked, cardWithStatuses, deliver } from "../support/deliveries.ts";
-import { brokenIn, brokenWhen, healthOf, onForge, repositoryOf } from "../support/installations.ts";
-import { openCard } from "../support/open-card.ts";
-import { lose } from "../support/repairing.ts";
-import { granted, kindsOf, linksOf, ofProject, putRepositories } from "../support/repositories.ts";
+import { commandLineOf } from "../support/processes/command-line.ts";
+import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { brokenIn, brokenWhen, healthOf, onForge, repositoryOf } from "../support/forge/installations.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { lose } from "../support/stories/repairing.ts";
+import { granted, kindsOf, linksOf, ofProject, putRepositories } from "../support/forge/repositories.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { accountByLogin } from "../../src/sandbox/forge/world.ts";
+import { accountByLogin } from "../../sandbox/forge/world.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithAgent, offer, say, type Offer } from "../support/agents.ts";
-import { commandLineOf } from "../support/command-line.ts";
-import { makeForgeAccount, type ForgeAccount } from "../support/forge-account.ts";
+import { commandLineOf } from "../support/processes/command-line.ts";
+import { makeForgeAccount, type ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
-import type { OpenCard } from "../support/open-card.ts";
-import { compared, lose } from "../support/repairing.ts";
+import type { OpenCard } from "../support/stories/open-card.ts";
+import { compared, lose } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const KIND = "agent_stopped_reacting";

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { connect, rows } from "../../src/store/db/connect.ts";
 import { insertDeliveries, nextDeliveries } from "../../src/store/forge/deliveries.ts";
 import { workLanesSoon } from "../../src/store/forge/lanes.ts";
-import { allWorked, cardWithStatuses, kept, keptWhen } from "../support/deliveries.ts";
+import { allWorked, cardWithStatuses, kept, keptWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { hold, push, say } from "../support/repairing.ts";
+import { hold, push, say } from "../support/stories/repairing.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 const MOST_OCTETS = 1_000_000;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
-import { cardWithStatuses, deliver, kept, keptWhen } from "../support/deliveries.ts";
+import { cardWithStatuses, deliver, kept, keptWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

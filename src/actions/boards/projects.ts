@@ -1,7 +1,6 @@
 import { conflict, requireFound } from "../../errors.ts";
-import { slugOf } from "../../flow/branch-name.ts";
+import { freeSlug, slugOf } from "../../flow/names.ts";
 import { DEFAULT_FLOW, type Flow, type Stage } from "../../flow/flow.ts";
-import { freeSlug } from "../../flow/page-slug.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import {

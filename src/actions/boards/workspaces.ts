@@ -1,5 +1,5 @@
 import { conflict, invalid, notFound } from "../../errors.ts";
-import { slugOf } from "../../flow/branch-name.ts";
+import { slugOf } from "../../flow/names.ts";
 import { DEFAULT_FLOW } from "../../flow/flow.ts";
 import { insertMonitor } from "../../store/ops/monitors.ts";
 import { insertProject } from "../../store/cards/projects.ts";

@@ -1,7 +1,7 @@
 import { forbidden, notFound } from "../../errors.ts";
-import { plainName, withoutMentions } from "../../flow/mentions.ts";
+import { plainName, withoutMentions } from "../../flow/comment-text.ts";
 import type { Refusal } from "../../flow/refusal.ts";
-import { ForgeUnavailable, type Ordered } from "../../forge/forge.ts";
+import { ForgeUnavailable, type Ordered } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import {
   letGoOfMirror,

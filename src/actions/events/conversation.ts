@@ -1,6 +1,6 @@
-import { isQuestion } from "../../flow/question.ts";
+import { isQuestion } from "../../flow/comment-text.ts";
 import type { Commented, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
-import type { ForgeAccount } from "../../forge/forge.ts";
+import type { ForgeAccount } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import { adoptMirror, dropMirror, findMirrored, readSecret } from "../../store/events/comment-mirrors.ts";
 import { removeForgeComment, saveForgeComment } from "../../store/events/comments.ts";
@@ -19,7 +19,7 @@ import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../installations/forge-accounts.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
 import { recordGiveUp } from "./give-up.ts";
-import type { EventContext } from "./handle-event.ts";
+import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
 interface CommentContext {

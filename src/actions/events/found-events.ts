@@ -1,6 +1,7 @@
 import { checksState } from "../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent, Pushed } from "../../forge/events.ts";
-import type { BranchAnswer, ForgeAccount, InspectedPullRequest, InspectedWords } from "../../forge/forge.ts";
+import type { BranchAnswer, InspectedPullRequest, InspectedWords } from "../../forge/pull-requests.ts";
+import type { ForgeAccount } from "../../forge/values.ts";
 import { listOutcomes } from "../../store/forge/branches.ts";
 import { listUnrecorded, listUnshown, type KnownBranch } from "../../store/ops/reconciling.ts";
 import { tellableBody } from "../comments/comment-mark.ts";

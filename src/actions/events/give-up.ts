@@ -1,4 +1,4 @@
-import { giveUpReason } from "../../flow/give-up.ts";
+import { giveUpReason } from "../../flow/comment-text.ts";
 import type { Commented, PullRequestEvent } from "../../forge/events.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { Conversation } from "../../store/events/conversations.ts";

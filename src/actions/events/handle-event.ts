@@ -9,7 +9,7 @@ import {
   updateRepositoryNames,
   type Repository,
 } from "../../store/forge/repositories.ts";
-import type { Actor } from "../../store/events/timeline.ts";
+
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
 import { notePushedTip } from "../reconcile/follow-trunk.ts";
@@ -20,13 +20,6 @@ import { handleProposal } from "./proposal.ts";
 import { handlePullRequest, notePullRequest } from "./pull-request.ts";
 import { handlePush, notePush } from "./push.ts";
 import { handleStrayPush } from "./stray-branch.ts";
-
-/** What an event is about, and the account that caused it. */
-export interface EventContext {
-  readonly repository: Repository;
-  readonly card: CardHead;
-  readonly actor: Actor;
-}
 
 /** A pull request whose deferred events may have to be replayed. */
 export interface PullRequestSeen {

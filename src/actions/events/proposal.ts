@@ -7,7 +7,7 @@ import { forgeActor, isAgentOn } from "../installations/forge-accounts.ts";
 import { deedKey } from "../moves/record-deeds.ts";
 import { notePullRequestTurn } from "./conversation.ts";
 import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
-import type { EventContext } from "./handle-event.ts";
+import type { EventContext } from "./event-context.ts";
 import { stateOf } from "./pull-request.ts";
 import { transaction } from "../../store/db/transaction.ts";
 

@@ -1,5 +1,5 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
-import type { InspectedPullRequest } from "../../forge/forge.ts";
+import type { InspectedPullRequest } from "../../forge/pull-requests.ts";
 import { clearMergedBackmerge } from "../../store/releases/release-cards.ts";
 import { branchKey, forgetInboxItems } from "../../store/inbox/stored-items.ts";
 import {
@@ -24,11 +24,12 @@ import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
-import { deedKey, intentKey } from "../moves/record-deeds.ts";
+import { deedKey } from "../moves/record-deeds.ts";
+import { intentKey } from "../moves/transition.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { notePullRequestTurn } from "./conversation.ts";
 import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
-import type { EventContext } from "./handle-event.ts";
+import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
 /** The actions that the timeline shows. */

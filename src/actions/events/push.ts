@@ -27,7 +27,7 @@ import type { Deps } from "../deps.ts";
 import { isOurBot } from "../installations/forge-accounts.ts";
 import { recheckIfBlocked, recheckLacking } from "../reconcile/recheck-blocked.ts";
 import { noteChecks } from "./checks.ts";
-import type { EventContext } from "./handle-event.ts";
+import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
 /** The most commits that a timeline item of a push names. */

@@ -1,7 +1,7 @@
 import { notFound } from "../../errors.ts";
-import { isKnownAgent } from "../../flow/agents.ts";
+import { isKnownAgent } from "../../flow/comment-text.ts";
 import type { Role } from "../../flow/roles.ts";
-import type { ForgeAccount } from "../../forge/forge.ts";
+import type { ForgeAccount } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { Actor } from "../../store/events/timeline.ts";
 import { setMembership } from "../../store/tenancy/credentials.ts";

@@ -1,6 +1,5 @@
-import type { BlockedReason } from "../../flow/blocked.ts";
-import { isAboutConnection } from "../../flow/connection.ts";
-import { ForgeUnavailable } from "../../forge/forge.ts";
+import { type BlockedReason, isAboutConnection } from "../../flow/refusal.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";

@@ -1,7 +1,7 @@
-import { slugOf } from "../../flow/branch-name.ts";
+import { slugOf } from "../../flow/names.ts";
 import { DEFAULT_FLOW } from "../../flow/flow.ts";
 import type { RepositoryChanged } from "../../forge/events.ts";
-import type { ForgeInstallation } from "../../forge/forge.ts";
+import type { ForgeInstallation } from "../../forge/values.ts";
 import { listBlockedCards } from "../../store/cards/blocked-cards.ts";
 import { holdLinkedCards, removeLinks } from "../../store/cards/links.ts";
 import { insertProject, listProjectsWithFlow } from "../../store/cards/projects.ts";

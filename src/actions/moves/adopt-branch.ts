@@ -1,6 +1,6 @@
 import { busy, conflict, invalid, notFound, type Problem } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
-import { ForgeUnavailable } from "../../forge/forge.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import { findCard, findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { insertLinks, listLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";

@@ -20,7 +20,7 @@ import {
 } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { releaseWithRetry } from "../write.ts";
-import type { Transition } from "./look-at-card.ts";
+import type { Transition } from "./transition.ts";
 
 /** A move that this process holds. */
 export interface HeldMove {

@@ -1,12 +1,8 @@
 import { checksState } from "../../flow/checks.ts";
 import { targetOf } from "../../flow/flow.ts";
 import type { Refusal } from "../../flow/refusal.ts";
-import {
-  ForgeUnavailable,
-  type Ordered,
-  type RepositoryRef,
-  type InspectedPullRequest,
-} from "../../forge/forge.ts";
+import { type InspectedPullRequest } from "../../forge/pull-requests.ts";
+import { ForgeUnavailable, type Ordered, type RepositoryRef } from "../../forge/values.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Project } from "../../store/cards/projects.ts";

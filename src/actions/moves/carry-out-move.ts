@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
-import { blockedReason, type BlockedReason } from "../../flow/blocked.ts";
+import { type BlockedReason, blockedReason, queueRejected } from "../../flow/refusal.ts";
 import type { Landed, MoveStep } from "../../flow/move.ts";
-import { queueRejected } from "../../flow/refusal.ts";
-import { ForgeUnavailable } from "../../forge/forge.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findIntent, acceptMerge, withdrawIntent } from "../../store/ops/intents.ts";
 import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
@@ -16,10 +15,11 @@ import {
   lookFromHere,
   isInQueue,
   listLeftQueue,
-  type Transition,
   type Look,
 } from "./look-at-card.ts";
-import { recordEarlierDeeds, intentKey, recordMerged } from "./record-deeds.ts";
+import { type Transition } from "./transition.ts";
+import { recordEarlierDeeds, recordMerged } from "./record-deeds.ts";
+import { intentKey } from "./transition.ts";
 import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
 
 /** What a move has merged, and what was in the targets of its merges without that. */

@@ -1,24 +1,18 @@
+import type { Transition } from "./transition.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { brokenRefusal } from "../../flow/connection.ts";
+import { brokenRefusal } from "../../flow/refusal.ts";
 import type { PullRequestFacts } from "../../flow/facts.ts";
-import { targetOf, ruleAsks, type Stage } from "../../flow/flow.ts";
+import { targetOf, ruleAsks } from "../../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../../flow/move.ts";
-import type { BranchAnswer } from "../../forge/forge.ts";
-import type { CardHead } from "../../store/cards/cards.ts";
+import type { BranchAnswer } from "../../forge/pull-requests.ts";
+
 import { listLinks, type Link } from "../../store/cards/links.ts";
-import type { Project } from "../../store/cards/projects.ts";
+
 import { listCuts } from "../../store/events/timeline.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
-import { intentKey } from "./record-deeds.ts";
-
-/** A card and the stage of its project's flow that it enters. */
-export interface Transition {
-  readonly card: CardHead;
-  readonly project: Project;
-  readonly stage: Stage;
-}
+import { intentKey } from "./transition.ts";
 
 export interface Look {
   readonly links: readonly Link[];

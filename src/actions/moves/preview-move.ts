@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.ts";
-import type { BlockedReason } from "../../flow/blocked.ts";
+import type { BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
 import { needsGit, roleToEnter, type MovePlan, type MoveStep } from "../../flow/move.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
@@ -7,7 +7,8 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Deps } from "../deps.ts";
-import { lookAtCard, lookOnTheWay, type Transition } from "./look-at-card.ts";
+import { lookAtCard, lookOnTheWay } from "./look-at-card.ts";
+import { type Transition } from "./transition.ts";
 
 /** How much an answer can be relied on: `unknown` where the forge has not made up its mind or must be asked to write first. */
 export const CERTAINTIES = ["certain", "likely", "unknown"] as const;

@@ -13,6 +13,7 @@ import { addPromotion, isOperationOurs } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
 import { beingMoved } from "./begin-move.ts";
+import { intentKey } from "./transition.ts";
 
 /** For whom a deed of ours was done, and to which card. */
 export interface DeedContext {
@@ -133,12 +134,6 @@ export async function recordMerged(
     await tell(trx, context, "pull_request_merged", { repositoryId: pull.repositoryId, naturalKey }, data);
   });
 }
-
-/** Names our intent for what is done to one pull request. */
-export const intentKey = (
-  { repositoryId, prNumber }: Pick<DeedPullRequest, "repositoryId" | "prNumber">,
-  kind: "mark_ready" | "merge",
-): IntentKey => ({ repositoryId, kind, subject: String(prNumber) });
 
 const shown = ({ prNumber, targetBranch }: DeedPullRequest): Record<string, unknown> => ({
   prNumber,

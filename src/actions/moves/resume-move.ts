@@ -1,5 +1,5 @@
 import { Problem } from "../../errors.ts";
-import { blockedReason } from "../../flow/blocked.ts";
+import { blockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
 import { findCardById } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
@@ -19,8 +19,8 @@ import {
 import type { Deps } from "../deps.ts";
 import { orReleaseMove, type HeldMove } from "./begin-move.ts";
 import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
-import type { Transition } from "./look-at-card.ts";
-import { intentKey } from "./record-deeds.ts";
+import type { Transition } from "./transition.ts";
+import { intentKey } from "./transition.ts";
 import { settleMove } from "./settle-move.ts";
 
 export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";

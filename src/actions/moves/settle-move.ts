@@ -1,5 +1,5 @@
 import { notFound } from "../../errors.ts";
-import type { Blocked } from "../../flow/blocked.ts";
+import type { Blocked } from "../../flow/refusal.ts";
 import type { Stage } from "../../flow/flow.ts";
 import { blockCard } from "../../store/cards/blocked-cards.ts";
 import { lockCard } from "../../store/cards/cards.ts";
@@ -11,7 +11,7 @@ import type { Deps } from "../deps.ts";
 import { lookAtForbidding } from "../installations/refused-installation.ts";
 import { beingMoved, enterStage, type HeldMove } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
-import type { Transition } from "./look-at-card.ts";
+import type { Transition } from "./transition.ts";
 
 /** What a move reports about merges; earlier ones only where there are any. */
 export interface Merges {

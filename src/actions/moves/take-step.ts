@@ -1,8 +1,8 @@
-import { branchNameFor } from "../../flow/branch-name.ts";
-import { pullRequestClosed } from "../../flow/in-the-way.ts";
+import { branchNameFor } from "../../flow/names.ts";
+import { pullRequestClosed } from "../../flow/merge-blockers.ts";
 import type { MoveStep } from "../../flow/move.ts";
 import type { Refusal } from "../../flow/refusal.ts";
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import type { Link } from "../../store/cards/links.ts";
 import { isHeardOf } from "../../store/forge/pull-requests.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import type { Deps } from "../deps.ts";
 import { beingMoved } from "./begin-move.ts";
 import { cutBranch, takeUpBranch } from "./card-branch.ts";
-import type { Transition } from "./look-at-card.ts";
+import type { Transition } from "./transition.ts";
 import {
   recordBranchCut,
   recordBranchRestored,

@@ -1,5 +1,5 @@
 import { invalid, requireFound } from "../../errors.ts";
-import { freeSlug, pageSlugOf } from "../../flow/page-slug.ts";
+import { freeSlug, pageSlugOf } from "../../flow/names.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";

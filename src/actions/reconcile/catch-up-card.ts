@@ -9,7 +9,8 @@ import { setHeadSha } from "../../store/forge/branches.ts";
 import { findOpenOperation, lastMoverOf } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { takeUpBranch } from "../moves/card-branch.ts";
-import { lookAtCard, lookAtWhatWasHeard, type Transition } from "../moves/look-at-card.ts";
+import { lookAtCard, lookAtWhatWasHeard } from "../moves/look-at-card.ts";
+import { type Transition } from "../moves/transition.ts";
 import { takeStep } from "../moves/take-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";

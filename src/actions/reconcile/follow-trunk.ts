@@ -1,6 +1,7 @@
 import { landingsOf } from "../../flow/landings.ts";
 import type { Pushed } from "../../forge/events.ts";
-import { ForgeUnavailable, type BranchAnswer } from "../../forge/forge.ts";
+import { type BranchAnswer } from "../../forge/pull-requests.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import type { LandedCommit } from "../../forge/releasing.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";

@@ -1,4 +1,4 @@
-import type { Blocked, BlockedReason } from "../../flow/blocked.ts";
+import type { Blocked, BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
 import { areSame, stillInTheWay, type LaterLook } from "../../flow/still-blocked.ts";
 import {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BROKEN_WORDS } from "../../flow/connection.ts";
-import { ForgeUnavailable, type InspectedPullRequest } from "../../forge/forge.ts";
+import { BROKEN_WORDS } from "../../flow/refusal.ts";
+import { type InspectedPullRequest } from "../../forge/pull-requests.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import { findCardById } from "../../store/cards/cards.ts";
 import { isBranchTaken } from "../../store/forge/branches.ts";
 import { clockOf } from "../../store/forge/installations.ts";

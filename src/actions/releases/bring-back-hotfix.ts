@@ -1,7 +1,7 @@
-import { slugOf } from "../../flow/branch-name.ts";
+import { slugOf } from "../../flow/names.ts";
 import { earlierTargetsOf, targetOf, type Flow } from "../../flow/flow.ts";
 import type { Refusal } from "../../flow/refusal.ts";
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { pickBranch, type PickOrder, type PreparedPick } from "../../forge/releasing.ts";
 import { noteBackmerge, isInRelease, pickReleaseCard } from "../../store/releases/release-cards.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";

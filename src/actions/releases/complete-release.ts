@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { conflict, invalid, type Issue } from "../../errors.ts";
-import { isTagName } from "../../flow/ref-name.ts";
-import { releaseNotes, type NotedCard } from "../../flow/release-notes.ts";
-import type { RepositoryRef } from "../../forge/forge.ts";
+import { isTagName } from "../../flow/names.ts";
+import { releaseNotes, type NotedCard } from "../../flow/releases.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { TAGS_AT_ONCE } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";

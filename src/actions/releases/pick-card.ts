@@ -1,5 +1,5 @@
 import { conflict, invalid, notFound } from "../../errors.ts";
-import { ForgeUnavailable } from "../../forge/forge.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import { pickBranch } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";

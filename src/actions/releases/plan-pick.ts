@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { targetOf } from "../../flow/flow.ts";
-import { pickedMerges } from "../../flow/picked-merges.ts";
+import { pickedMerges } from "../../flow/releases.ts";
 import type { Link } from "../../store/cards/links.ts";
 import type { ReleaseContext } from "./release-action.ts";
 

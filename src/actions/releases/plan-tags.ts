@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { targetOf } from "../../flow/flow.ts";
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { listReleaseBranches } from "../../store/releases/release-branches.ts";
 import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.ts";
 import type { Repository } from "../../store/forge/repositories.ts";

@@ -17,7 +17,7 @@ import { transaction } from "../../store/db/transaction.ts";
 import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../moves/begin-move.ts";
 import { carryOutMove } from "../moves/carry-out-move.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "../moves/look-at-card.ts";
+import type { Transition } from "../moves/transition.ts";
 import { settleMove, type SettledMove } from "../moves/settle-move.ts";
 import { requireOurs, underWay, type RunningAction } from "./release-action.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { busy, conflict, Problem, requireFound } from "../../errors.ts";
-import { ForgeUnavailable } from "../../forge/forge.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { addJob } from "../../store/db/jobs.ts";

@@ -1,6 +1,5 @@
 import { busy, conflict, invalid, notFound, requireFound } from "../../errors.ts";
-import { slugOf } from "../../flow/branch-name.ts";
-import { freeSlug } from "../../flow/page-slug.ts";
+import { freeSlug, slugOf } from "../../flow/names.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";

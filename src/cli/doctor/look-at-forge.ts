@@ -1,5 +1,6 @@
-import { ForgeUnavailable, type Forge, type ForgeInstallation } from "../../forge/forge.ts";
-import { isTranslated } from "../../forge/github/translate-delivery.ts";
+import { type Forge } from "../../forge/forge.ts";
+import { ForgeUnavailable, type ForgeInstallation } from "../../forge/values.ts";
+import { isTranslated } from "../../forge/github/deliveries/translate-delivery.ts";
 import { WEBHOOK_PATH } from "../../app.ts";
 import { fine, problem, warning, type Finding } from "./finding.ts";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import { z } from "zod";
 import { forbidden, Problem } from "../../errors.ts";
-import { ForgeUnavailable } from "../../forge/forge.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
 import { manifestOf, redeemManifestCode, type MadeApp } from "../../forge/github/app-from-manifest.ts";
 import { html, type Html } from "../../http/reference/html.ts";
 import { setSecurityHeaders } from "../../http/protocol.ts";

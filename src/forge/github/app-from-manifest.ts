@@ -6,11 +6,11 @@ import { pino } from "pino";
 import { ProbotOctokit } from "probot";
 import { z } from "zod";
 import { Problem } from "../../errors.ts";
-import { ForgeUnavailable } from "../forge.ts";
+import { ForgeUnavailable } from "../values.ts";
 import { isAppKey } from "./app-key.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./calls/clock.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./permissions.ts";
-import { type Arrived, createTransport } from "./transport.ts";
+import { type Arrived, createTransport } from "./calls/transport.ts";
 
 /** What only this service and the forge know, and where people find the App. */
 export interface MadeApp {

@@ -1,8 +1,8 @@
 /** What GitHub has of the App: its settings, and its log of deliveries. It shows them only to the App's own key. */
 import { z } from "zod";
-import type { DeliveryLogPage, ForgeApp, ForgeWebhook } from "../forge.ts";
-import { type GitHubClient, shaped } from "./client.ts";
-import type { ForgeClock } from "./clock.ts";
+import type { DeliveryLogPage, ForgeApp, ForgeWebhook } from "../values.ts";
+import { type GitHubClient, shaped } from "./calls/client.ts";
+import type { ForgeClock } from "./calls/clock.ts";
 import { missingPermissions, NEEDED_EVENTS } from "./permissions.ts";
 import { succeeded } from "./repositories.ts";
 

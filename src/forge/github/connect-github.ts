@@ -1,6 +1,7 @@
 import type { ForgeRequest } from "../../metrics/metrics.ts";
-import type { Forge, RepositoryRef } from "../forge.ts";
-import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
+import type { Forge } from "../forge.ts";
+import type { RepositoryRef } from "../values.ts";
+import { readAccount, readIdentity, readInstallation, readInstallations } from "./calls/accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
 import {
   changedOnBothSides,
@@ -10,26 +11,26 @@ import {
   readBranchHead,
   readContains,
   readTemporaryBranches,
-} from "./branches.ts";
-import { CHECKS } from "./check-details.ts";
-import { dropPick, landPick, preparePick } from "./cherry-pick.ts";
-import { createClient, type OnRefused } from "./client.ts";
-import { comment, editComment, hasComment } from "./comments.ts";
-import { type ForgeClock, systemClock } from "./clock.ts";
-import { isUnanswered, permitted, reachable, recovered } from "./failures.ts";
+} from "./branches/branches.ts";
+import { CHECKS } from "./pull-requests/check-details.ts";
+import { dropPick, landPick, preparePick } from "./branches/cherry-pick.ts";
+import { createClient, type OnRefused } from "./calls/client.ts";
+import { comment, editComment, hasComment } from "./pull-requests/comments.ts";
+import { type ForgeClock, systemClock } from "./calls/clock.ts";
+import { isUnanswered, permitted, reachable, recovered } from "./calls/failures.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
-import { inspect } from "./inspect.ts";
-import { readLandedCommits } from "./landed-history.ts";
-import { createLimits } from "./limits.ts";
-import { mergePullRequest } from "./merge-pull-request.ts";
-import { type AppOptions, createOctokits } from "./octokits.ts";
-import { readLists } from "./pull-request-lists.ts";
-import { markReady, openPullRequest } from "./pull-requests.ts";
+import { inspect } from "./pull-requests/inspect.ts";
+import { readLandedCommits } from "./branches/landed-history.ts";
+import { createLimits } from "./calls/limits.ts";
+import { mergePullRequest } from "./pull-requests/merge-pull-request.ts";
+import { type AppOptions, createOctokits } from "./calls/octokits.ts";
+import { readLists } from "./pull-requests/pull-request-lists.ts";
+import { markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
-import { REVIEWS } from "./conversation.ts";
-import { createTag, createTags, lookBeforeTagging, publishRelease, tagTip } from "./tags.ts";
-import { createTransport, withConditionalReads } from "./transport.ts";
-import type { Turns } from "./turns.ts";
+import { REVIEWS } from "./deliveries/conversation.ts";
+import { createTag, createTags, lookBeforeTagging, publishRelease, tagTip } from "./branches/tags.ts";
+import { createTransport, withConditionalReads } from "./calls/transport.ts";
+import type { Turns } from "./calls/turns.ts";
 
 export interface GitHubForgeOptions extends AppOptions {
   /** Paces the calls of each installation, together with the other processes; without them nothing is paced. */

@@ -1,10 +1,10 @@
-import type { Feature, ForgeIdentity, RepositoryRef } from "../forge.ts";
-import type { Answer, Caller, GitHubClient } from "./client.ts";
-import type { ForgeClock } from "./clock.ts";
-import { UnknownOutcome } from "./failures.ts";
-import { refusalOf } from "./refusals.ts";
+import type { Feature, ForgeIdentity, RepositoryRef } from "../values.ts";
+import type { Answer, Caller, GitHubClient } from "./calls/client.ts";
+import type { ForgeClock } from "./calls/clock.ts";
+import { UnknownOutcome } from "./calls/failures.ts";
+import { refusalOf } from "./calls/refusals.ts";
 import { REPOSITORY } from "./repositories.ts";
-import type { CallParameters } from "./send-call.ts";
+import type { CallParameters } from "./calls/send-call.ts";
 
 /** What questions and orders about any repository need. */
 export interface RepositoryDeps {

@@ -6,10 +6,10 @@ import {
   type GrantedRepository,
   type Ordered,
   type RepositoryRef,
-} from "../forge.ts";
-import { type Answer, type Caller, type GitHubClient, shaped } from "./client.ts";
-import { CallFailure, isInstallationRefused, recovered } from "./failures.ts";
-import { refusalOf } from "./refusals.ts";
+} from "../values.ts";
+import { type Answer, type Caller, type GitHubClient, shaped } from "./calls/client.ts";
+import { CallFailure, isInstallationRefused, recovered } from "./calls/failures.ts";
+import { refusalOf } from "./calls/refusals.ts";
 
 /**
  * Repositories are addressed by id, as GitHub's own redirects and `Link` headers do: a name may by now belong to another

@@ -2,14 +2,13 @@
  * GraphQL questions about repositories: several in one document, the n-th under the alias `r<n>`.
  */
 import { z } from "zod";
-import { brokenRefusal } from "../../flow/connection.ts";
-import type { Refusal } from "../../flow/refusal.ts";
-import { type ForgeRepository, ForgeUnavailable, type Ordered, type RepositoryRef } from "../forge.ts";
-import { type Answer, type Caller, type GitHubClient, shaped, unexpected } from "./client.ts";
-import { InstallationRefused, TooMuchAsked } from "./failures.ts";
-import { type GraphqlError, graphqlOutcome, refusalOfError } from "./graphql-answer.ts";
+import { type Refusal, brokenRefusal } from "../../flow/refusal.ts";
+import { type ForgeRepository, ForgeUnavailable, type Ordered, type RepositoryRef } from "../values.ts";
+import { type Answer, type Caller, type GitHubClient, shaped, unexpected } from "./calls/client.ts";
+import { InstallationRefused, TooMuchAsked } from "./calls/failures.ts";
+import { type GraphqlError, graphqlOutcome, refusalOfError } from "./calls/graphql-answer.ts";
 import { repositoryById } from "./repositories.ts";
-import type { CallParameters } from "./send-call.ts";
+import type { CallParameters } from "./calls/send-call.ts";
 
 export interface Question {
   readonly repository: RepositoryRef;

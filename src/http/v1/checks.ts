@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Asked, PullRequestQuestion } from "../../forge/forge.ts";
+import type { PullRequestQuestion } from "../../forge/pull-requests.ts";
+import type { Asked } from "../../forge/values.ts";
 import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
 import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";

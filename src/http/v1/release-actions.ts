@@ -4,7 +4,7 @@ import { freezeRelease, unfreezeRelease } from "../../actions/releases/freeze.ts
 import { pickCard } from "../../actions/releases/pick-card.ts";
 import { promoteRelease } from "../../actions/releases/promote-release.ts";
 import { notFound } from "../../errors.ts";
-import { MAX_BRANCH_NAME_BYTES } from "../../flow/ref-name.ts";
+import { MAX_BRANCH_NAME_BYTES } from "../../flow/names.ts";
 import { REFUSAL_REASONS } from "../../flow/refusal.ts";
 import { findAction } from "../../store/releases/release-actions.ts";
 import { readPromotion } from "../../store/releases/release-promotions.ts";

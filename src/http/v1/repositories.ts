@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { repositoryEntry, setProjectRepositories } from "../../actions/boards/repositories.ts";
-import { BROKEN_KINDS } from "../../flow/connection.ts";
+import { BROKEN_KINDS } from "../../flow/refusal.ts";
 import { listBoardRepositories, listProjectRepositories } from "../../store/forge/repositories.ts";
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { invalid } from "../../errors.ts";
-import { median } from "../../flow/median.ts";
+import { median } from "../../flow/landings.ts";
 import { trunkWindow } from "../../flow/trunk-window.ts";
 import { readTrunkReport } from "../../store/forge/trunk-report.ts";
 import { projectOf } from "../resolve.ts";

@@ -1,4 +1,4 @@
-import type { Blocked } from "../../flow/blocked.ts";
+import type { Blocked } from "../../flow/refusal.ts";
 import { column, exists, firstRow, isoTime, rows, type Db } from "../db/connect.ts";
 import { trunksSql } from "../forge/trunks.ts";
 

@@ -1,4 +1,4 @@
-import type { Blocked } from "../../flow/blocked.ts";
+import type { Blocked } from "../../flow/refusal.ts";
 import type { ChecksState } from "../../flow/checks.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { whileItStands } from "../db/transaction.ts";

@@ -1,5 +1,5 @@
 import type { Color } from "../../flow/colors.ts";
-import { foldName } from "../../flow/fold-name.ts";
+import { foldName } from "../../flow/names.ts";
 import { column, firstRow, rows, type Db } from "../db/connect.ts";
 import { unlessTaken } from "../db/transaction.ts";
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runMigrations } from "graphile-worker";
@@ -7,7 +8,11 @@ import type { Db } from "./connect.ts";
 import { openJobPool } from "./jobs.ts";
 import { transaction } from "./transaction.ts";
 
-const FOLDER = join(import.meta.dirname, "../../..", "migrations");
+/** Beside `src`; a built file is one folder deeper, in `dist/src`. */
+const FOLDER =
+  ["../../../migrations", "../../../../migrations"]
+    .map((path) => join(import.meta.dirname, path))
+    .find((path) => existsSync(path)) ?? "migrations";
 
 /** Plain `.sql` files, applied in the order of their names, so that they run alike under tsx, jest and dist. */
 const migrationSource: Knex.MigrationSource<string> = {

@@ -1,4 +1,4 @@
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 import { READS_LAG } from "../forge/pull-requests.ts";
 import { REF } from "../forge/repositories.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Budget, TurnRequest, Turns } from "../../forge/github/turns.ts";
+import type { TurnRequest, Turns } from "../../forge/github/calls/turns.ts";
+import type { Budget } from "../../forge/github/calls/limits.ts";
 import { firstRow, type Db } from "../db/connect.ts";
 
 /** GitHub asks for a second between two writes, which also keeps within its 80 that create content a minute. */

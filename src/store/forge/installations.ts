@@ -1,4 +1,4 @@
-import type { ForgeInstallation, GrantedRepository } from "../../forge/forge.ts";
+import type { ForgeInstallation, GrantedRepository } from "../../forge/values.ts";
 import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** What is known of an account's installation, and when the forge was asked for it: `askedAt` comes from `clockOf`. */

@@ -1,4 +1,4 @@
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { REF } from "./repositories.ts";

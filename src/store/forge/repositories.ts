@@ -1,5 +1,5 @@
-import { BROKEN_KINDS, BROKEN_WORDS, type Broken } from "../../flow/connection.ts";
-import type { Feature, RepositoryRef } from "../../forge/forge.ts";
+import { BROKEN_KINDS, BROKEN_WORDS, type Broken } from "../../flow/refusal.ts";
+import type { Feature, RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 const OUT_OF_REACH = `

@@ -1,5 +1,5 @@
 import { revertsAmong, type Landing } from "../../flow/landings.ts";
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A branch that a project's flow merges into, in one of its repositories. */

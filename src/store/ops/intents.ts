@@ -82,7 +82,7 @@ export async function recordCutIntent(
 /** SQL that is true of an intent `i` to cut a card's branch, of which nobody knows what came. */
 export const UNHEARD_CUT = "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
 
-type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
+export type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
 
 const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, string> => ({
   repository_id: repositoryId,

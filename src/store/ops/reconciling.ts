@@ -1,4 +1,4 @@
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import type { CheckReport } from "../forge/branches.ts";
 import type { LinkedPullRequest } from "../forge/pull-requests.ts";

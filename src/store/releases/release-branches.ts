@@ -1,4 +1,4 @@
-import type { RepositoryRef } from "../../forge/forge.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 
 /** The branch of a release in a repository. */

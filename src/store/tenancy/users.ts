@@ -1,5 +1,5 @@
 import type { Role } from "../../flow/roles.ts";
-import type { ForgeAccount } from "../../forge/forge.ts";
+import type { ForgeAccount } from "../../forge/values.ts";
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 
 export type UserKind = "human" | "machine" | "agent";

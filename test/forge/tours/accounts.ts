@@ -1,10 +1,6 @@
-import {
-  acceptPermissions,
-  install,
-  setGranted,
-} from "../../../src/sandbox/forge/acts/change-installation.ts";
-import { takeManifest } from "../../../src/sandbox/forge/acts/create-app.ts";
-import { accountByLogin } from "../../../src/sandbox/forge/world.ts";
+import { acceptPermissions, install, setGranted } from "../../../sandbox/forge/acts/change-installation.ts";
+import { takeManifest } from "../../../sandbox/forge/create-app.ts";
+import { accountByLogin } from "../../../sandbox/forge/world.ts";
 import type { Tour } from "./tour.ts";
 
 const REPO = "/repos/acme/web";

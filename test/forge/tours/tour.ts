@@ -1,4 +1,4 @@
-import type { ForgeAnswer, TestForge } from "../../support/sandbox-forge.ts";
+import type { ForgeAnswer, TestForge } from "../../support/forge/sandbox-forge.ts";
 
 const REPO = "/repos/acme/web";
 

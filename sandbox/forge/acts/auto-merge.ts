@@ -1,0 +1,83 @@
+import type { ForgeContext } from "../context.ts";
+import type { AccountRow, AutoMerge, PullRequestRow } from "../rows.ts";
+import { ApiError, unprocessable } from "../server/api-error.ts";
+import { emitPullRequest } from "./emit-events.ts";
+import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "./merge-pull-request.ts";
+import { mergeabilityOf } from "./mergeability.ts";
+import { protectionOf } from "./protection.ts";
+
+/** Lets a pull request merge by itself once nothing stands in its way. Throws GitHub's refusals. */
+export function enableAutoMerge(
+  forge: ForgeContext,
+  pullId: number,
+  order: AutoMerge & { readonly headSha: string | null },
+): Promise<PullRequestRow> {
+  const { repositoryId } = forge.state.pullRequests.need(pullId);
+  return forge.exclusively(repositoryId, async () => {
+    const { headSha, ...autoMerge } = order;
+    const pull = forge.state.pullRequests.need(pullId);
+    if (headSha !== null && headSha !== pull.headSha) throw unprocessable(HEAD_MODIFIED);
+    await assertWaitingHelps(forge, pull, autoMerge);
+    const row = forge.state.pullRequests.update(pullId, { autoMerge, updatedAt: forge.now() });
+    const by = forge.state.accounts.need(autoMerge.enabledById);
+    await emitPullRequest(forge, row, "auto_merge_enabled", by, { reason: "" });
+    return row;
+  });
+}
+
+/** GitHub only takes it where something is still to be waited for. */
+async function assertWaitingHelps(
+  forge: ForgeContext,
+  pull: PullRequestRow,
+  order: AutoMerge,
+): Promise<void> {
+  const repository = forge.state.repositories.need(pull.repositoryId);
+  if (!repository.allowAutoMerge)
+    throw unprocessable("Pull request Auto merge is not allowed for this repository");
+  if (pull.state === "closed") throw unprocessable("Pull request Pull request is closed");
+  if (pull.draft) throw unprocessable("Pull request Pull request is in draft state");
+  if (protectionOf(forge, repository, pull.baseRef) === undefined)
+    throw unprocessable("Pull request Protected branch rules not configured for this branch");
+  const refusal = methodRefusal(forge, repository, pull, order.mergeMethod);
+  if (refusal !== null) throw unprocessable(refusal);
+  const { state } = await mergeabilityOf(forge, repository, pull);
+  if (state === "clean" || state === "unstable")
+    throw unprocessable(`Pull request Pull request is in ${state} status`);
+}
+
+export async function disableAutoMerge(
+  forge: ForgeContext,
+  pullId: number,
+  by: AccountRow,
+): Promise<PullRequestRow> {
+  const pull = forge.state.pullRequests.need(pullId);
+  if (pull.autoMerge === null) throw unprocessable("Can't disable auto-merge for this pull request.");
+  const row = forge.state.pullRequests.update(pullId, { autoMerge: null, updatedAt: forge.now() });
+  await emitPullRequest(forge, row, "auto_merge_disabled", by, {
+    reason: "Auto-merge was disabled by a user",
+  });
+  return row;
+}
+
+const waits = (pull: PullRequestRow): boolean => pull.state === "open" && pull.autoMerge !== null;
+
+/** Looks, once what happened has been answered, whether anything in a repository need not wait any longer. */
+export function autoMergeLater(forge: ForgeContext, repositoryId: number): void {
+  if (forge.state.pullRequests.in(repositoryId).some(waits))
+    forge.later(() => runAutoMerges(forge, repositoryId));
+}
+
+async function runAutoMerges(forge: ForgeContext, repositoryId: number): Promise<void> {
+  const waiting = forge.state.pullRequests.in(repositoryId).filter(waits);
+  for (const { id, headSha, autoMerge } of waiting) {
+    if (autoMerge === null) continue;
+    const { enabledById, mergeMethod: method, commitTitle: title, commitMessage: message } = autoMerge;
+    const by = forge.state.accounts.need(enabledById);
+    try {
+      await mergePullRequest(forge, id, { by, method, headSha, title, message });
+    } catch (error) {
+      // Still something in the way: it waits on.
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import type { ForgeContext } from "../context.ts";
+import { readRef } from "../git/refs.ts";
+import { presentAccount } from "../present/account.ts";
+import { fullNameOf, presentRepository, repositoryNodeId } from "../present/repository.ts";
+import { presentInstallation } from "../present/installation.ts";
+import type { AccountRow, RepositoryRow } from "../rows.ts";
+import { installationOf } from "../server/access.ts";
+import { invalidFields, unprocessable } from "../server/api-error.ts";
+import { repositoryKey } from "../state.ts";
+import { emit, emitInstallation } from "../webhooks/emit.ts";
+import { createRepository, type RepositoryOptions } from "../world.ts";
+
+export type RepositoryChange = Partial<
+  Pick<
+    RepositoryRow,
+    | "name"
+    | "description"
+    | "private"
+    | "defaultBranch"
+    | "archived"
+    | "hasIssues"
+    | "allowMergeCommit"
+    | "allowSquashMerge"
+    | "allowRebaseMerge"
+    | "allowAutoMerge"
+    | "allowUpdateBranch"
+    | "deleteBranchOnMerge"
+  >
+>;
+
+const NAME = /^[A-Za-z0-9_.-]{1,100}$/;
+
+function checkName(forge: ForgeContext, ownerId: number, name: string): void {
+  const wrong = { resource: "Repository", field: "name" } as const;
+  if (!NAME.test(name) || name === "." || name === ".." || name.endsWith(".git"))
+    throw invalidFields({
+      ...wrong,
+      code: "custom",
+      message: "name can only contain ASCII letters, digits, and the characters ., -, and _.",
+    });
+  if (forge.state.repositories.in(repositoryKey(ownerId, name)).length > 0)
+    throw invalidFields({ ...wrong, code: "custom", message: "name already exists on this account" });
+}
+
+/** Makes a repository, as somebody would on GitHub. Throws GitHub's refusals. */
+export async function makeRepository(
+  forge: ForgeContext,
+  owner: AccountRow,
+  by: AccountRow,
+  name: string,
+  options: RepositoryOptions,
+): Promise<RepositoryRow> {
+  checkName(forge, owner.id, name);
+  const row = await createRepository(forge, owner, name, options);
+  await emit(forge, {
+    event: "repository",
+    action: "created",
+    repository: row,
+    sender: by,
+    payload: () => ({}),
+  });
+  const installation = installationOf(forge, row);
+  if (installation !== undefined)
+    emitInstallation(forge, installation, "installation_repositories", "added", by, {
+      installation: presentInstallation(forge, installation),
+      repository_selection: installation.repositorySelection,
+      repositories_added: [presentGranted(forge, row)],
+      repositories_removed: [],
+      requester: null,
+    });
+  return row;
+}
+
+/** A repository as installation webhooks list it. */
+export const presentGranted = (forge: ForgeContext, repository: RepositoryRow) => ({
+  id: repository.id,
+  node_id: repositoryNodeId(repository),
+  name: repository.name,
+  full_name: fullNameOf(forge, repository),
+  private: repository.private,
+});
+
+/** Changes a repository's settings and tells what changed. Throws GitHub's refusals. */
+export async function changeRepository(
+  forge: ForgeContext,
+  repositoryId: number,
+  by: AccountRow,
+  change: RepositoryChange,
+): Promise<RepositoryRow> {
+  const before = forge.state.repositories.need(repositoryId);
+  if (change.name !== undefined && change.name !== before.name) await rename(forge, before, by, change.name);
+  if (change.defaultBranch !== undefined && change.defaultBranch !== before.defaultBranch)
+    await changeDefaultBranch(forge, before, by, change.defaultBranch);
+  const { name: _name, defaultBranch: _branch, ...settings } = change;
+  const row = forge.state.repositories.update(repositoryId, { ...settings, updatedAt: forge.now() });
+  if (row.archived !== before.archived) await tell(forge, row, by, row.archived ? "archived" : "unarchived");
+  if (row.private !== before.private) await tell(forge, row, by, row.private ? "privatized" : "publicized");
+  if (row.description !== before.description)
+    await tell(forge, row, by, "edited", { changes: { description: { from: before.description } } });
+  return row;
+}
+
+async function rename(
+  forge: ForgeContext,
+  before: RepositoryRow,
+  by: AccountRow,
+  name: string,
+): Promise<void> {
+  const isSameKey = name.toLowerCase() === before.name.toLowerCase();
+  if (!isSameKey) checkName(forge, before.ownerId, name);
+  const former = fullNameOf(forge, before).toLowerCase();
+  const taken = `${fullNameOf(forge, before).split("/")[0]}/${name}`.toLowerCase();
+  const formerNames = [
+    ...before.formerNames.filter((each) => each !== taken),
+    ...(isSameKey ? [] : [former]),
+  ];
+  const row = forge.state.repositories.update(before.id, { name, formerNames, updatedAt: forge.now() });
+  await tell(forge, row, by, "renamed", { changes: { repository: { name: { from: before.name } } } });
+}
+
+/**
+ * Hands a repository on to another account. The account that gets it is told, where the App is there; the one that had it is told that its
+ * installation covers it no more, unless `isUntold`: GitHub does not promise that.
+ */
+export async function transferRepository(
+  forge: ForgeContext,
+  repositoryId: number,
+  by: AccountRow,
+  to: AccountRow,
+  { isUntold = false } = {},
+): Promise<RepositoryRow> {
+  const before = forge.state.repositories.need(repositoryId);
+  checkName(forge, to.id, before.name);
+  const from = forge.state.accounts.need(before.ownerId);
+  const installation = installationOf(forge, before);
+  const formerNames = [...before.formerNames, fullNameOf(forge, before).toLowerCase()];
+  const row = forge.state.repositories.update(before.id, {
+    ownerId: to.id,
+    formerNames,
+    updatedAt: forge.now(),
+  });
+  if (installation !== undefined && !isUntold)
+    emitInstallation(forge, installation, "installation_repositories", "removed", by, {
+      installation: presentInstallation(forge, installation),
+      repository_selection: installation.repositorySelection,
+      repositories_added: [],
+      repositories_removed: [presentGranted(forge, row)],
+      requester: null,
+    });
+  const key = from.type === "Organization" ? "organization" : "user";
+  await tell(forge, row, by, "transferred", {
+    changes: { owner: { from: { [key]: presentAccount(forge, from) } } },
+  });
+  return row;
+}
+
+async function changeDefaultBranch(
+  forge: ForgeContext,
+  before: RepositoryRow,
+  by: AccountRow,
+  branch: string,
+): Promise<void> {
+  const repo = forge.git.repository(before.id);
+  if ((await readRef(repo, `refs/heads/${branch}`)) === null)
+    throw unprocessable(
+      `The branch ${branch} was not found. Please push that ref first or create it via the Git Data API.`,
+    );
+  await repo.run(["symbolic-ref", "HEAD", `refs/heads/${branch}`]);
+  const row = forge.state.repositories.update(before.id, { defaultBranch: branch });
+  await tell(forge, row, by, "edited", { changes: { default_branch: { from: before.defaultBranch } } });
+}
+
+function tell(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  sender: AccountRow,
+  action: string,
+  more: object = {},
+): Promise<void> {
+  return emit(forge, { event: "repository", action, repository, sender, payload: () => more });
+}
+
+function forgetContents({ state }: ForgeContext, { id }: RepositoryRow): void {
+  for (const pull of state.pullRequests.in(id)) {
+    for (const table of [state.reviews, state.comments, state.mergeRequests])
+      for (const row of table.in(pull.id)) table.delete(row.id);
+    state.pullRequests.delete(pull.id);
+  }
+  for (const table of [state.releases, state.protections])
+    for (const row of table.in(id)) table.delete(row.id);
+  for (const table of [state.statuses, state.checkSuites, state.checkRuns])
+    for (const row of table.all()) if (row.repositoryId === id) table.delete(row.id);
+}
+
+/** Deletes a repository and everything in it. */
+export async function deleteRepository(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  by: AccountRow,
+): Promise<void> {
+  await forge.exclusively(repository.id, async () => {
+    const installation = installationOf(forge, repository);
+    await tell(forge, repository, by, "deleted", { repository: presentRepository(forge, repository) });
+    forgetContents(forge, repository);
+    forge.state.repositories.delete(repository.id);
+    forge.git.remove(repository.id);
+    if (installation === undefined) return;
+    const repositoryIds = installation.repositoryIds.filter((id) => id !== repository.id);
+    const row = forge.state.installations.update(installation.id, { repositoryIds });
+    emitInstallation(forge, row, "installation_repositories", "removed", by, {
+      installation: presentInstallation(forge, row),
+      repository_selection: row.repositorySelection,
+      repositories_added: [],
+      repositories_removed: [presentGranted(forge, repository)],
+      requester: null,
+    });
+  });
+}

@@ -1,0 +1,149 @@
+import type { ForgeContext } from "../context.ts";
+import { isAncestor } from "../git/history.ts";
+import { readRef, updateRef } from "../git/refs.ts";
+import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
+import { invalidFields, unprocessable, type FieldError } from "../server/api-error.ts";
+import { closePullRequest } from "./close-pull-request.ts";
+import { emitPullRequest } from "./emit-events.ts";
+import { pullHeadRef } from "./follow-branch.ts";
+import { LONGEST_BODY, openBetween } from "./open-pull-request.ts";
+
+/** What may be changed; what is left out stays. */
+export interface PullRequestChange {
+  readonly title?: string | undefined;
+  readonly body?: string | null | undefined;
+  readonly base?: string | undefined;
+  readonly state?: "open" | "closed" | undefined;
+  readonly maintainerCanModify?: boolean | undefined;
+}
+
+const refused = (message: string, field?: string): FieldError => ({
+  resource: "PullRequest",
+  ...(field === undefined ? {} : { field }),
+  code: field === undefined ? "custom" : "invalid",
+  message,
+});
+
+/** Changes a pull request; one that changes nothing is silent. Throws GitHub's refusals. */
+export function editPullRequest(
+  forge: ForgeContext,
+  pullId: number,
+  by: AccountRow,
+  change: PullRequestChange,
+): Promise<PullRequestRow> {
+  const { repositoryId } = forge.state.pullRequests.need(pullId);
+  return forge.exclusively(repositoryId, async () => {
+    const before = forge.state.pullRequests.need(pullId);
+    const repository = forge.state.repositories.need(repositoryId);
+    await checkChange(forge, repository, before, change);
+    if (change.state === "closed" && before.state === "open") await closePullRequest(forge, before, by);
+    if (change.state === "open" && before.state === "closed") await reopen(forge, repository, before, by);
+    return applyEdit(forge, forge.state.pullRequests.need(pullId), change, by);
+  });
+}
+
+/** Changes text and base, and tells what they were before. Call it within `exclusively`. */
+export async function applyEdit(
+  forge: ForgeContext,
+  before: PullRequestRow,
+  change: PullRequestChange,
+  by: AccountRow,
+): Promise<PullRequestRow> {
+  const repo = forge.git.repository(before.repositoryId);
+  const base = change.base ?? before.baseRef;
+  const isRetargeted = base !== before.baseRef;
+  const baseSha = isRetargeted ? await readRef(repo, `refs/heads/${base}`) : null;
+  const title = change.title ?? before.title;
+  const body = change.body === undefined ? before.body : change.body;
+  const changes = {
+    ...(title === before.title ? {} : { title: { from: before.title } }),
+    ...(body === before.body ? {} : { body: { from: before.body ?? "" } }),
+    ...(isRetargeted ? { base: { ref: { from: before.baseRef }, sha: { from: before.baseSha } } } : {}),
+  };
+  const maintainerCanModify = change.maintainerCanModify ?? before.maintainerCanModify;
+  if (Object.keys(changes).length === 0) {
+    return maintainerCanModify === before.maintainerCanModify
+      ? before
+      : forge.state.pullRequests.update(before.id, { maintainerCanModify });
+  }
+  const row = forge.state.pullRequests.update(before.id, {
+    title,
+    body,
+    baseRef: base,
+    baseSha: baseSha ?? before.baseSha,
+    maintainerCanModify,
+    updatedAt: forge.now(),
+    // GitHub takes auto-merge back when the base changes.
+    ...(isRetargeted ? { autoMerge: null } : {}),
+  });
+  await emitPullRequest(forge, row, "edited", by, { changes });
+  return row;
+}
+
+async function checkChange(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  change: PullRequestChange,
+): Promise<void> {
+  if (change.title?.trim() === "")
+    throw invalidFields({ resource: "PullRequest", field: "title", code: "missing_field" });
+  if ((change.body?.length ?? 0) > LONGEST_BODY)
+    throw invalidFields(refused(`body is too long (maximum is ${LONGEST_BODY} characters)`));
+  if (change.base === undefined || change.base === pull.baseRef) return;
+  if (pull.state === "closed" && change.state !== "open")
+    throw invalidFields(refused("Cannot change the base branch of a closed pull request."));
+  const tip = await readRef(forge.git.repository(repository.id), `refs/heads/${change.base}`);
+  if (tip === null)
+    throw invalidFields(refused(`Proposed base branch '${change.base}' was not found`, "base"));
+  if (openBetween(forge, repository, pull.headRef, change.base) !== undefined)
+    throw invalidFields(
+      refused(
+        `A pull request already exists for base branch '${change.base}' and head branch '${pull.headRef}'`,
+      ),
+    );
+}
+
+const cannot = (why: string) => invalidFields(refused(`state cannot be changed. ${why}`));
+
+async function reopen(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  by: AccountRow,
+): Promise<void> {
+  const repo = forge.git.repository(repository.id);
+  if (pull.mergedAt !== null) throw cannot("The pull request has been merged.");
+  const tip = await readRef(repo, `refs/heads/${pull.headRef}`);
+  if (tip === null) throw cannot(`The ${pull.headRef} branch has been deleted.`);
+  if (!(await isAncestor(repo, pull.headSha, tip)))
+    throw cannot(`The ${pull.headRef} branch was force-pushed or recreated.`);
+  const base = await readRef(repo, `refs/heads/${pull.baseRef}`);
+  if (base === null) throw cannot(`The ${pull.baseRef} branch has been deleted.`);
+  if (openBetween(forge, repository, pull.headRef, pull.baseRef) !== undefined)
+    throw cannot(`There is already an open pull request from ${pull.headRef} to ${pull.baseRef}.`);
+  await updateRef(repo, pullHeadRef(pull), tip);
+  const change = { state: "open", closedAt: null, closedById: null, headSha: tip, baseSha: base } as const;
+  const row = forge.state.pullRequests.update(pull.id, { ...change, updatedAt: forge.now() });
+  await emitPullRequest(forge, row, "reopened", by);
+}
+
+/** Turns a draft into one ready for review, or back; silent where it is so already. Throws GitHub's refusals. */
+export function setDraft(
+  forge: ForgeContext,
+  pullId: number,
+  by: AccountRow,
+  draft: boolean,
+): Promise<PullRequestRow> {
+  const { repositoryId } = forge.state.pullRequests.need(pullId);
+  return forge.exclusively(repositoryId, async () => {
+    const pull = forge.state.pullRequests.need(pullId);
+    if (pull.draft === draft) return pull;
+    if (pull.state === "closed") throw unprocessable("Pull request is closed");
+    if (draft && !forge.state.repositories.need(repositoryId).allowDrafts)
+      throw unprocessable("Draft pull requests are not supported in this repository.");
+    const row = forge.state.pullRequests.update(pullId, { draft, updatedAt: forge.now() });
+    await emitPullRequest(forge, row, draft ? "converted_to_draft" : "ready_for_review", by);
+    return row;
+  });
+}

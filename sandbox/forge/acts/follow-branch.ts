@@ -1,0 +1,94 @@
+import type { ForgeContext } from "../context.ts";
+import type { GitRepository } from "../git/git.ts";
+import { readRef, updateRef } from "../git/refs.ts";
+import type { RefChange } from "../present/push.ts";
+import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
+import { closePullRequest, markMerged } from "./close-pull-request.ts";
+import { dismissStaleReviews } from "./dismiss-stale-reviews.ts";
+import { emitPullRequest } from "./emit-events.ts";
+
+const branchOf = (change: RefChange): string => change.name.replace(/^refs\/heads\//, "");
+
+/** The ref under which anyone can fetch a pull request's commits, also when its branch is gone. */
+export const pullHeadRef = (pull: Pick<PullRequestRow, "number">): string => `refs/pull/${pull.number}/head`;
+
+/** Open pull requests from a branch follow it: new commits, or closed when it is deleted. */
+export async function followHead(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  by: AccountRow,
+  change: RefChange,
+): Promise<void> {
+  const branch = branchOf(change);
+  for (const pull of openPullRequests(forge, repository)) {
+    if (pull.headRef !== branch) continue;
+    if (change.after === null) await closePullRequest(forge, pull, by);
+    else if (change.after !== pull.headSha) await synchronize(forge, repository, pull, change.after, by);
+  }
+}
+
+async function synchronize(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  after: string,
+  by: AccountRow,
+): Promise<void> {
+  const repo = forge.git.repository(repository.id);
+  const baseTip = await readRef(repo, `refs/heads/${pull.baseRef}`);
+  const row = forge.state.pullRequests.update(pull.id, {
+    headSha: after,
+    baseSha: baseTip ?? pull.baseSha,
+    updatedAt: forge.now(),
+  });
+  await updateRef(repo, pullHeadRef(pull), after);
+  await emitPullRequest(forge, row, "synchronize", by, { before: pull.headSha, after });
+  await dismissStaleReviews(forge, repository, row, by);
+}
+
+/**
+ * Open pull requests into a branch follow it: merged once all their commits are there, whoever brought them; closed when it
+ * is deleted.
+ */
+export async function followBase(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  by: AccountRow,
+  change: RefChange,
+): Promise<void> {
+  const branch = branchOf(change);
+  const pulls = openPullRequests(forge, repository).filter((each) => each.baseRef === branch);
+  if (pulls.length === 0) return;
+  const { before, after } = change;
+  if (after === null) {
+    for (const pull of pulls) await closePullRequest(forge, pull, by);
+    return;
+  }
+  const repo = forge.git.repository(repository.id);
+  const news = await repo.text(["rev-list", after, ...(before === null ? [] : [`^${before}`]), "--"]);
+  const arrived = new Set(news.split("\n"));
+  for (const pull of pulls) {
+    if (!arrived.has(pull.headSha)) continue;
+    const sha = await landingOf(repo, pull.headSha, before, after);
+    await markMerged(forge, pull, { by, sha, baseSha: before ?? pull.baseSha });
+  }
+}
+
+/** The commit that brought the head to the branch: the first on the branch's own line that contains it. */
+async function landingOf(
+  repo: GitRepository,
+  head: string,
+  before: string | null,
+  tip: string,
+): Promise<string> {
+  const old = before === null ? [] : [`^${before}`];
+  const [line, since] = await Promise.all([
+    repo.text(["rev-list", "--first-parent", "--reverse", tip, ...old, "--"]),
+    repo.text(["rev-list", "--ancestry-path", `${head}..${tip}`, "--"]),
+  ]);
+  const containing = new Set([head, ...since.split("\n")]);
+  return line.split("\n").find((sha) => containing.has(sha)) ?? tip;
+}
+
+const openPullRequests = (forge: ForgeContext, repository: RepositoryRow): PullRequestRow[] =>
+  forge.state.pullRequests.in(repository.id).filter((each) => each.state === "open");

@@ -1,0 +1,39 @@
+import type { ForgeContext } from "./context.ts";
+import { isAncestor } from "./git/history.ts";
+import { readRef } from "./git/refs.ts";
+import type { RefChange } from "./present/push.ts";
+import type { PullRequestRow, RepositoryRow } from "./rows.ts";
+import { markMerged } from "./acts/close-pull-request.ts";
+import { followHead } from "./acts/follow-branch.ts";
+import { resumeAsyncMerges } from "./acts/merge-async.ts";
+
+/** Brings rows in line with git after the forge was killed between moving a ref and writing down what follows. */
+export async function catchUp(forge: ForgeContext): Promise<void> {
+  for (const repository of forge.state.repositories.all())
+    for (const pull of forge.state.pullRequests.in(repository.id))
+      if (pull.state === "open") await catchUpPullRequest(forge, repository, pull);
+  resumeAsyncMerges(forge);
+}
+
+async function catchUpPullRequest(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+): Promise<void> {
+  const repo = forge.git.repository(repository.id);
+  const { merging } = pull;
+  if (merging !== null) {
+    const base = await readRef(repo, `refs/heads/${pull.baseRef}`);
+    if (base !== null && (await isAncestor(repo, merging.sha, base))) {
+      const by = forge.state.accounts.need(merging.byId);
+      await markMerged(forge, pull, { by, sha: merging.sha, baseSha: merging.baseSha });
+      return;
+    }
+    forge.state.pullRequests.update(pull.id, { merging: null });
+  }
+  const tip = await readRef(repo, `refs/heads/${pull.headRef}`);
+  if (tip === pull.headSha) return;
+  const author = forge.state.accounts.need(pull.userId);
+  const change: RefChange = { name: `refs/heads/${pull.headRef}`, before: pull.headSha, after: tip };
+  await followHead(forge, repository, author, change);
+}

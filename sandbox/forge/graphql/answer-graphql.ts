@@ -1,0 +1,89 @@
+import {
+  buildSchema,
+  execute,
+  getOperationAST,
+  OperationTypeNode,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  parse,
+  validate,
+  type DocumentNode,
+} from "graphql";
+import type { ForgeContext } from "../context.ts";
+import type { GraphqlCall, GraphqlHandler } from "../hooks.ts";
+import type { Answer } from "../server/api-error.ts";
+import { ApiError } from "../server/api-error.ts";
+import { isGiven } from "./connection.ts";
+import { githubSchema } from "./github-schema.ts";
+import { makeScope } from "./make-scope.ts";
+import { mutations } from "./mutations.ts";
+import { query } from "./query.ts";
+import { GraphqlRefusal, refusalOf } from "./refusal.ts";
+import type { Scope } from "./scope.ts";
+
+let built: GraphQLSchema | undefined;
+
+/** GitHub's schema, built when it is first needed (about 15 ms). */
+const schema = (): GraphQLSchema => (built ??= buildSchema(githubSchema));
+
+/** Answers one GraphQL call as GitHub does: HTTP 200, with `errors` where a field was refused. */
+export const answerGraphql: GraphqlHandler = async (forge, call) => {
+  const document = parsed(call.query);
+  if (document instanceof GraphQLError) return answer({ errors: [document.toJSON()] });
+  const mistakes = validate(schema(), document);
+  if (mistakes.length > 0) return answer({ errors: mistakes.map((each) => each.toJSON()) });
+  const operation = getOperationAST(document, call.operationName);
+  if (!isGiven(operation)) return answer({ errors: [{ message: "An operation name is required" }] });
+  const scope = makeScope(forge, call, operation.operation);
+  const { data, errors } = await execute({
+    schema: schema(),
+    document,
+    rootValue: operation.operation === OperationTypeNode.MUTATION ? mutations : query,
+    contextValue: scope,
+    variableValues: call.variables,
+    operationName: call.operationName,
+    fieldResolver: resolveField,
+  });
+  if (errors === undefined) return answer({ data });
+  return answer({ data: data ?? null, errors: errors.map((each) => shown(forge, call, each)) });
+};
+
+function parsed(text: string): DocumentNode | GraphQLError {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
+}
+
+/**
+ * A field is a property of its object, or a function of the field's arguments and the scope. A field that an object does not
+ * have is our own mistake, and must not look like null.
+ */
+const resolveField: GraphQLFieldResolver<Readonly<Record<string, unknown>>, Scope> = (
+  source,
+  args,
+  scope,
+  info,
+) => {
+  if (!(info.fieldName in source)) throw new Error(`${info.parentType.name}.${info.fieldName} is not served`);
+  const value = source[info.fieldName];
+  return typeof value === "function" ? value(args, scope) : value;
+};
+
+function shown(forge: ForgeContext, call: GraphqlCall, error: GraphQLError): object {
+  const { originalError } = error;
+  if (originalError instanceof GraphqlRefusal) return { type: originalError.type, ...error.toJSON() };
+  if (originalError instanceof ApiError) {
+    const { type, message } = refusalOf(originalError);
+    return { type, ...error.toJSON(), message };
+  }
+  // Bad variables and the like are graphql's own words to the caller; anything else is a fault of the forge.
+  if (originalError === undefined || originalError instanceof GraphQLError) return error.toJSON();
+  forge.log.error({ err: originalError, query: call.query }, "a GraphQL field could not be resolved");
+  return { ...error.toJSON(), message: "Something went wrong while executing your query." };
+}
+
+const answer = (body: object): Answer => ({ status: 200, body });

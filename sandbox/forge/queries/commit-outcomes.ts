@@ -1,0 +1,41 @@
+import { outcomeOfCheckRun, outcomeOfStatus, type CheckOutcome } from "../../../src/flow/checks.ts";
+import type { ForgeContext } from "../context.ts";
+import type { CheckRunRow, StatusRow } from "../rows.ts";
+import { commitKey } from "../state.ts";
+
+/** What was last reported on a commit under one name. */
+export interface Reported {
+  readonly name: string;
+  readonly appId: number | null;
+  readonly outcome: CheckOutcome;
+}
+
+/** The newest status of each context. */
+export function latestStatuses(forge: ForgeContext, repositoryId: number, sha: string): StatusRow[] {
+  const latest = new Map<string, StatusRow>();
+  for (const status of forge.state.statuses.in(commitKey(repositoryId, sha)))
+    latest.set(status.context, status);
+  return [...latest.values()];
+}
+
+/** The newest check run of each name and App. */
+export function latestCheckRuns(forge: ForgeContext, repositoryId: number, sha: string): CheckRunRow[] {
+  const latest = new Map<string, CheckRunRow>();
+  for (const run of forge.state.checkRuns.in(commitKey(repositoryId, sha)))
+    latest.set(`${run.appId}:${run.name}`, run);
+  return [...latest.values()];
+}
+
+/** Statuses and check runs of a commit alike. */
+export function outcomesOf(forge: ForgeContext, repositoryId: number, sha: string): Reported[] {
+  const statuses = latestStatuses(forge, repositoryId, sha);
+  const runs = latestCheckRuns(forge, repositoryId, sha);
+  return [
+    ...statuses.map((each) => ({ name: each.context, appId: null, outcome: outcomeOfStatus(each.state) })),
+    ...runs.map((each) => ({
+      name: each.name,
+      appId: each.appId,
+      outcome: outcomeOfCheckRun(each.status, each.conclusion),
+    })),
+  ];
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
+import type { ForgeContext } from "../context.ts";
+import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
+import type { Answer } from "./api-error.ts";
+import { restRoutes } from "../rest/routes.ts";
+import { serveGit } from "../smart-http/serve-git.ts";
+import { ApiError } from "./api-error.ts";
+import { serveAvatar } from "./serve-avatar.ts";
+import { serveNewApp } from "./serve-new-app.ts";
+import { handleCall } from "./handle-call.ts";
+import { makeRateLimits } from "./rate-limits.ts";
+import { graphqlRequest } from "../control/match.ts";
+import type { LoggedRequest, RequestLog } from "./request-log.ts";
+import { makeRouteTable } from "./route-table.ts";
+
+const BODY_LIMIT = "30mb";
+const GRAPHQL_PATHS = new Set(["/api/graphql", "/graphql"]);
+
+/** Everything the forge serves on its one port: git, GraphQL, REST, and the page where an App is made. */
+export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  hooks.mount?.(app, forge);
+  app.use(serveGit(forge));
+  app.get("/avatars/u/:id", serveAvatar);
+  app.use(serveNewApp(forge));
+  app.use(express.raw({ type: () => true, limit: BODY_LIMIT }));
+  app.use(serveApi(forge, hooks, requests));
+  app.use(answerFailure(forge));
+  return app;
+}
+
+/** What could not even be read, such as a body that is too large. */
+function answerFailure(forge: ForgeContext): ErrorRequestHandler {
+  return (error: unknown, _request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const status = Number((error as { status?: unknown }).status ?? 500);
+    if (status >= 500) forge.log.error({ err: error }, "the forge could not answer");
+    const { body } = new ApiError(
+      status,
+      status >= 500 ? "Server Error" : "Problems reading the request",
+    ).toAnswer();
+    response.status(status).json(body);
+  };
+}
+
+function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) {
+  const table = makeRouteTable(restRoutes);
+  const handlers = { forge, limits: makeRateLimits(forge), graphql: hooks.graphql };
+  const around: AroundCall = hooks.aroundCall ?? ((_call, proceed) => proceed());
+  return async (request: Request, response: Response): Promise<void> => {
+    const url = new URL(request.originalUrl, `http://${request.headers.host ?? "localhost"}`);
+    const path = url.pathname.replace(/^\/api\/v3(?=\/|$)/, "") || "/";
+    const isGraphql = request.method === "POST" && GRAPHQL_PATHS.has(url.pathname);
+    const matched = isGraphql ? null : table.match(request.method, path);
+    const call: ApiCall = {
+      id: randomUUID().toUpperCase(),
+      method: request.method,
+      path,
+      route: isGraphql ? "POST /graphql" : matched && `${matched.route.method} ${matched.route.path}`,
+      params: matched?.params ?? {},
+      query: url.searchParams,
+      headers: request.headers,
+      body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+    };
+    let logged: Pick<LoggedRequest, "by" | "counted"> = { by: null, counted: false };
+    const outcome = await around(call, async (view = forge) => {
+      const { answer, by, counted } = await handleCall({ ...handlers, forge: view }, call, url, matched);
+      logged = { by, counted };
+      return answer;
+    });
+    const status = typeof outcome === "string" ? 0 : outcome.status;
+    const [operation = null] = graphqlRequest(call).names;
+    requests.add({ method: call.method, route: call.route, path: call.path, operation, status, ...logged });
+    if (outcome === "reset") request.socket.resetAndDestroy();
+    else if (outcome !== "hang") write(response, call, outcome);
+  };
+}
+
+function write(response: Response, call: ApiCall, answer: Answer): void {
+  const isText = typeof answer.body === "string";
+  response.status(answer.status);
+  response.set({
+    "content-type": "application/json; charset=utf-8",
+    "x-github-media-type": "github.v3; format=json",
+    server: "github.com",
+    ...answer.headers,
+    "x-github-request-id": call.id,
+  });
+  if (answer.body === null || answer.body === undefined) {
+    response.removeHeader("content-type");
+    response.end();
+  } else response.end(isText ? answer.body : JSON.stringify(answer.body));
+}

@@ -1,0 +1,76 @@
+import { isSecret, parseCredentialKey } from "../src/actions/credentials/credential-key.ts";
+import { issueCredential } from "../src/actions/credentials/credentials.ts";
+import { syncInstallations } from "../src/actions/installations/sync-installation.ts";
+import type { RunningService } from "../src/service.ts";
+import type { Db } from "../src/store/db/connect.ts";
+import { findCredential } from "../src/store/tenancy/credentials.ts";
+import { listProjectsWithFlow } from "../src/store/cards/projects.ts";
+import { listProjectRepositories, setLinkedByDefault } from "../src/store/forge/repositories.ts";
+import { listWorkspaces } from "../src/store/tenancy/workspaces.ts";
+import type { RunningForge } from "./forge/start-forge.ts";
+import { readSandboxFile, writeForgeFile, writeSandboxFile, type SandboxFile } from "./state-files.ts";
+
+/** Makes the board of the sandbox's organization on the first start, and writes `sandbox.json` and `forge.json` (0600) on each. */
+export async function prepareSandbox(
+  service: RunningService,
+  forge: RunningForge,
+  dataDir: string,
+): Promise<SandboxFile> {
+  const { deps } = service;
+  await syncInstallations(deps);
+  const workspace = (await listWorkspaces(deps.db)).find((entry) => entry.organizationSlug === "acme");
+  const [project] = workspace ? await listProjectsWithFlow(deps.db, workspace.id) : [];
+  if (!workspace || !project) throw new Error("the sandbox's forge has no organization acme any more");
+  const apiKey =
+    (await keptKey(deps.db, dataDir, workspace.id)) ?? (await firstKey(service, workspace.id, project.id));
+  const file: SandboxFile = {
+    baseUrl: service.baseUrl,
+    apiKey,
+    workspaceId: workspace.id,
+    projectId: project.id,
+    forge: {
+      apiUrl: forge.apiUrl,
+      cloneUrl: forge.cloneUrl,
+      users: forge.users.map(({ login, token }) => ({ login, token })),
+      control: forge.controlDoor ?? undefined,
+    },
+  };
+  await writeForgeFile(dataDir, forge);
+  await writeSandboxFile(dataDir, file);
+  return file;
+}
+
+/** The API key of an earlier start, while it is good for this board. */
+async function keptKey(db: Db, dataDir: string, workspaceId: string): Promise<string | null> {
+  const kept = await readSandboxFile(dataDir);
+  // None yet, or one that somebody has changed: a new key is made and the file written anew.
+  if (!kept) return null;
+  const key = parseCredentialKey(kept.apiKey);
+  const credential = key && (await findCredential(db, key.clientId));
+  const isGood =
+    key !== null &&
+    credential !== null &&
+    credential.stamp !== null &&
+    isSecret(key.secret, credential.secretHashes) &&
+    credential.boards.some((board) => board.workspaceId === workspaceId);
+  return isGood ? kept.apiKey : null;
+}
+
+async function firstKey({ deps }: RunningService, workspaceId: string, projectId: string): Promise<string> {
+  const repositories = await listProjectRepositories(deps.db, projectId);
+  if (!repositories.some((repository) => repository.linkByDefault)) {
+    const web = repositories.filter((repository) => repository.fullName === "acme/web");
+    await setLinkedByDefault(
+      deps.db,
+      projectId,
+      web.map((repository) => repository.id),
+    );
+  }
+  const { apiKey } = await issueCredential(deps, {
+    name: "sandbox",
+    boards: [{ workspaceId, role: "maintainer" }],
+    scopes: ["read", "write"],
+    expiresAt: null,
+  });
+  return apiKey;
+}

@@ -1,0 +1,87 @@
+import type { Logger } from "pino";
+import type { SandboxConfig } from "../src/config.ts";
+import { startService, type RunningService } from "../src/service.ts";
+import { lockDataDir, type LockedDataDir } from "./data-dir-lock.ts";
+import { startForge, type RunningForge } from "./forge/start-forge.ts";
+import { startPostgres, type RunningPostgres } from "./postgres/start-postgres.ts";
+import { prepareSandbox } from "./prepare-sandbox.ts";
+import { newControlToken, type SandboxFile } from "./state-files.ts";
+
+export interface RunningSandbox {
+  readonly service: RunningService;
+  readonly forge: RunningForge;
+  /** What `sandbox.json` holds. */
+  readonly file: SandboxFile;
+  /** Resolves with its last words when the embedded PostgreSQL ends by itself; never where the database is somebody else's. */
+  readonly databaseEnded: Promise<string>;
+  /** Ends the service first, then what it stands on. */
+  stop(): Promise<void>;
+}
+
+/** How long webhooks under way are waited for at the end, in milliseconds. */
+const SETTLE_MS = 2_000;
+
+/** Starts the embedded PostgreSQL and the embedded forge, the service on them, and makes the board a newcomer meets. */
+export async function startSandbox(
+  config: SandboxConfig,
+  host: { readonly pid: number; readonly searchPath: string | undefined },
+  log: Logger,
+): Promise<RunningSandbox> {
+  const started: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of started.splice(0).toReversed()) await end();
+  };
+  try {
+    const dataDir = await lockDataDir(config.dataDir, host.pid);
+    started.push(dataDir.release);
+    const database = await databaseOf(config, dataDir, log);
+    started.push(database.stop);
+    const forge = await startForge({
+      dataDir: `${dataDir.path}/forge`,
+      port: config.forgePort,
+      webhookUrl: null,
+      controlToken: newControlToken(),
+      log,
+      ...(host.searchPath !== undefined && { searchPath: host.searchPath }),
+    });
+    started.push(() => forge.stop());
+    const service = await startService({
+      databaseUrl: database.connectionString,
+      host: config.host,
+      port: config.port,
+      github: {
+        apiUrl: forge.apiUrl,
+        appId: forge.app.id,
+        privateKey: forge.app.privateKey,
+        webhookSecrets: [forge.app.webhookSecret],
+        paceWrites: false,
+      },
+      metrics: "open",
+      limits: config.limits,
+      isAlone: config.databaseUrl === null,
+      log,
+    });
+    started.push(() => service.stop());
+    // What the last calls caused still reaches the service before it stops listening.
+    started.push(() => forge.settle(SETTLE_MS));
+    forge.setWebhookUrl(service.webhookUrl);
+    const file = await prepareSandbox(service, forge, dataDir.path);
+    return { service, forge, file, databaseEnded: database.ended, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function databaseOf(
+  config: SandboxConfig,
+  dataDir: LockedDataDir,
+  log: Logger,
+): Promise<RunningPostgres> {
+  if (config.databaseUrl === null) return startPostgres({ dataDir, log });
+  return {
+    connectionString: config.databaseUrl,
+    ended: new Promise(() => undefined),
+    stop: () => Promise.resolve(),
+  };
+}

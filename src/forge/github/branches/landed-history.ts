@@ -1,0 +1,148 @@
+import { z } from "zod";
+import type { HistoryQuestion, LandedCommit, LandedHistory } from "../../releasing.ts";
+import type { GitHubRepository } from "../github-repository.ts";
+import { pageInfoShape } from "../calls/graphql-answer.ts";
+import { valueOf } from "../repositories.ts";
+import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
+
+const PAGE = 100;
+/** One answer reads at most a thousand commits, those of merged branches included. */
+const PAGES = 10;
+/** What a merge brought is told up to this many commits. */
+const BROUGHT = 100;
+/** A commit may come with later pull requests from the branch it landed on to another. */
+const PULL_REQUESTS = 5;
+
+interface PageQuestion extends Question, Omit<HistoryQuestion, "after"> {
+  readonly cursor: string | null;
+}
+
+const commitShape = z.looseObject({
+  oid: z.string(),
+  message: z.string(),
+  committedDate: z.string(),
+  author: z.looseObject({ user: z.looseObject({ login: z.string() }).nullish() }).nullish(),
+  parents: z.looseObject({ nodes: z.array(z.looseObject({ oid: z.string() })) }),
+  associatedPullRequests: z
+    .looseObject({
+      nodes: z.array(z.looseObject({ number: z.number(), merged: z.boolean(), baseRefName: z.string() })),
+    })
+    .nullish(),
+});
+type Commit = z.infer<typeof commitShape>;
+
+const startShape = z.looseObject({
+  oid: z.string(),
+  history: z.looseObject({ pageInfo: pageInfoShape, nodes: z.array(commitShape) }),
+});
+const answerShape = z.looseObject({
+  databaseId: z.number(),
+  branch: z.looseObject({ target: startShape.nullish() }).nullish(),
+  start: startShape.nullish(),
+});
+type Page = z.infer<typeof answerShape>;
+
+export const LANDED: QuestionKind<PageQuestion, Page> = {
+  operation: "LandedHistory",
+  fields: ({ branchName, from, since, cursor }, declare) => {
+    const window = `since: ${declare("since", "GitTimestamp!", since)}, after: ${declare("cursor", "String", cursor)}`;
+    const line = `... on Commit {
+      oid
+      history(first: ${PAGE}, ${window}) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          oid
+          message
+          committedDate
+          author { user { login } }
+          parents(first: 2) { nodes { oid } }
+          associatedPullRequests(first: ${PULL_REQUESTS}) { nodes { number merged baseRefName } }
+        }
+      }
+    }`;
+    return from === null
+      ? `id branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${branchName}`)}) { target { ${line} } }`
+      : `id start: object(oid: ${declare("from", "GitObjectID!", from)}) { ${line} }`;
+  },
+  shape: answerShape,
+};
+
+/**
+ * The first-parent line of a branch, newest first. GitHub lists the whole history only, so merged branches' own commits are read as
+ * well: they tell what a merge brought.
+ */
+export async function readLandedCommits(
+  { caller, ref: repository }: GitHubRepository,
+  question: HistoryQuestion,
+): Promise<LandedHistory | null> {
+  const known = new Map<string, Commit>();
+  const line: Commit[] = [];
+  const answer = (next: string | null, isJoined: boolean): LandedHistory => {
+    const trunk = firstParents(known, line[0]?.oid);
+    const commits = line.map((commit) =>
+      toLanded(commit, question.branchName, broughtBy(commit, known, trunk)),
+    );
+    return { commits, next, isJoined };
+  };
+  let at: string | undefined;
+  let cursor: string | null = null;
+  for (let pages = 1; ; pages++) {
+    const page: Page = valueOf(await askRepository(caller, LANDED, { ...question, repository, cursor }));
+    const start = page.branch?.target ?? page.start;
+    if (!start) return null;
+    at ??= start.oid;
+    for (const commit of start.history.nodes) known.set(commit.oid, commit);
+    for (let next = known.get(at); next !== undefined && at !== question.after; next = known.get(at)) {
+      line.push(next);
+      at = parentOf(next) ?? "";
+    }
+    if (at === question.after) return answer(null, true);
+    const { hasNextPage, endCursor } = start.history.pageInfo;
+    if (at === "" || !hasNextPage || !endCursor) return answer(null, false);
+    if (pages === PAGES) return answer(at, false);
+    cursor = endCursor;
+  }
+}
+
+const parentOf = (commit: Commit): string | undefined => commit.parents.nodes[0]?.oid;
+
+/** As much of a commit's first-parent line as is known, and the commit that the line goes on with. */
+function firstParents(known: ReadonlyMap<string, Commit>, tip: string | undefined): Set<string> {
+  const line = new Set<string>();
+  for (let at = tip; at !== undefined && !line.has(at);) {
+    line.add(at);
+    const commit = known.get(at);
+    at = commit && parentOf(commit);
+  }
+  return line;
+}
+
+function broughtBy(
+  merge: Commit,
+  known: ReadonlyMap<string, Commit>,
+  trunk: ReadonlySet<string>,
+): LandedCommit["brought"] {
+  const brought = new Map<string, Commit>();
+  const open = merge.parents.nodes.slice(1).map(({ oid }) => oid);
+  for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
+    if (trunk.has(oid) || brought.has(oid)) continue;
+    const commit = known.get(oid);
+    if (commit === undefined || brought.size === BROUGHT) return null;
+    brought.set(oid, commit);
+    open.push(...commit.parents.nodes.map((parent) => parent.oid));
+  }
+  return [...brought.values()].map(({ oid: sha, message }) => ({ sha, message }));
+}
+
+function toLanded(commit: Commit, branchName: string, brought: LandedCommit["brought"]): LandedCommit {
+  const pulls = commit.associatedPullRequests?.nodes ?? [];
+  const merged = pulls.find((pull) => pull.merged && pull.baseRefName === branchName);
+  return {
+    sha: commit.oid,
+    brought,
+    message: commit.message,
+    committedAt: new Date(commit.committedDate).toISOString(),
+    authorLogin: commit.author?.user?.login ?? null,
+    prNumber: merged?.number ?? null,
+  };
+}

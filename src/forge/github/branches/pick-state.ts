@@ -1,0 +1,187 @@
+import { z } from "zod";
+import type { PickOrder, PickResult } from "../../releasing.ts";
+import type { Question, QuestionKind } from "../repository-questions.ts";
+
+/** How far back a commit's own picks are looked for by name; beyond that a pick that changes nothing tells. */
+const HISTORY = 100;
+
+const oidShape = z.looseObject({ oid: z.string() });
+/** GitHub's page; a rebase of more commits than that is not told from a squash. */
+const COMMITS = 100;
+
+const commitShape = oidShape.extend({
+  message: z.string(),
+  authoredDate: z.string(),
+  author: z
+    .looseObject({ name: z.string().nullish(), email: z.string().nullish(), date: z.string().nullish() })
+    .nullish(),
+  parents: z.looseObject({ nodes: z.array(oidShape) }),
+});
+/** A commit that a merge left on its target. */
+export type MergedCommit = z.infer<typeof commitShape>;
+
+const mergedPullShape = z.looseObject({
+  merged: z.boolean(),
+  mergeCommit: commitShape.extend({ history: z.looseObject({ nodes: z.array(commitShape) }) }).nullish(),
+  commits: z.looseObject({ nodes: z.array(z.looseObject({ commit: commitShape })) }),
+});
+
+/** What has to be asked about a pull request, besides the fragment. */
+const MERGED_FIELDS = `
+  merged
+  mergeCommit { ...Told history(first: ${COMMITS}) { nodes { ...Told } } }
+  commits(last: ${COMMITS}) { nodes { commit { ...Told } } }`;
+
+const TOLD = /* GraphQL */ `
+  fragment Told on Commit {
+    oid
+    message
+    authoredDate
+    author {
+      name
+      email
+      date
+    }
+    parents(first: 2) {
+      nodes {
+        oid
+      }
+    }
+  }
+`;
+
+interface PickQuestion extends Question {
+  readonly order: PickOrder;
+}
+
+const branchShape = z.looseObject({
+  oid: z.string(),
+  tree: oidShape,
+  history: z.looseObject({ nodes: z.array(oidShape.extend({ message: z.string() })) }),
+});
+const stateShape = z.looseObject({
+  id: z.string(),
+  databaseId: z.number(),
+  branch: z.looseObject({ target: branchShape.nullish() }).nullish(),
+  temp: z.looseObject({ name: z.string() }).nullish(),
+});
+
+/** Everything a pick has to know, from one question. */
+export type PickState = z.infer<typeof stateShape>;
+
+export const PICK: QuestionKind<PickQuestion, PickState> = {
+  operation: "Repository",
+  fields: ({ order }, declare) => `id
+      branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${order.branchName}`)}) {
+        target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { nodes { oid message } } } }
+      }
+      temp: ref(qualifiedName: ${declare("temp", "String!", `refs/heads/${order.tempBranch}`)}) { name }
+      ${order.pullRequests
+        .map(
+          (number, index) =>
+            `p${index}: pullRequest(number: ${declare(`p${index}_`, "Int!", number)}) { ${MERGED_FIELDS} }`,
+        )
+        .join("\n")}`,
+  fragments: () => TOLD,
+  shape: stateShape,
+};
+
+/** The commits to pick, in order; or the first pull request the forge knows no merge of. */
+export function commitsIn(
+  state: PickState,
+  { pullRequests }: PickOrder,
+): readonly MergedCommit[] | { readonly unmerged: number } {
+  const found: MergedCommit[] = [];
+  for (const [index, number] of pullRequests.entries()) {
+    const commits = mergedCommitsOf(state[`p${index}`]);
+    if (commits === null) return { unmerged: number };
+    found.push(...commits);
+  }
+  return found;
+}
+
+/**
+ * The commits that a pull request brought to its target as they landed, oldest first; null where the answer shows no merge. Picking them in
+ * this order brings the same change elsewhere. They tell how it was merged, whatever the flow asked for.
+ */
+function mergedCommitsOf(answer: unknown): MergedCommit[] | null {
+  const read = mergedPullShape.safeParse(answer);
+  const merge = read.data?.mergeCommit;
+  if (!read.data?.merged || !merge) return null;
+  if (merge.parents.nodes.length > 1) return [merge];
+  const proposed = read.data.commits.nodes.map(({ commit }) => commit);
+  return linear(merge, merge.history.nodes, proposed);
+}
+
+/**
+ * A rebase keeps each commit's message, author and time of writing; a squash makes one new commit. So the line that ends in the
+ * merge is walked back for as long as it repeats what the pull request has; what the target had already was left out by the rebase.
+ */
+function linear(
+  tip: MergedCommit,
+  history: readonly MergedCommit[],
+  proposed: readonly MergedCommit[],
+): MergedCommit[] {
+  const known = new Map(history.map((commit) => [commit.oid, commit]));
+  const line: MergedCommit[] = [];
+  let at = known.get(tip.oid);
+  for (const commit of proposed.toReversed()) {
+    if (at === undefined || at.parents.nodes.length > 1) break;
+    if (commit.message !== at.message || commit.authoredDate !== at.authoredDate) continue;
+    line.unshift(at);
+    at = known.get(at.parents.nodes[0]?.oid ?? "");
+  }
+  return line.at(-1)?.oid === tip.oid ? line : [tip];
+}
+
+/** What the branch alone says about picking these commits; null when there is something to pick. */
+export function settledPick(
+  state: PickState,
+  { expectedTip }: PickOrder,
+  commits: readonly string[],
+): PickResult | null {
+  const target = state.branch?.target;
+  if (!target) return { state: "moved", sha: null };
+  const { nodes } = target.history;
+  if (target.oid === expectedTip) {
+    return missingFrom(state, commits).size === 0 ? { state: "contained" } : null;
+  }
+  const expected = nodes.findIndex(({ oid }) => oid === expectedTip);
+  const picks = picksIn(nodes.slice(0, Math.max(0, expected)));
+  const isOurs = commits.every((sha) => picks.has(sha));
+  const last = picks.get(commits.at(-1) ?? "");
+  return isOurs && last !== undefined
+    ? { state: "picked", sha: last, commits }
+    : { state: "moved", sha: target.oid };
+}
+
+/** Those of these commits that the branch shows neither themselves nor as a pick. */
+export function missingFrom(state: PickState, commits: readonly string[]): ReadonlySet<string> {
+  const nodes = state.branch?.target?.history.nodes ?? [];
+  const picks = picksIn(nodes);
+  const reverted = revertedIn(nodes);
+  const present = new Set(nodes.map(({ oid }) => oid).filter((oid) => !reverted.has(oid)));
+  return new Set(commits.filter((sha) => !present.has(sha) && !picks.has(sha)));
+}
+
+type Told = Pick<MergedCommit, "oid" | "message">;
+
+/** From each original to the commit that a pick made of it, reverted ones left out. Newest first, as given. */
+function picksIn(nodes: readonly Told[]): Map<string, string> {
+  const reverted = revertedIn(nodes);
+  const picks = new Map<string, string>();
+  for (const { oid, message } of nodes) {
+    if (reverted.has(oid)) continue;
+    for (const [, original = ""] of message.matchAll(/\(cherry picked from commit ([0-9a-f]{40})\)/g)) {
+      if (!picks.has(original)) picks.set(original, oid);
+    }
+  }
+  return picks;
+}
+
+function revertedIn(nodes: readonly Told[]): Set<string> {
+  const found = nodes.flatMap(({ message }) => [
+    ...message.matchAll(/^This reverts commit ([0-9a-f]{40})\b/gm),
+  ]);
+  return new Set(found.map(([, sha = ""]) => sha));
+}

@@ -1,0 +1,111 @@
+/**
+ * Branches and tags as refs: where they lead, and changes that GitHub makes only from where a ref
+ * is expected.
+ */
+import { z } from "zod";
+import type { Refusal } from "../../../flow/refusal.ts";
+import type { CreatedRef, Ordered } from "../../values.ts";
+import { type Caller, shaped } from "../calls/client.ts";
+import { UnknownOutcome } from "../calls/failures.ts";
+import { type GitHubRepository, refusedBy } from "../github-repository.ts";
+import { graphqlData } from "../calls/graphql-answer.ts";
+import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
+import { allWordsOf } from "../calls/refusals.ts";
+
+const oid = z.looseObject({ oid: z.string() });
+/**
+ * What a ref points at; an annotated tag names an object itself. Two tags deep is as far as people
+ * have been seen to go.
+ */
+export const tagTarget = oid.extend({ target: oid.extend({ target: oid.optional() }).optional() });
+export const TAG_TARGET = "target { oid ... on Tag { target { oid ... on Tag { target { oid } } } } }";
+
+/** The object that a ref leads to in the end, or null. */
+export function leadsTo(first: z.infer<typeof tagTarget> | null | undefined): string | null {
+  return (first?.target?.target ?? first?.target ?? first)?.oid ?? null;
+}
+
+interface RefQuestion extends Question {
+  /** Whole: `refs/tags/v1`. */
+  readonly ref: string;
+}
+
+const stateShape = z.looseObject({
+  id: z.string(),
+  databaseId: z.number(),
+  ref: z.looseObject({ target: tagTarget.nullish() }).nullish(),
+});
+
+export const REF: QuestionKind<RefQuestion, z.infer<typeof stateShape>> = {
+  operation: "Repository",
+  fields: ({ ref }, declare) => `id ref(qualifiedName: ${declare("ref", "String!", ref)}) { ${TAG_TARGET} }`,
+  shape: stateShape,
+};
+
+/** The repository's GraphQL id, and the object that the ref leads to. */
+export async function readRef(
+  { caller, ref: repository }: GitHubRepository,
+  ref: string,
+): Promise<Ordered<{ readonly repositoryId: string; readonly sha: string | null }>> {
+  const asked = await askRepository(caller, REF, { repository, ref });
+  if (!asked.ok) return asked;
+  return { ok: true, value: { repositoryId: asked.value.id, sha: leadsTo(asked.value.ref?.target) } };
+}
+
+export const refShape = z.looseObject({ ref: z.string(), object: z.looseObject({ sha: z.string() }) });
+
+/** Creates a branch or a lightweight tag; one that exists is reported, never moved. */
+export async function createRef(
+  { carryOut, write }: GitHubRepository,
+  { kind, name, sha }: { readonly kind: "branch" | "tag"; readonly name: string; readonly sha: string },
+  readHead: () => Promise<string | null>,
+): Promise<CreatedRef> {
+  const find = async (): Promise<CreatedRef | null> => {
+    const head = await readHead();
+    if (head === null) return null;
+    return { ok: true, value: head === sha ? { created: false } : { taken: head } };
+  };
+  const ref = `refs/${kind === "branch" ? "heads" : "tags"}/${name}`;
+  return await carryOut(async () => {
+    const answer = await write("POST /git/refs", { ref, sha });
+    if (answer.status === 422 && /reference already exists/i.test(allWordsOf(answer.body))) {
+      const found = await find();
+      // A read may lag behind a write.
+      if (found === null) throw new UnknownOutcome(`GitHub has the ${kind}, but does not show it yet`);
+      return found;
+    }
+    if (answer.status >= 300) return refusedBy(answer);
+    const made = shaped(refShape, answer).object.sha;
+    return { ok: true, value: made === sha ? { created: true } : { taken: made } };
+  }, find);
+}
+
+/** Stands for "there is no such ref". */
+export const NO_COMMIT = "0".repeat(40);
+
+interface RefUpdate {
+  readonly name: string;
+  /** Where the ref must stand for anything to happen; anywhere when left out. */
+  readonly beforeOid?: string;
+  readonly afterOid: string;
+  readonly force?: boolean;
+}
+
+export const UPDATE_REFS = /* GraphQL */ `
+  mutation UpdateRefs($repositoryId: ID!, $refUpdates: [RefUpdate!]!) {
+    updateRefs(input: { repositoryId: $repositoryId, refUpdates: $refUpdates }) {
+      clientMutationId
+    }
+  }
+`;
+
+/** Moves refs, all or none; null when done. REST has no such call, and none that moves a ref only from where it was expected. */
+export async function updateRefs(
+  caller: Caller,
+  repositoryId: string,
+  refUpdates: readonly RefUpdate[],
+): Promise<Refusal | null> {
+  const answer = await caller.mutate(UPDATE_REFS, { repositoryId, refUpdates });
+  const updated = graphqlData(z.unknown(), answer);
+  return updated.ok ? null : updated.refusal;
+}

@@ -1,0 +1,162 @@
+import { z } from "zod";
+import type { CreatedRef, Ordered } from "../../values.ts";
+import type { NewTag, ReleaseNotes, TaggingAnswer, TaggingQuestion, TipTag } from "../../releasing.ts";
+import { type Caller, type GitHubClient, shaped } from "../calls/client.ts";
+import { isInstallationRefused, recovered, UnknownOutcome } from "../calls/failures.ts";
+import { type GitHubRepository, refusedBy } from "../github-repository.ts";
+import { graphqlOutcome } from "../calls/graphql-answer.ts";
+import { createRef, leadsTo, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
+import { succeeded, valueOf } from "../repositories.ts";
+import { askInstallations, type QuestionKind } from "../repository-questions.ts";
+
+const PER_CALL = 50;
+
+const taggingShape = z.looseObject({
+  databaseId: z.number(),
+  isArchived: z.boolean().nullish(),
+  branch: z.looseObject({ target: z.looseObject({ oid: z.string() }).nullish() }).nullish(),
+  tag: z.looseObject({ target: tagTarget.nullish() }).nullish(),
+});
+
+export const TAGGING: QuestionKind<TaggingQuestion, z.infer<typeof taggingShape>> = {
+  operation: "Tagging",
+  fields: ({ branchName, tagName }, declare) => `isArchived
+      branch: ref(qualifiedName: ${declare("b", "String!", `refs/heads/${branchName}`)}) { target { oid } }
+      tag: ref(qualifiedName: ${declare("t", "String!", `refs/tags/${tagName}`)}) { ${TAG_TARGET} }`,
+  shape: taggingShape,
+};
+
+/** Where the branches and tags stand that are about to be tagged and written: one call for each installation, for every 50. */
+export const lookBeforeTagging = (
+  client: GitHubClient,
+  questions: readonly TaggingQuestion[],
+): Promise<TaggingAnswer[]> =>
+  askInstallations(client, TAGGING, { questions, perCall: PER_CALL }, ({ branch, tag }) => ({
+    branchSha: branch?.target?.oid ?? null,
+    tagSha: leadsTo(tag?.target),
+  }));
+
+/** The commit a tag leads to, an annotated one too. */
+const readTagHead = async (repository: GitHubRepository, tagName: string): Promise<string | null> =>
+  valueOf(await readRef(repository, `refs/tags/${tagName}`)).sha;
+
+/** Creates a lightweight tag; one that exists is reported, never moved. */
+export const createTag = (repository: GitHubRepository, name: string, sha: string): Promise<CreatedRef> =>
+  createRef(repository, { kind: "tag", name, sha }, () => readTagHead(repository, name));
+
+/**
+ * Creates a tag and leaves the branch where it is, both or neither. GitHub compares where each ref
+ * is said to be before it touches any
+ * (https://docs.github.com/en/graphql/reference/mutations#updaterefs). That page does not say
+ * whether every branch may be named at the commit it is at: where it may not, nothing is written.
+ */
+export async function tagTip(
+  repository: GitHubRepository,
+  { branchName, tagName, sha }: TipTag,
+): Promise<boolean> {
+  const { nodeId } = repository.ref;
+  if (!nodeId) return false;
+  const refs = [
+    { name: `refs/tags/${tagName}`, beforeOid: NO_COMMIT, afterOid: sha },
+    { name: `refs/heads/${branchName}`, beforeOid: sha, afterOid: sha },
+  ];
+  const tag = async () => (await updateRefs(repository.caller, nodeId, refs)) === null;
+  const find = async () => ((await readTagHead(repository, tagName)) === sha ? true : null);
+  return await recovered(repository.carryOut(tag, find), isInstallationRefused, false);
+}
+
+const createdShape = z
+  .record(
+    z.string(),
+    z
+      .looseObject({ ref: z.looseObject({ target: z.looseObject({ oid: z.string() }).nullish() }).nullish() })
+      .nullish()
+      .catch(null),
+  )
+  .nullish();
+
+/**
+ * GitHub carries out the fields of a mutation one after the other; a refused one is null, and the
+ * next are carried out all the same.
+ */
+export function createTagsDocument(count: number): string {
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  const variables = numbers.map((at) => `$r${at}: ID!, $n${at}: String!, $s${at}: GitObjectID!`);
+  const fields = numbers.map(
+    (at) =>
+      `t${at}: createRef(input: { repositoryId: $r${at}, name: $n${at}, oid: $s${at} }) { ref { target { oid } } }`,
+  );
+  return `mutation CreateTags(${variables.join(", ")}) {\n${fields.join("\n")}\n}`;
+}
+
+/**
+ * Creates tags in several repositories by one call: whether GitHub said of each that it is made. Of
+ * the others nothing is known.
+ */
+export async function createTags(caller: Caller, tags: readonly NewTag[]): Promise<boolean[]> {
+  const known = tags.filter(({ repository }) => repository.nodeId);
+  if (known.length === 0) return tags.map(() => false);
+  const variables = known.flatMap(({ repository, tagName, sha }, at) => [
+    [`r${at}`, repository.nodeId],
+    [`n${at}`, `refs/tags/${tagName}`],
+    [`s${at}`, sha],
+  ]);
+  try {
+    const answer = await caller.mutate(createTagsDocument(known.length), Object.fromEntries(variables));
+    const outcome = graphqlOutcome(answer);
+    if (!outcome.ok) return tags.map(() => false);
+    const created = shaped(createdShape, { ...answer, body: outcome.value.data });
+    return tags.map((tag) => created?.[`t${known.indexOf(tag)}`]?.ref?.target?.oid === tag.sha);
+  } catch (error) {
+    if (error instanceof UnknownOutcome || isInstallationRefused(error)) return tags.map(() => false);
+    throw error;
+  }
+}
+
+type Published = Ordered<{ readonly url: string }>;
+
+const releaseShape = z.looseObject({ html_url: z.string(), tag_name: z.string() });
+const listedShape = releaseShape.extend({ draft: z.boolean().nullish() });
+const errorsShape = z.looseObject({ errors: z.array(z.looseObject({ code: z.string().nullish() })) });
+
+/**
+ * Publishes the release of a tag. GitHub makes a missing tag by itself, at the commit given, and
+ * ignores the commit where the tag is there. A release that is already published for the tag is a
+ * success and left as it is.
+ */
+export async function publishRelease(
+  repository: GitHubRepository,
+  { tagName, sha, name, body }: ReleaseNotes,
+): Promise<Published> {
+  const find = (): Promise<Published | null> => findRelease(repository, tagName);
+  return await repository.carryOut(async () => {
+    const release = { tag_name: tagName, target_commitish: sha, name, body };
+    const answer = await repository.write("POST /releases", release);
+    if (answer.status < 300) return { ok: true, value: { url: shaped(releaseShape, answer).html_url } };
+    if (!isTaken(answer.body)) return refusedBy(answer);
+    const found = await find();
+    if (found !== null) return found;
+    if (await isDraft(repository, tagName)) return refusedBy(answer);
+    throw new UnknownOutcome("GitHub has the release, but does not show it yet");
+  }, find);
+}
+
+function isTaken(body: unknown): boolean {
+  const parsed = errorsShape.safeParse(body);
+  return parsed.success && parsed.data.errors.some(({ code }) => code === "already_exists");
+}
+
+/** Whether the newest releases have a draft with this tag, which only a listing shows. */
+async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boolean> {
+  const answer = succeeded(await read("/releases", { per_page: 100 }));
+  const listed = shaped(z.array(listedShape), answer);
+  return listed.some((release) => release.draft === true && release.tag_name === tagName);
+}
+
+/** A published release; drafts are not shown here. */
+async function findRelease({ read }: GitHubRepository, tagName: string): Promise<Published | null> {
+  const answer = await read("/releases/tags/{tag}", { tag: tagName });
+  if (answer.status === 404) return null;
+  const { html_url: url, tag_name: found } = shaped(releaseShape, succeeded(answer));
+  return found === tagName ? { ok: true, value: { url } } : null;
+}

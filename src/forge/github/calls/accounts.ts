@@ -1,0 +1,77 @@
+/**
+ * Who is on GitHub: the App's own account, the accounts that have installed it, and anybody by
+ * their login.
+ */
+import { z } from "zod";
+import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../../values.ts";
+import { account } from "../deliveries/actor.ts";
+import { type Answer, type GitHubClient, shaped } from "./client.ts";
+import { missingPermissions } from "../permissions.ts";
+import { allPages, PAGE, succeeded } from "../repositories.ts";
+
+const appShape = z.looseObject({ slug: z.string() });
+const typeShape = z.looseObject({ type: z.string().nullish() });
+const installationShape = z.looseObject({
+  id: z.number(),
+  account: z
+    .looseObject({ id: z.number(), login: z.string().optional(), slug: z.string().optional() })
+    .nullish(),
+  suspended_at: z.string().nullish(),
+  permissions: z.record(z.string(), z.string()).catch({}),
+});
+
+const readUser = (client: GitHubClient, username: string, installationId: number | null): Promise<Answer> =>
+  client.as(installationId ?? "nobody").read("GET /users/{username}", { username });
+
+/** The App's bot account. Users cannot be asked for as the App, so any installation's token serves. */
+export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity> {
+  const { slug } = shaped(appShape, succeeded(await client.as("app").read("GET /app")));
+  const installed = await readInstallations(client);
+  const usable = installed.find((installation) => !installation.suspended);
+  const answer = await readUser(client, `${slug}[bot]`, usable?.installationId ?? null);
+  const { login, forgeId } = shaped(account, succeeded(answer));
+  return { botLogin: login, botId: forgeId };
+}
+
+export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {
+  const found = await allPages(async (page) => {
+    const answer = succeeded(await client.as("app").read("GET /app/installations", { per_page: PAGE, page }));
+    return shaped(z.array(installationShape), answer);
+  });
+  return found.flatMap((installation) => toInstallation(installation) ?? []);
+}
+
+export async function readInstallation(
+  client: GitHubClient,
+  installationId: number,
+): Promise<ForgeInstallation | null> {
+  const parameters = { installation_id: installationId };
+  const answer = await client.as("app").read("GET /app/installations/{installation_id}", parameters);
+  if (answer.status === 404) return null;
+  return toInstallation(shaped(installationShape, succeeded(answer)));
+}
+
+/** Null for an account that is gone. */
+function toInstallation(installation: z.infer<typeof installationShape>): ForgeInstallation | null {
+  const { id, account: owner, suspended_at, permissions } = installation;
+  const login = owner?.login ?? owner?.slug;
+  if (!owner || login === undefined) return null;
+  return {
+    installationId: id,
+    account: { forgeId: owner.id, login },
+    suspended: suspended_at !== undefined && suspended_at !== null,
+    missingPermissions: missingPermissions(permissions),
+  };
+}
+
+/** The person or bot with this login; GitHub answers for organizations here, too, and they are nobody. */
+export async function readAccount(
+  client: GitHubClient,
+  login: string,
+  installationId: number | null,
+): Promise<ForgeAccount | null> {
+  const answer = await readUser(client, login, installationId);
+  if (answer.status === 404) return null;
+  const found = shaped(account, succeeded(answer));
+  return shaped(typeShape, answer).type === "Organization" ? null : found;
+}

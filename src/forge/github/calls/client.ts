@@ -1,0 +1,181 @@
+import type { Logger } from "pino";
+import type { z } from "zod";
+import { ForgeUnavailable } from "../../values.ts";
+import {
+  type CallFacts,
+  CallFailure,
+  CredentialsRefused,
+  InstallationRefused,
+  isUnanswered,
+  TooMuchAsked,
+  UnknownOutcome,
+} from "./failures.ts";
+import { allWordsOf, refusalOf } from "./refusals.ts";
+import {
+  AccessLost,
+  type Account,
+  type Call,
+  type CallParameters,
+  isGraphqlLimit,
+  type RawAnswer,
+  sendCall,
+  type Wire,
+} from "./send-call.ts";
+import { AnswerTooLarge, TransportFailure } from "./transport.ts";
+import { assertNotHeld, awaitTurn, type Pacing } from "./turns.ts";
+
+/** How long one question or order may take in all, so that an answer reaches the API's caller in 30 s. */
+const CALL_WITHIN_MS = 25_000;
+const LOST_ACCESS_RETRY_S = 60;
+
+/** What GitHub answered, from 200 to 499; limits, 5xx and lost access do not come back as answers. */
+export interface Answer extends Omit<RawAnswer, "isTokenRequest"> {
+  readonly facts: CallFacts;
+}
+
+/** Asks GitHub as one account, within one span of time. */
+export interface Caller {
+  /** `route` is a template, `GET /repositories/{repository_id}`; values go in escaped. */
+  read(route: string, parameters?: CallParameters): Promise<Answer>;
+  write(route: string, parameters: CallParameters): Promise<Answer>;
+  /** The answer's body is `{ data, errors }`. */
+  query(document: string, variables: CallParameters): Promise<Answer>;
+  mutate(document: string, variables: CallParameters): Promise<Answer>;
+}
+
+export interface GitHubClient {
+  as(account: Account, withinMs?: number): Caller;
+}
+
+interface Deps extends Wire, Pacing {
+  readonly onRefused: OnRefused;
+  readonly log: Logger;
+}
+
+/** Told of every call that is refused for no other reason than who makes it, before its caller hears of that. */
+export type OnRefused = (installationId: number, words: string) => Promise<void>;
+
+export function createClient(deps: Deps): GitHubClient {
+  return {
+    as(account, withinMs = CALL_WITHIN_MS) {
+      const deadline = deps.clock.now() + withinMs;
+      const rest =
+        (isWrite: boolean) =>
+        (template: string, parameters: CallParameters = {}) => {
+          const [method = "GET", route = ""] = template.split(" ");
+          return perform(deps, { account, deadline, kind: "rest", isWrite, method, route, parameters });
+        };
+      const graphql = (isWrite: boolean) => (query: string, variables: CallParameters) => {
+        const [, method = "query", route = ""] = /^\s*(query|mutation)\s+(\w+)/.exec(query) ?? [];
+        const parameters = { query, ...variables };
+        return perform(deps, { account, deadline, kind: "graphql", isWrite, method, route, parameters });
+      };
+      return { read: rest(false), write: rest(true), query: graphql(false), mutate: graphql(true) };
+    },
+  };
+}
+
+/** The answer's body in the shape expected; anything else leaves unknown what has happened. */
+export function shaped<T>(schema: z.ZodType<T>, answer: Answer): T {
+  const parsed = schema.safeParse(answer.body);
+  if (parsed.success) return parsed.data;
+  throw unexpected(answer, parsed.error.issues[0]?.path.join("."));
+}
+
+/** For an answer that is no success although it looks like one. `at` is the part of the body that is not as it should be. */
+export function unexpected(answer: Answer, at = ""): UnknownOutcome {
+  const cause = new CallFailure(`answered ${answer.status} in an unknown shape, at "${at}"`, answer.facts);
+  return new UnknownOutcome("GitHub answered in an unexpected shape", { cause });
+}
+
+async function perform(deps: Deps, call: Call): Promise<Answer> {
+  try {
+    return await attempt(deps, call);
+  } catch (error) {
+    const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
+    if (isRefused && typeof call.account === "number") {
+      await deps.onRefused(call.account, error.message);
+    }
+    throw error;
+  }
+}
+
+async function attempt(deps: Deps, call: Call): Promise<Answer> {
+  deps.limits.check(String(call.account), call.kind);
+  const seenAt = await awaitTurn(deps, call);
+  const progress = { isSent: false, isAbandoned: false, mayAsk: () => assertNotHeld(deps, call, seenAt) };
+  const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
+  if ("status" in ended && ended.status < 500) return await judged(deps, call, ended);
+  throw unavailable(deps, call, progress.isSent, ended);
+}
+
+/** Leaves aside what is about us rather than about the question: limits and lost access. */
+async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
+  const { status, headers, body } = raw;
+  const account = String(call.account);
+  const facts = factsOf(call, raw);
+  const words = allWordsOf(body);
+  const isLimited = call.kind === "graphql" && isGraphqlLimit(body);
+  const limit = deps.limits.note(account, call.kind, { ...raw, words, isGraphqlLimit: isLimited });
+  if (limit !== null) {
+    const { retryAfter } = limit.unavailable;
+    deps.log.warn({ ...facts, account, retryAfter }, "GitHub limits our calls");
+    if (typeof call.account === "number") await deps.turns?.hold(call.account, limit.budget, retryAfter);
+    throw limit.unavailable;
+  }
+  const isRefused = status === 403 || status === 404;
+  if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(words))) {
+    const details = { connection: "refused" };
+    throw new InstallationRefused({ ...refusalOf(status, body), reason: "not_permitted", details });
+  }
+  if (status === 401 || raw.isTokenRequest) {
+    deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");
+    throw noAccess(new CallFailure(`answered ${status}`, facts));
+  }
+  if (call.isWrite && status < 300) deps.limits.passed(account);
+  return { status, headers, body, facts };
+}
+
+/** An error for a call that was answered with 5xx, not answered, or held back. */
+function unavailable(
+  deps: Deps,
+  call: Call,
+  isSent: boolean,
+  ended: RawAnswer | { readonly error: unknown },
+): Error {
+  const [raw, error] = "status" in ended ? [ended, null] : [null, ended.error];
+  if (isUnanswered(error)) return error;
+  const why = raw === null ? nameOf(error) : `answered ${raw.status}`;
+  const cause = new CallFailure(why, factsOf(call, raw));
+  deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not answer");
+  if (error instanceof AccessLost) return noAccess(cause);
+  if (error instanceof AnswerTooLarge && !call.isWrite) {
+    return new TooMuchAsked("GitHub's answer is too large", { cause });
+  }
+  const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
+  return new Kind("GitHub did not answer", { cause });
+}
+
+/** Errors with a request in them tell too much; the others, a private key that cannot be read, say what to mend. */
+function nameOf(error: unknown): string {
+  if (error instanceof TransportFailure) return error.message;
+  if (!(error instanceof Error)) return "failed";
+  return "request" in error ? error.name : `${error.name}: ${error.message.slice(0, 200)}`;
+}
+
+function noAccess(cause: CallFailure): CredentialsRefused {
+  return new CredentialsRefused("GitHub does not accept our credentials", {
+    retryAfter: LOST_ACCESS_RETRY_S,
+    cause,
+  });
+}
+
+function factsOf(call: Call, raw: RawAnswer | null): CallFacts {
+  const requestId = raw?.headers["x-github-request-id"];
+  return {
+    method: call.method,
+    route: call.route,
+    status: raw?.status ?? null,
+    requestId: requestId === undefined ? null : String(requestId),
+  };
+}

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { Refusal } from "../../../flow/refusal.ts";
+import type { Ordered } from "../../values.ts";
+import { type Answer, shaped } from "./client.ts";
+import { CallFailure, UnknownOutcome } from "./failures.ts";
+import { refusalOf } from "./refusals.ts";
+
+const errorShape = z.looseObject({
+  type: z.string().nullish(),
+  message: z.string().catch(""),
+  path: z.array(z.union([z.string(), z.number()])).nullish(),
+});
+const answerShape = z.looseObject({
+  data: z.unknown(),
+  errors: z
+    .array(errorShape)
+    .nullish()
+    .transform((errors) => errors ?? []),
+});
+
+export type GraphqlError = z.infer<typeof errorShape>;
+
+/** Where a page of a connection ends. */
+export const pageInfoShape = z.looseObject({ hasNextPage: z.boolean(), endCursor: z.string().nullish() });
+
+/** The nodes of a connection, without those that may not be seen. */
+export const nodesOf = <Node>(node: z.ZodType<Node>) =>
+  z
+    .array(node.nullable())
+    .nullable()
+    .transform((nodes) => (nodes ?? []).filter((each) => each !== null));
+
+/** An enumeration in the lower case that Trunkline uses. */
+export const wordOf = <const Word extends string>(words: readonly Word[]) =>
+  z.string().toLowerCase().pipe(z.enum(words));
+
+/** GraphQL refuses with status 200 and errors beside, or instead of, the data. */
+export function graphqlOutcome(answer: Answer): Ordered<z.infer<typeof answerShape>> {
+  if (answer.status >= 400) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
+  return { ok: true, value: shaped(answerShape, answer) };
+}
+
+/** The answer's data, or why GitHub refuses; it counts as refused with the first error in it. */
+export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): Ordered<T> {
+  const outcome = graphqlOutcome(answer);
+  if (!outcome.ok) return outcome;
+  const { data, errors } = outcome.value;
+  if (errors[0] !== undefined) return { ok: false, refusal: refusalOfError(errors[0], answer) };
+  return { ok: true, value: shaped(shape, { ...answer, body: data }) };
+}
+
+const REFUSING_TYPES = new Set([
+  "FORBIDDEN",
+  "INSUFFICIENT_SCOPES",
+  "NOT_FOUND",
+  "UNPROCESSABLE",
+  "SAML_FAILURE",
+]);
+
+/** The refusal that a GraphQL error means. Throws for any other error. */
+export function refusalOfError(error: GraphqlError, answer: Answer): Refusal {
+  if (!REFUSING_TYPES.has(error.type ?? "")) {
+    const what = `answered with a GraphQL error of type ${error.type ?? "unknown"}`;
+    throw new UnknownOutcome("GitHub could not answer", { cause: new CallFailure(what, answer.facts) });
+  }
+  const refusal = refusalOf(200, { message: error.message });
+  if (refusal.reason !== "unknown" || error.type === "UNPROCESSABLE") return refusal;
+  return { ...refusal, reason: "not_permitted" };
+}

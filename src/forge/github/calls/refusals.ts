@@ -1,0 +1,131 @@
+import { z } from "zod";
+import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
+
+/**
+ * GitHub's wordings, most telling first: a ruleset answers with several sentences at once. They are matched loosely because
+ * GitHub publishes few of them and changes them; what is shown is always its own text.
+ */
+const REASONS: readonly (readonly [RegExp, RefusalReason])[] = [
+  [/head branch was modified|head (sha|commit|oid)\b.*(match|changed|modified)/i, "head_moved"],
+  [/expected head (sha|oid)|branch was force-pushed/i, "head_moved"],
+  [/no commits between/i, "nothing_to_merge"],
+  [/required status checks?\b.*\b(failing|failed|failure|errored)\b/i, "checks_failing"],
+  [/required status checks?\b/i, "checks_pending"],
+  [/required (deployments?|workflows?)\b/i, "checks_pending"],
+  [/changes have been requested|changes (were )?requested/i, "changes_requested"],
+  [/approving reviews?|reviews? (is|are) required|waiting on code owner review/i, "review_required"],
+  [/merge conflict|has conflicts|conflicts (must|with)|not mergeable|can't be rebased/i, "conflicts"],
+  [/out[- ]of[- ]date|is behind|not up[- ]to[- ]date/i, "behind_base"],
+  [
+    /pull request is (already )?closed|closed pull request|pull request (has been|was|is) closed/i,
+    "pull_request_closed",
+  ],
+  [/resource not accessible|not accessible by|was archived|is archived/i, "not_permitted"],
+  [
+    /installation has been suspended|refusing to allow a github app|without .?workflows.? permission/i,
+    "not_permitted",
+  ],
+  [/repository rule violations|protected branch|branch protection|merge queue/i, "protected"],
+  [/not authorized to push|cannot (create|update|delete) (ref|this branch)/i, "protected"],
+  [/must not contain merge commits|linear history|resolve.*conversation|conversation.*resol/i, "protected"],
+  [/(merge commits|squash merges|rebase merges) are not allowed/i, "protected"],
+  [/repository is empty|object does not exist|reference does not exist/i, "branch_missing"],
+  [
+    /base branch '.*' was not found|head ref must be a branch|branch.* (has been|was) deleted/i,
+    "branch_missing",
+  ],
+  [/^(base|head) (invalid|does not exist)$/im, "branch_missing"],
+  [
+    /must have (admin|write|push|maintain)\b|forbidden|permission|not permitted|could not resolve to a/i,
+    "not_permitted",
+  ],
+];
+
+/** Statuses that say enough where the words do not. 404 is also what a private repository out of reach answers. */
+const REASON_OF_STATUS: Readonly<Record<number, RefusalReason>> = {
+  401: "not_permitted",
+  403: "not_permitted",
+  404: "not_permitted",
+  410: "not_permitted",
+  451: "not_permitted",
+};
+
+/** A refusal, from the status and body GitHub answered with. Limits and 5xx are none and never come here. */
+export function refusalOf(status: number, body: unknown): Refusal {
+  const message = wordsOf(body) || `GitHub answered ${status}`;
+  const reason = reasonOf(allWordsOf(body)) ?? REASON_OF_STATUS[status] ?? "unknown";
+  const details = detailsOf(message);
+  return details === null ? { reason, message } : { reason, message, details };
+}
+
+function reasonOf(words: string): RefusalReason | undefined {
+  // A check may be named after anything, so its name says nothing about why.
+  const plain = words.replaceAll(/["“][^"”\n]*["”]/g, '""');
+  return REASONS.find(([wording]) => wording.test(plain))?.[1];
+}
+
+/** What a sentence says of the way of merging that was asked for. */
+const METHODS: readonly (readonly [RegExp, string])[] = [
+  [/merge commits are not allowed|must not contain merge commits|linear history/i, "merge"],
+  [/squash merges are not allowed/i, "squash"],
+  [/rebase merges are not allowed/i, "rebase"],
+];
+
+function detailsOf(message: string): Record<string, unknown> | null {
+  const checks = [...message.matchAll(/status check ["“]([^"”\n]+)["”]/gi)].map((match) => match[1]);
+  const reviews = /at least (\d+) approving review/i.exec(message)?.[1];
+  const method = METHODS.find(([wording]) => wording.test(message))?.[1];
+  const details = {
+    ...(checks.length > 0 ? { checks } : {}),
+    ...(reviews === undefined ? {} : { requiredReviews: Number(reviews) }),
+    ...(method === undefined ? {} : { mergeMethod: method }),
+    ...(/\b(was|is) archived\b/i.test(message) ? { connection: "archived" } : {}),
+  };
+  return Object.keys(details).length === 0 ? null : details;
+}
+
+const errorItem = z.union([
+  z.string(),
+  z.looseObject({
+    message: z.string().nullish(),
+    field: z.string().nullish(),
+    code: z.string().nullish(),
+  }),
+]);
+
+const refusalBody = z.looseObject({
+  message: z.string().nullish(),
+  errors: z.union([z.array(errorItem), z.string()]).nullish(),
+  /** Where the asynchronous merge puts its words. */
+  details: z.looseObject({ message: z.string().nullish() }).nullish(),
+});
+
+/**
+ * What GitHub says in a refusal, verbatim: the top `message`, unless that is only `Validation Failed`, then the errors below
+ * it. Empty when it says nothing.
+ */
+export function wordsOf(body: unknown): string {
+  if (typeof body === "string") return body.startsWith("<") ? "" : body.trim();
+  const parsed = refusalBody.safeParse(body);
+  if (!parsed.success) return "";
+  const { message, errors, details } = parsed.data;
+  const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(wordsOfError).filter(Boolean);
+  const isBare = message === undefined || message === null || /^validation failed\.?$/i.test(message);
+  if (isBare && listed.length > 0) return listed.join("\n");
+  return message ?? details?.message ?? "";
+}
+
+/** Everything in the body that may tell the reason, beyond the words shown: some wordings come in either place. */
+export function allWordsOf(body: unknown): string {
+  const parsed = refusalBody.safeParse(body);
+  if (!parsed.success) return wordsOf(body);
+  const { message, errors, details } = parsed.data;
+  const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(wordsOfError);
+  return [message, details?.message, ...listed].filter(Boolean).join("\n");
+}
+
+function wordsOfError(error: z.infer<typeof errorItem>): string {
+  if (typeof error === "string") return error;
+  if (error.message) return error.message;
+  return [error.field, error.code].filter(Boolean).join(" ");
+}

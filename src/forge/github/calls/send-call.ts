@@ -1,0 +1,174 @@
+import { z } from "zod";
+import { ForgeUnavailable } from "../../values.ts";
+import type { ForgeClock } from "./clock.ts";
+import type { InstallationOctokits, Octokits } from "./octokits.ts";
+import { type Arrived, type Transport, TransportFailure } from "./transport.ts";
+
+/** A new token may take a moment to be known everywhere at GitHub. */
+const NEW_TOKEN_SETTLES_MS = 1_000;
+
+export type Account = number | "app" | "nobody";
+export type CallParameters = Readonly<Record<string, unknown>>;
+
+export interface Call {
+  readonly account: Account;
+  /** On the clock. */
+  readonly deadline: number;
+  readonly kind: "rest" | "graphql";
+  readonly isWrite: boolean;
+  readonly method: string;
+  /** A template, or the name of a GraphQL document. */
+  readonly route: string;
+  readonly parameters: CallParameters;
+}
+
+/** An answer as it came in, before anything is made of it. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  readonly body: unknown;
+  /** It answers octokit's own request for a token, not ours. */
+  readonly isTokenRequest: boolean;
+}
+
+/** How far a call has come, for whoever has to judge its failure. */
+interface Progress {
+  isSent: boolean;
+  isAbandoned: boolean;
+  /** Throws once the call may not be made any more: it may have to wait for a token, or for a repeat. */
+  readonly mayAsk: () => Promise<void>;
+}
+
+/** GitHub keeps refusing our token. */
+export class AccessLost extends TransportFailure {}
+
+export interface Wire {
+  readonly octokits: Octokits;
+  readonly transport: Transport;
+  readonly clock: ForgeClock;
+}
+
+/**
+ * Sends one call and gives the answer, of whatever status. A call still waiting for its token when
+ * its time is up is never sent.
+ */
+export async function sendCall(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    const giveUp = (): void => {
+      progress.isAbandoned = true;
+      reject(new TransportFailure("no turn came in time"));
+    };
+    timer = setTimeout(giveUp, Math.max(0, call.deadline - wire.clock.now()));
+  });
+  try {
+    return await Promise.race([throughOctokit(wire, call, progress).catch(answerOf), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
+  const { octokits } = wire;
+  const pair = typeof call.account === "number" ? await octokits.asInstallation(call.account) : null;
+  const single = call.account === "app" ? octokits.asApp : octokits.asNobody;
+  const octokit = pair === null ? await single() : pair.octokit;
+  const options = { ...call.parameters, request: { fetch: trackedFetch(wire, call, progress, pair) } };
+  if (call.kind === "graphql") {
+    // Sends to /api/graphql where the base URL ends in /api/v3.
+    const data: unknown = await octokit.graphql(options as unknown as { query: string });
+    return { status: 200, headers: {}, body: { data }, isTokenRequest: false };
+  }
+  const { status, headers, data } = await octokit.request(`${call.method} ${call.route}`, options);
+  return { status, headers, body: data, isTokenRequest: false };
+}
+
+/** What octokit calls instead of `fetch` for this one call; minting a token does not pass here. */
+function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: InstallationOctokits | null) {
+  const isRestRead = call.kind === "rest" && !call.isWrite;
+  const rules = {
+    isRepeatable: !call.isWrite,
+    deadline: call.deadline,
+    mayAsk: progress.mayAsk,
+    about: { account: String(call.account), route: `${call.method} ${call.route}` },
+    ...(isRestRead ? { readFor: String(call.account) } : {}),
+  };
+  return async (url: string, init: RequestInit): Promise<Arrived> => {
+    if (progress.isAbandoned) throw new TransportFailure("no turn came in time");
+    progress.isSent = true;
+    const send = async (token: string | null): Promise<Arrived> => {
+      const headers = new Headers(init.headers);
+      if (token !== null) headers.set("authorization", `token ${token}`);
+      const answer = await wire.transport.send(url, { ...init, headers }, rules);
+      if (answer.ok) pair?.noteAccepted(headers.get("authorization"));
+      return answer;
+    };
+    const answer = await send(null);
+    return answer.status === 401 && pair !== null ? await withNewToken(wire.clock, pair, init, send) : answer;
+  };
+}
+
+/** A refused token is replaced once. Octokit must not see the 401, or it would wait and repeat by itself. */
+async function withNewToken(
+  clock: ForgeClock,
+  pair: InstallationOctokits,
+  init: RequestInit,
+  again: (token: string) => Promise<Arrived>,
+): Promise<Arrived> {
+  const token = await pair.renewToken(new Headers(init.headers).get("authorization"));
+  if (token === null) throw new AccessLost("GitHub refuses our token");
+  const answer = await again(token);
+  if (answer.status !== 401) return answer;
+  await clock.sleep(NEW_TOKEN_SETTLES_MS);
+  const last = await again(token);
+  if (last.status === 401) throw new AccessLost("GitHub refuses our token, and a new one too");
+  return last;
+}
+
+const headers = z.record(z.string(), z.union([z.string(), z.number(), z.undefined()])).catch({});
+
+/** Octokit throws what is no success; the throttling plugin and `graphql` throw in their own ways. */
+const octokitError = z.looseObject({
+  request: z.looseObject({ url: z.string() }).optional().catch(undefined),
+  response: z.looseObject({ status: z.number(), headers, data: z.unknown() }),
+});
+const graphqlError = z.looseObject({
+  name: z.literal("GraphqlResponseError"),
+  headers,
+  response: z.looseObject({ errors: z.unknown() }),
+});
+const graphqlErrors = z.looseObject({ errors: z.array(z.looseObject({ type: z.string().nullish() })) });
+
+/**
+ * The answer inside an error of octokit's, or inside what caused it, such as a token that could not
+ * be renewed. Where there is none, throws what `fetch` threw, which octokit wraps more than once.
+ */
+function answerOf(error: unknown): RawAnswer {
+  const causes = [error];
+  for (let at = error; at instanceof Error && at.cause !== undefined && causes.length < 5; at = at.cause) {
+    causes.push(at.cause);
+  }
+  const answer = causes.map(answerIn).find((each) => each !== null);
+  if (answer) return answer;
+  throw causes.find(isThrownByFetch) ?? error;
+}
+
+const isThrownByFetch = (error: unknown): boolean =>
+  error instanceof TransportFailure || error instanceof ForgeUnavailable;
+
+function answerIn(error: unknown): RawAnswer | null {
+  const refused = graphqlError.safeParse(error);
+  if (refused.success) {
+    return { status: 200, headers: refused.data.headers, body: refused.data.response, isTokenRequest: false };
+  }
+  const failed = octokitError.safeParse(error);
+  if (!failed.success) return null;
+  const { request, response } = failed.data;
+  const isTokenRequest = request !== undefined && request.url.endsWith("/access_tokens");
+  return { status: response.status, headers: response.headers, body: response.data, isTokenRequest };
+}
+
+export function isGraphqlLimit(body: unknown): boolean {
+  const parsed = graphqlErrors.safeParse(body);
+  return parsed.success && parsed.data.errors.some((error) => error.type === "RATE_LIMITED");
+}

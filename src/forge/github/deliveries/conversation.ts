@@ -1,0 +1,138 @@
+/** Reviews and comments of a pull request. */
+import { z } from "zod";
+import type { InspectedWords, Review } from "../../pull-requests.ts";
+import { time, who } from "./actor.ts";
+import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
+import { NO_ITEMS, pageOf, type PullRequestList } from "../pull-requests/pull-request-lists.ts";
+
+/** GitHub's words for a review; it writes them in either case. */
+export const reviewState = wordOf(["approved", "changes_requested", "commented", "dismissed", "pending"]);
+
+/** GraphQL leaves out the `[bot]` at the end of a bot's login; a deleted account has no author. */
+const reviewShape = z
+  .looseObject({
+    state: reviewState,
+    body: z.string(),
+    author: z.looseObject({ kind: z.string(), login: z.string() }).nullish(),
+  })
+  .transform(({ state, body, author }): Review => {
+    const login = author?.kind === "Bot" ? `${author.login}[bot]` : author?.login;
+    return { author: login ?? "ghost", state, body };
+  });
+
+const REVIEW_PAGE = /* GraphQL */ `
+  fragment ReviewPage on PullRequestReviewConnection {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      state
+      body
+      author {
+        kind: __typename
+        login
+      }
+    }
+  }
+`;
+
+/** A pull request's reviews, which GitHub lists in the order of time. */
+export const REVIEWS: PullRequestList<Review, Review> = {
+  name: "Reviews",
+  select: (page) => `reviews(${page}) { ...ReviewPage }`,
+  fragments: REVIEW_PAGE,
+  shape: z
+    .looseObject({ id: z.string(), reviews: pageOf(reviewShape).nullish() })
+    .transform(({ id, reviews }) => ({ id, page: reviews ?? NO_ITEMS })),
+  tell: (reviews) => reviews,
+};
+
+/** Of comments and of reviews each the newest. */
+const NEWEST = 20;
+
+/** What was said last on a pull request. */
+export const SAID_ON = /* GraphQL */ `
+  fragment SaidOn on PullRequest {
+    number
+    headRefName
+    headRepository {
+      databaseId
+    }
+    comments(last: ${NEWEST}) {
+      pageInfo {
+        hasPreviousPage
+      }
+      nodes {
+        fullDatabaseId
+        body
+        createdAt
+        updatedAt
+        author {
+          ...Who
+        }
+      }
+    }
+    reviews(last: ${NEWEST}) {
+      nodes {
+        fullDatabaseId
+        state
+        body
+        submittedAt
+        updatedAt
+        author {
+          ...Who
+        }
+      }
+    }
+  }
+`;
+
+/** A 64-bit number, which GraphQL gives as text. */
+const forgeId = z.union([z.string(), z.number()]).transform(Number).pipe(z.int());
+
+const commentShape = z.looseObject({
+  fullDatabaseId: forgeId,
+  body: z.string(),
+  createdAt: time,
+  updatedAt: time,
+  author: who,
+});
+
+const newestReviewShape = z.looseObject({
+  fullDatabaseId: forgeId,
+  state: reviewState,
+  body: z.string(),
+  submittedAt: time,
+  updatedAt: time,
+  author: who,
+});
+
+export const saidOnShape = z.looseObject({
+  number: z.number(),
+  headRefName: z.string(),
+  headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
+  comments: z.looseObject({
+    pageInfo: z.looseObject({ hasPreviousPage: z.boolean() }).nullish(),
+    nodes: nodesOf(commentShape),
+  }),
+  reviews: z.looseObject({ nodes: nodesOf(newestReviewShape) }),
+});
+
+/** Reviews nobody has sent yet are left out. */
+export const toWords = ({ number, comments, reviews }: z.infer<typeof saidOnShape>): InspectedWords => ({
+  number,
+  isAllComments: comments.pageInfo?.hasPreviousPage === false,
+  comments: comments.nodes.map((comment) => ({
+    commentId: comment.fullDatabaseId,
+    author: comment.author,
+    body: comment.body,
+    writtenAt: comment.createdAt,
+    changedAt: comment.updatedAt,
+  })),
+  reviews: reviews.nodes.flatMap(({ fullDatabaseId, author, state, body, ...times }) => {
+    if (state === "pending") return [];
+    const at = state === "dismissed" ? times.updatedAt : times.submittedAt;
+    return { reviewId: fullDatabaseId, author, state, body, at };
+  }),
+});

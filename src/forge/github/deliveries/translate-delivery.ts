@@ -1,0 +1,241 @@
+import type { z } from "zod";
+import { outcomeOfCheckRun, outcomeOfStatus } from "../../../flow/checks.ts";
+import type { ForgeEvent, PullRequestEvent } from "../../events.ts";
+import { TEMPORARY_BRANCHES } from "../../releasing.ts";
+import * as shapes from "./delivery-shapes.ts";
+import { reviewState } from "./conversation.ts";
+
+export interface TranslatedDelivery {
+  readonly deliveryEvent: ForgeEvent;
+  readonly repositoryId: number | null;
+  readonly installationId: number | null;
+  /** Why a delivery of a kind we know could not be read; for the log, and free of payload. */
+  readonly reason?: string;
+}
+
+const IRRELEVANT: ForgeEvent = { type: "irrelevant" };
+const BRANCH_PREFIX = "refs/heads/";
+const ZEROS = /^0+$/;
+
+/** They give null where the payload is well formed and does not concern us. */
+const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
+  ["push", translatePush],
+  ["pull_request", translatePullRequest],
+  ["pull_request_review", translateReview],
+  ["issue_comment", translateComment],
+  ["check_run", translateCheckRun],
+  ["status", translateStatus],
+  ["installation", translateInstallation],
+  ["installation_repositories", translateInstallation],
+  ["installation_target", translateInstallation],
+  ["repository", translateRepository],
+]);
+
+/** Whether webhooks of this kind can concern us. */
+export const isTranslated = (eventName: string): boolean => TRANSLATIONS.has(eventName);
+
+/** Where a webhook is from; all the rest of it can wait. Never throws. */
+export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryId" | "installationId"> {
+  const around = shapes.envelope.safeParse(payload);
+  return {
+    repositoryId: around.data?.repository?.id ?? null,
+    installationId: around.data?.installation?.id ?? null,
+  };
+}
+
+/**
+ * A webhook of GitHub's in our own words. Never throws: kinds and actions are added over time, and odd payloads do come, so
+ * what cannot be read is irrelevant, with the reason beside it.
+ */
+export function translateDelivery(eventName: string, payload: unknown): TranslatedDelivery {
+  const ids = whereOf(payload);
+  try {
+    return { deliveryEvent: TRANSLATIONS.get(eventName)?.(payload) ?? IRRELEVANT, ...ids };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { deliveryEvent: IRRELEVANT, ...ids, reason: error.message };
+  }
+}
+
+class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+function read<T>(shape: z.ZodType<T>, payload: unknown): T {
+  const parsed = shape.safeParse(payload);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Unreadable(`${issue?.path.join(".") || "payload"}: ${issue?.code ?? "unreadable"}`);
+}
+
+function translatePush(payload: unknown): ForgeEvent | null {
+  const push = read(shapes.push, payload);
+  if (!push.ref.startsWith(BRANCH_PREFIX) || shortName(push.ref).startsWith(TEMPORARY_BRANCHES)) return null;
+  return {
+    type: "pushed",
+    ...about(push, push.repository.pushed_at),
+    branchName: shortName(push.ref),
+    before: push.created || ZEROS.test(push.before) ? null : push.before,
+    after: push.deleted || ZEROS.test(push.after) ? null : push.after,
+    forced: push.forced,
+    commits: push.commits.map(({ id, message }) => ({ sha: id, message })),
+  };
+}
+
+type DeliveredPullRequest = z.infer<typeof shapes.pullRequest>;
+
+function translatePullRequest(payload: unknown): ForgeEvent | null {
+  const delivered = read(shapes.pullRequest, payload);
+  const action = actionOf(delivered);
+  if (action === null) return null;
+  const pull = delivered.pull_request;
+  const times = { opened: pull.created_at, closed: pull.closed_at, merged: pull.merged_at };
+  const at = action in times ? times[action as keyof typeof times] : null;
+  return {
+    type: "pull_request",
+    ...about(delivered, at ?? pull.updated_at),
+    action,
+    number: pull.number,
+    nodeId: pull.node_id,
+    title: pull.title ?? "",
+    author: pull.user,
+    isDraft: pull.draft ?? false,
+    headBranch: shortName(pull.head.ref),
+    headSha: pull.head.sha,
+    headRepositoryId: pull.head.repo?.id ?? null,
+    targetBranch: shortName(pull.base.ref),
+    mergeSha: action === "merged" ? (pull.merge_commit_sha ?? null) : null,
+    mergedBy: pull.merged_by,
+    isDoubtful: action === "closed" && (pull.state === "open" || typeof pull.merged !== "boolean"),
+    reason: action === "dequeued" ? (delivered.reason ?? null) : null,
+  };
+}
+
+const PULL_REQUEST_ACTIONS: ReadonlyMap<string, PullRequestEvent["action"]> = new Map([
+  ["opened", "opened"],
+  ["reopened", "reopened"],
+  ["ready_for_review", "ready"],
+  ["converted_to_draft", "converted_to_draft"],
+  ["synchronize", "synchronized"],
+  ["enqueued", "enqueued"],
+  ["dequeued", "dequeued"],
+]);
+
+/** GitHub's words for what left a queue because it was merged: its closing tells that. */
+const LANDED: ReadonlySet<string> = new Set(["MERGE", "ALREADY_MERGED"]);
+
+function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] | null {
+  const action = delivered.action ?? "";
+  if (action === "closed") return delivered.pull_request.merged === true ? "merged" : "closed";
+  if (action === "dequeued" && LANDED.has(delivered.reason ?? "")) return null;
+  if (action === "edited") return delivered.changes?.base ? "retargeted" : null;
+  return PULL_REQUEST_ACTIONS.get(action) ?? null;
+}
+
+function translateReview(payload: unknown): ForgeEvent | null {
+  const delivered = read(shapes.review, payload);
+  const action = delivered.action;
+  if (action !== "submitted" && action !== "dismissed") return null;
+  const { review, pull_request: pull } = delivered;
+  const { data: state } = reviewState.safeParse(review.state);
+  if (state === undefined) return null;
+  // A review keeps the time it was submitted at when it is dismissed.
+  const at = action === "submitted" ? review.submitted_at : (review.updated_at ?? pull.updated_at);
+  return {
+    type: "review_submitted",
+    ...about(delivered, at),
+    number: pull.number,
+    headBranch: shortName(pull.head?.ref ?? ""),
+    headRepositoryId: pull.head?.repo?.id ?? null,
+    reviewId: review.id,
+    state: action === "dismissed" ? "dismissed" : state,
+    body: review.body ?? "",
+  };
+}
+
+/** GitHub's conversations are issue comments; those of issues proper are not ours. */
+function translateComment(payload: unknown): ForgeEvent | null {
+  const delivered = read(shapes.issueComment, payload);
+  const { action, issue, comment } = delivered;
+  if (action !== "created" && action !== "edited" && action !== "deleted") return null;
+  if (!issue.pull_request) return null;
+  return {
+    type: "commented",
+    ...about(delivered, comment.updated_at ?? comment.created_at),
+    action,
+    number: issue.number,
+    commentId: comment.id,
+    author: comment.user,
+    body: comment.body ?? "",
+    writtenAt: comment.created_at,
+  };
+}
+
+function translateCheckRun(payload: unknown): ForgeEvent | null {
+  const delivered = read(shapes.checkRun, payload);
+  const run = delivered.check_run;
+  // A button of the App's own in a finished run: nothing was reported.
+  if (delivered.action === "requested_action") return null;
+  const ours = run.pull_requests.filter(({ head }) => head.repo?.id === delivered.repository.id);
+  const branches = [run.check_suite?.head_branch ?? null, ...ours.map(({ head }) => head.ref)];
+  return {
+    type: "check_reported",
+    ...about(delivered, run.completed_at ?? run.started_at),
+    sha: run.head_sha,
+    source: "check_run",
+    name: run.name,
+    appId: run.app?.id ?? null,
+    forgeId: run.id,
+    outcome: outcomeOfCheckRun(run.status, run.conclusion ?? null),
+    branchNames: [...new Set(branches.filter((name) => name !== null))],
+  };
+}
+
+function translateStatus(payload: unknown): ForgeEvent {
+  const delivered = read(shapes.status, payload);
+  return {
+    type: "check_reported",
+    ...about(delivered, delivered.updated_at ?? delivered.created_at),
+    sha: delivered.sha,
+    source: "status",
+    name: delivered.context,
+    appId: null,
+    forgeId: delivered.id,
+    outcome: outcomeOfStatus(delivered.state),
+    branchNames: delivered.branches.map(({ name }) => name),
+  };
+}
+
+function translateInstallation(payload: unknown): ForgeEvent | null {
+  const id = read(shapes.envelope, payload).installation?.id;
+  return id === undefined ? null : { type: "installation_changed", installationId: id };
+}
+
+const REPOSITORY_ACTIONS = new Set(["renamed", "transferred", "archived", "unarchived", "deleted"]);
+
+/** Most edits change what nobody here asks about: descriptions, topics, settings. */
+function translateRepository(payload: unknown): ForgeEvent | null {
+  const delivered = read(shapes.repository, payload);
+  const isEdited = delivered.action === "edited" && delivered.changes?.default_branch !== undefined;
+  if (!isEdited && !REPOSITORY_ACTIONS.has(delivered.action ?? "")) return null;
+  return { type: "repository_changed", ...about(delivered, null) };
+}
+
+function about(delivered: z.infer<typeof shapes.fromRepository>, at: string | null) {
+  const { repository, installation, sender } = delivered;
+  return {
+    installationId: installation?.id ?? null,
+    repository: {
+      forgeId: repository.id,
+      fullName: repository.full_name,
+      defaultBranch: repository.default_branch,
+    },
+    sender,
+    at,
+  };
+}
+
+/** In `dequeued` GitHub has been seen to name branches in full. */
+function shortName(ref: string): string {
+  return ref.startsWith(BRANCH_PREFIX) ? ref.slice(BRANCH_PREFIX.length) : ref;
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import type { CheckDetails, CheckNote } from "../../pull-requests.ts";
+import { checkRunShape, newestOfEachSeries, REPORT, reportOf, statusShape } from "./checks.ts";
+import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
+import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
+
+const noteShape = z
+  .looseObject({
+    path: z.string(),
+    annotationLevel: wordOf(["notice", "warning", "failure"]).catch("notice"),
+    message: z.string(),
+    location: z.looseObject({ start: z.looseObject({ line: z.int() }) }),
+  })
+  .transform(({ path, annotationLevel: level, message, location }): CheckNote => {
+    return { path, line: location.start.line, level, message };
+  });
+
+const runShape = checkRunShape.extend({
+  id: z.string(),
+  url: z.string().nullish(),
+  detailsUrl: z.string().nullish(),
+  title: z.string().nullish(),
+  summary: z.string().nullish(),
+  annotations: z.looseObject({ nodes: nodesOf(noteShape) }).nullish(),
+});
+const detailedStatusShape = statusShape.extend({
+  id: z.string(),
+  description: z.string().nullish(),
+  targetUrl: z.string().nullish(),
+});
+const reportShape = z.union([runShape, detailedStatusShape]);
+
+type Report = z.infer<typeof reportShape>;
+
+/** Annotations are asked for with every run, since a failing one is only known by the answer: still one call. */
+const NOTES_PER_RUN = 20;
+
+const REPORTS = /* GraphQL */ `
+  fragment Reports on StatusCheckRollupContextConnection {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...Report
+      ... on CheckRun {
+        id
+        url
+        detailsUrl
+        title
+        summary
+        annotations(first: ${NOTES_PER_RUN}) {
+          nodes {
+            path
+            annotationLevel
+            message
+            location {
+              start {
+                line
+              }
+            }
+          }
+        }
+      }
+      ... on StatusContext {
+        id
+        description
+        targetUrl
+      }
+    }
+  }
+  ${REPORT}
+`;
+
+/** All that was reported on a pull request's head; nothing has a rollup of null. */
+export const CHECKS: PullRequestList<Report, CheckDetails> = {
+  name: "Checks",
+  select: (page) => `statusCheckRollup { contexts(${page}) { ...Reports } }`,
+  fragments: REPORTS,
+  shape: z
+    .looseObject({
+      id: z.string(),
+      statusCheckRollup: z.looseObject({ contexts: pageOf(reportShape) }).nullish(),
+    })
+    .transform(({ id, statusCheckRollup }) => ({ id, page: statusCheckRollup?.contexts ?? NO_ITEMS })),
+  tell: toCheckDetails,
+};
+
+/** What is listed agrees with the state that is told of the commit: the newest report of each series. */
+function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
+  return newestOfEachSeries(reports).map((report) => {
+    const { name, outcome: state } = reportOf(report);
+    const isStatus = report.kind === "StatusContext";
+    return {
+      id: report.id,
+      name,
+      state,
+      url: isStatus
+        ? webAddress(report.targetUrl)
+        : (webAddress(report.detailsUrl) ?? webAddress(report.url)),
+      summary: (isStatus ? report.description : report.summary || report.title) || null,
+      notes: isStatus || state !== "failing" ? [] : (report.annotations?.nodes.slice(0, NOTES_PER_RUN) ?? []),
+    };
+  });
+}
+
+/** Whoever reports a check chooses the address, and readers will click on it. */
+function webAddress(address: string | null | undefined): string | null {
+  return address && /^https?:\/\//i.test(address) ? address : null;
+}

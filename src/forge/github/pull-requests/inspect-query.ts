@@ -1,0 +1,211 @@
+import { z } from "zod";
+import type { BranchQuestion, InspectOptions, NewestCommit } from "../../pull-requests.ts";
+import { time, who, WHO } from "../deliveries/actor.ts";
+import { contextsShape, REPORT } from "./checks.ts";
+import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
+import type { QuestionKind } from "../repository-questions.ts";
+import { SAID_ON, saidOnShape } from "../deliveries/conversation.ts";
+
+/** Pull requests looked at for one branch: closed ones pile up where a branch is tried again. */
+const PULL_REQUESTS = 20;
+
+const CONTEXTS = /* GraphQL */ `
+  fragment Contexts on StatusCheckRollupContextConnection {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...Report
+    }
+  }
+  ${REPORT}
+`;
+
+const FRAGMENTS = /* GraphQL */ `
+  fragment Where on Repository {
+    nameWithOwner
+    isArchived
+    defaultBranchRef {
+      name
+    }
+  }
+  fragment Tip on Ref {
+    name
+    target {
+      oid
+    }
+  }
+`;
+
+const NEWEST = /* GraphQL */ `
+  fragment Newest on Ref {
+    newest: target {
+      ... on Commit {
+        committedDate
+        author {
+          email
+          user {
+            databaseId
+          }
+        }
+      }
+    }
+  }
+`;
+
+const PULL_REQUEST = /* GraphQL */ `
+  fragment Pull on PullRequest {
+    id
+    number
+    state
+    isDraft
+    baseRefName
+    headRefName
+    headRefOid
+    headRepository {
+      databaseId
+    }
+    mergeable
+    reviewDecision
+    isInMergeQueue
+    title
+    createdAt
+    updatedAt
+    closedAt
+    mergedAt
+    author {
+      ...Who
+    }
+    mergedBy {
+      ...Who
+    }
+    mergeCommit {
+      oid
+    }
+    statusCheckRollup {
+      contexts(first: 100) {
+        ...Contexts
+      }
+    }
+  }
+  ${WHO}
+  ${CONTEXTS}
+`;
+
+/** Further checks of one pull request's head, a hundred at a time. */
+export const MORE_CHECKS = /* GraphQL */ `
+  query MoreChecks($pullRequestId: ID!, $after: String!) {
+    node(id: $pullRequestId) {
+      ... on PullRequest {
+        statusCheckRollup {
+          contexts(first: 100, after: $after) {
+            ...Contexts
+          }
+        }
+      }
+    }
+  }
+  ${CONTEXTS}
+`;
+
+const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
+/**
+ * The address under which GitHub lets an account commit. GraphQL names no account for a bot's
+ * commit, because `GitActor.user` is a `User`.
+ */
+const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
+const newestShape = z
+  .looseObject({
+    committedDate: time,
+    author: z
+      .looseObject({
+        email: z.string().nullish(),
+        user: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
+      })
+      .nullish(),
+  })
+  .transform(({ committedDate: at, author }): NewestCommit => {
+    const inAddress = ADDRESS.exec(author?.email ?? "")?.[1];
+    const authorId = author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
+    return { authorId, at };
+  })
+  .nullish()
+  .catch(null);
+const head = tip.extend({ newest: newestShape });
+const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).nullish() });
+
+const pull = z.looseObject({
+  id: z.string(),
+  number: z.number(),
+  state: wordOf(["open", "closed", "merged"]),
+  isDraft: z.boolean(),
+  baseRefName: z.string(),
+  headRefName: z.string(),
+  headRefOid: z.string(),
+  headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
+  mergeable: wordOf(["mergeable", "conflicting", "unknown"]).catch("unknown"),
+  reviewDecision: wordOf(["approved", "changes_requested", "review_required"]).nullish(),
+  isInMergeQueue: z.boolean().nullish(),
+  title: z.string().catch(""),
+  createdAt: time,
+  updatedAt: time,
+  closedAt: time,
+  mergedAt: time,
+  author: who,
+  mergedBy: who,
+  mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
+  statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
+});
+
+const repositoryAnswer = z.looseObject({
+  databaseId: z.number(),
+  nameWithOwner: z.string(),
+  isArchived: z.boolean().nullish(),
+  defaultBranchRef: z.looseObject({ name: z.string() }).nullable(),
+  target: target.nullish(),
+  head: head.nullish(),
+  pullRequests: z.looseObject({ nodes: nodesOf(pull) }).nullish(),
+  lastChanged: z.looseObject({ nodes: nodesOf(saidOnShape) }).nullish(),
+});
+
+export const moreChecksAnswer = z.looseObject({
+  node: z.looseObject({ statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish() }).nullish(),
+});
+
+export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
+export type PullAnswer = z.infer<typeof pull>;
+
+/** What several branches look like, each with the newest of its pull requests. */
+export const inspection = ({
+  pullRequests = PULL_REQUESTS,
+  isSaidAsked = false,
+}: InspectOptions = {}): QuestionKind<BranchQuestion, RepositoryAnswer> => ({
+  operation: "Inspect",
+  fields: ({ branchName, targetBranch }, declare) => {
+    const target =
+      targetBranch === null
+        ? "defaultBranchRef"
+        : `ref(qualifiedName: ${declare("t", "String!", `refs/heads/${targetBranch}`)})`;
+    if (branchName === null) return `...Where target: ${target} { ...Tip }`;
+    const branch = declare("b", "String!", branchName);
+    const head = declare("q", "String!", `refs/heads/${branchName}`);
+    const fields = `...Where
+      target: ${target} { ...Tip compare(headRef: ${branch}) { aheadBy } }
+      head: ref(qualifiedName: ${head}) { ...Tip${isSaidAsked ? " ...Newest" : ""} }
+      pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
+        nodes { ...Pull }
+      }`;
+    if (!isSaidAsked) return fields;
+    // Comments are read of the one that changed last: each further one would cost as much again.
+    return `${fields}
+      lastChanged: pullRequests(headRefName: ${branch}, first: 1, orderBy: { field: UPDATED_AT, direction: DESC }) {
+        nodes { ...SaidOn }
+      }`;
+  },
+  fragments: (questions) => {
+    if (questions.every(({ branchName }) => branchName === null)) return FRAGMENTS;
+    return [FRAGMENTS, PULL_REQUEST, ...(isSaidAsked ? [SAID_ON, NEWEST] : [])].join("\n");
+  },
+  shape: repositoryAnswer,
+});

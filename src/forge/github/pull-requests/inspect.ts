@@ -1,0 +1,110 @@
+import type {
+  BranchAnswer,
+  BranchQuestion,
+  InspectedPullRequest,
+  InspectOptions,
+} from "../../pull-requests.ts";
+import { type CheckContext, type Contexts, newestOfEachSeries, reportOf, summarizeChecks } from "./checks.ts";
+import { type Caller, type GitHubClient, shaped } from "../calls/client.ts";
+import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
+import {
+  inspection,
+  MORE_CHECKS,
+  moreChecksAnswer,
+  type PullAnswer,
+  type RepositoryAnswer,
+} from "./inspect-query.ts";
+import { repositoryById } from "../repositories.ts";
+import { askInstallations } from "../repository-questions.ts";
+import { toWords } from "../deliveries/conversation.ts";
+
+/** Questions in one call: GitHub gives a GraphQL query 10 seconds, and a card has few repositories. */
+const PER_CALL = 25;
+/** A commit with more than 2,000 checks is judged by the first 2,000. */
+const MAX_PAGES = 20;
+
+/** What several branches look like now, in the order asked: one call for each installation. */
+export const inspect = (
+  client: GitHubClient,
+  questions: readonly BranchQuestion[],
+  options?: InspectOptions,
+): Promise<BranchAnswer[]> =>
+  askInstallations(client, inspection(options), { questions, perCall: PER_CALL }, toBranchAnswer);
+
+async function toBranchAnswer(
+  answer: RepositoryAnswer,
+  question: BranchQuestion,
+  caller: Caller,
+): Promise<BranchAnswer> {
+  // GraphQL does not name the default branch of an empty repository.
+  const defaultBranch =
+    answer.defaultBranchRef?.name ??
+    (await repositoryById(caller, answer.databaseId))?.defaultBranch ??
+    "main";
+  // A fork's branch may bear the same name, and filters are not to be trusted.
+  const isOurs = (pull: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>
+    pull.headRefName === question.branchName && pull.headRepository?.databaseId === answer.databaseId;
+  const ours = answer.pullRequests?.nodes.filter(isOurs) ?? [];
+  const lastChanged = answer.lastChanged?.nodes.find(isOurs);
+  return {
+    repository: { forgeId: answer.databaseId, fullName: answer.nameWithOwner, defaultBranch },
+    target: {
+      name: question.targetBranch ?? answer.target?.name ?? defaultBranch,
+      sha: answer.target?.target?.oid ?? null,
+    },
+    headSha: answer.head?.target?.oid ?? null,
+    aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
+    pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
+    said: lastChanged ? toWords(lastChanged) : null,
+    newest: answer.head?.newest ?? null,
+  };
+}
+
+async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<InspectedPullRequest> {
+  const reports = newestOfEachSeries(await checksOf(caller, pull)).map(reportOf);
+  return {
+    number: pull.number,
+    nodeId: pull.id,
+    state: pull.state,
+    isDraft: pull.isDraft,
+    targetBranch: pull.baseRefName,
+    headSha: pull.headRefOid,
+    mergeable: pull.mergeable,
+    reviewDecision: pull.reviewDecision ?? null,
+    isInMergeQueue: pull.isInMergeQueue ?? false,
+    mergeSha: pull.state === "merged" ? (pull.mergeCommit?.oid ?? null) : null,
+    isMergedByPerson: pull.mergedBy?.isBot === false,
+    checks: summarizeChecks(reports),
+    title: pull.title,
+    openedAt: pull.createdAt,
+    updatedAt: pull.updatedAt,
+    closedAt: pull.closedAt,
+    mergedAt: pull.mergedAt,
+    author: pull.author,
+    mergedBy: pull.mergedBy,
+    reports,
+  };
+}
+
+async function checksOf(caller: Caller, pull: PullAnswer): Promise<CheckContext[]> {
+  let page = pull.statusCheckRollup?.contexts;
+  if (page === undefined) return [];
+  const contexts = [...page.nodes];
+  for (let pages = 1; pages < MAX_PAGES && page.pageInfo.hasNextPage && pull.state === "open"; pages++) {
+    const next = await moreChecks(caller, pull.id, page.pageInfo.endCursor ?? "");
+    if (next === null) break;
+    contexts.push(...next.nodes);
+    page = next;
+  }
+  return contexts;
+}
+
+async function moreChecks(caller: Caller, pullRequestId: string, after: string): Promise<Contexts | null> {
+  const answer = await caller.query(MORE_CHECKS, { pullRequestId, after });
+  const outcome = graphqlOutcome(answer);
+  if (!outcome.ok) return null;
+  const { data, errors } = outcome.value;
+  for (const error of errors) refusalOfError(error, answer);
+  const { node } = shaped(moreChecksAnswer, { ...answer, body: data });
+  return node?.statusCheckRollup?.contexts ?? null;
+}

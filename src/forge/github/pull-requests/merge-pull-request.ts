@@ -1,0 +1,130 @@
+import { z } from "zod";
+import type { Refusal } from "../../../flow/refusal.ts";
+import { type Feature, ForgeUnavailable } from "../../values.ts";
+import { shaped } from "../calls/client.ts";
+import { UnknownOutcome } from "../calls/failures.ts";
+import { refusedBy } from "../github-repository.ts";
+import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
+import { followMerge, startMerge } from "./merge-async.ts";
+import {
+  blockerIn,
+  findMerged,
+  type Merge,
+  type Merged,
+  mergedAs,
+  mergeParameters,
+  readPull,
+  settledBy,
+} from "./pull-state.ts";
+import { allWordsOf } from "../calls/refusals.ts";
+
+/** GitHub's own doing, gone in a moment (Prow's Tide waits 4 s and 8 s before it tries again). */
+const TRANSIENT = /base branch was modified|merge already in progress/i;
+/** The wording for conflicts, a closed or merged pull request, and for GitHub not knowing yet. */
+const AMBIGUOUS = /not mergeable/i;
+const REPEAT_AFTER_MS = [1_000, 3_000, 6_000];
+
+/** Merges with the head pinned; what GitHub shows as merged by nobody else is a success. */
+export async function mergePullRequest(merge: Merge): Promise<Merged> {
+  const { order, repository, until } = merge;
+  const { clock, ref } = repository;
+  if (order.handle !== undefined) {
+    const known = await followMerge(merge, order.handle);
+    if (known !== null) return known.ok ? known : await explained(merge, known.refusal);
+  }
+  if (await isRetargeted(merge)) return { ok: true, value: { state: "retargeted" } };
+  const lacks = new Set(ref.lacks);
+  for (let repeats = 0; ; repeats++) {
+    const result = await tryMerge(merge, lacks);
+    if (result.ok) return result;
+    const { message } = result.refusal;
+    if (!TRANSIENT.test(message) && !AMBIGUOUS.test(message)) return await explained(merge, result.refusal);
+    const pull = await readPull(merge);
+    const settled = settledBy(pull, order, message);
+    if (settled !== null) return settled;
+    const blocker = AMBIGUOUS.test(message) ? blockerIn(pull, message) : null;
+    if (blocker !== null) return { ok: false, refusal: blocker };
+    const wait = REPEAT_AFTER_MS[repeats];
+    if (wait === undefined || clock.now() + wait >= until) {
+      return outOfTime(message, (pull?.mergeable ?? null) === null);
+    }
+    await clock.sleep(wait);
+  }
+}
+
+async function isRetargeted(merge: Merge): Promise<boolean> {
+  const { targetBranch } = merge.order;
+  if (targetBranch === undefined) return false;
+  const pull = await readPull(merge);
+  return pull?.state === "open" && pull.base.ref !== targetBranch;
+}
+
+/** Nothing in the pull request blocks the merge, and still GitHub does not carry it out. */
+function outOfTime(message: string, isUndecided: boolean): Merged {
+  if (/in progress/i.test(message)) return { ok: true, value: { state: "pending", handle: null } };
+  if (TRANSIENT.test(message) || isUndecided) throw new ForgeUnavailable(message);
+  return { ok: false, refusal: { reason: "unknown", message } };
+}
+
+async function tryMerge(merge: Merge, lacks: Set<Feature>): Promise<Merged> {
+  if (!lacks.has("async_merge")) {
+    const result = await startMerge(merge);
+    if (result !== "not_offered") return result;
+  }
+  const result = await mergeAtOnce(merge);
+  // A repository or pull request that is gone answers 404 as well; that says nothing about what is offered.
+  const isThere = result.ok || result.refusal.reason !== "not_permitted";
+  if (isThere && !lacks.has("async_merge")) {
+    lacks.add("async_merge");
+    await merge.repository.onLacking(merge.repository.ref.forgeId, "async_merge");
+  }
+  return result;
+}
+
+/** A refusal may only mean that the pull request was merged, closed or pushed to in the meantime. */
+async function explained(merge: Merge, refusal: Refusal): Promise<Merged> {
+  const isTelling = !["unknown", "pull_request_closed", "conflicts"].includes(refusal.reason);
+  const pull = isTelling ? null : await readPull(merge);
+  return settledBy(pull, merge.order, refusal.message) ?? { ok: false, refusal };
+}
+
+const mergedShape = z.looseObject({ merged: z.literal(true), sha: z.string() });
+
+export const ENQUEUE = /* GraphQL */ `
+  mutation Enqueue($pullRequestId: ID!, $headSha: GitObjectID!) {
+    enqueuePullRequest(input: { pullRequestId: $pullRequestId, expectedHeadOid: $headSha }) {
+      mergeQueueEntry {
+        id
+      }
+    }
+  }
+`;
+
+/** Merges in one call, for servers without the asynchronous merge. */
+async function mergeAtOnce(merge: Merge): Promise<Merged> {
+  const { order, repository } = merge;
+  return await repository.carryOut<Merged>(
+    async () => {
+      const answer = await repository.write("PUT /pulls/{pull_number}/merge", mergeParameters(order));
+      if (answer.status < 300) return mergedAs(shaped(mergedShape, answer).sha);
+      if (/through the merge queue/i.test(allWordsOf(answer.body))) return await enqueue(merge);
+      return refusedBy(answer);
+    },
+    () => findMerged(merge),
+  );
+}
+
+/** The synchronous merge does not put anything into a merge queue, and says so. */
+async function enqueue(merge: Merge): Promise<Merged> {
+  const pull = await readPull(merge);
+  if (pull === null) throw new UnknownOutcome("GitHub does not show the pull request");
+  const { order, repository } = merge;
+  const variables = { pullRequestId: pull.node_id, headSha: order.headSha };
+  const answer = await repository.caller.mutate(ENQUEUE, variables);
+  const outcome = graphqlOutcome(answer);
+  if (!outcome.ok) return outcome;
+  const [error] = outcome.value.errors;
+  const isQueued = error === undefined || /already (in|queued)/i.test(error.message);
+  if (!isQueued) return { ok: false, refusal: refusalOfError(error, answer) };
+  return { ok: true, value: { state: "enqueued", handle: null } };
+}

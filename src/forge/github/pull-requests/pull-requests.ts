@@ -1,0 +1,205 @@
+import { z } from "zod";
+import type { OpenedPullRequest, PullRequestDraft } from "../../pull-requests.ts";
+import type { Ordered } from "../../values.ts";
+import { type Caller, shaped } from "../calls/client.ts";
+import { UnknownOutcome } from "../calls/failures.ts";
+import { type GitHubRepository, refusedBy } from "../github-repository.ts";
+import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
+import { repositoryById, succeeded } from "../repositories.ts";
+import { allWordsOf } from "../calls/refusals.ts";
+
+const openedShape = z.looseObject({
+  number: z.number(),
+  node_id: z.string(),
+  draft: z.boolean().nullish(),
+  head: z.looseObject({
+    ref: z.string(),
+    sha: z.string(),
+    repo: z.looseObject({ id: z.number() }).nullish(),
+  }),
+  base: z.looseObject({ ref: z.string() }),
+  user: z.looseObject({ id: z.number() }).nullish(),
+  state: z.string().nullish(),
+  created_at: z.string().nullish(),
+  merged_at: z.string().nullish(),
+});
+
+type Opened = Ordered<OpenedPullRequest>;
+
+/**
+ * Opens a pull request, or finds the one that is open already for the same head and target, or that
+ * an earlier try opened: GitHub refuses to open a second one only while the first is open.
+ */
+export async function openPullRequest(
+  repository: GitHubRepository,
+  draft: PullRequestDraft,
+): Promise<Opened> {
+  const { ref, write, carryOut, onLacking } = repository;
+  const find = async (): Promise<Opened | null> => {
+    const found = await findOpened(repository, draft);
+    if (found === null && (await draft.isHeardOf())) throw notListed();
+    return found;
+  };
+  const earlier = draft.isRepeated ? await find() : null;
+  if (earlier !== null) return earlier;
+  const order = async (isDraft: boolean): Promise<Opened> => {
+    const answer = await write("POST /pulls", {
+      title: plainTitle(draft.title) || draft.headBranch,
+      body: draft.body,
+      head: draft.headBranch,
+      base: draft.targetBranch,
+      draft: isDraft,
+    });
+    if (answer.status < 300) return { ok: true, value: toOpened(shaped(openedShape, answer)) };
+    const words = answer.status === 422 ? allWordsOf(answer.body) : "";
+    if (/pull request already exists/i.test(words)) {
+      const found = await find();
+      if (found === null) throw notListed();
+      return found;
+    }
+    // Private repositories have drafts on some plans only.
+    if (isDraft && /draft pull requests are not supported/i.test(words)) {
+      await onLacking(ref.forgeId, "drafts");
+      return await order(false);
+    }
+    return refusedBy(answer);
+  };
+  return await carryOut(() => order(draft.isDraft && !ref.lacks?.includes("drafts")), find);
+}
+
+const notListed = (): UnknownOutcome =>
+  new UnknownOutcome("GitHub has the pull request, but does not list it yet");
+
+async function findOpened(repository: GitHubRepository, draft: PullRequestDraft): Promise<Opened | null> {
+  const owner = ownerIn(repository.ref.fullName);
+  const listed = await findUnder(owner, repository, draft);
+  if (listed !== null) return listed;
+  // GitHub lists by the owner's present name only.
+  const now = await repositoryById(repository.caller, repository.ref.forgeId);
+  if (now === null || ownerIn(now.fullName) === owner) return null;
+  return await findUnder(ownerIn(now.fullName), repository, draft);
+}
+
+/**
+ * The newest that is open, else the newest that only an earlier try can have opened. Filters are
+ * not trusted: one that GitHub does not understand lists everything.
+ */
+async function findUnder(
+  owner: string,
+  { ref, read, identity }: GitHubRepository,
+  { headBranch, targetBranch, knownUpTo }: PullRequestDraft,
+): Promise<Opened | null> {
+  const answer = await read("/pulls", {
+    head: `${owner}:${headBranch}`,
+    base: targetBranch,
+    state: "all",
+    per_page: 100,
+  });
+  if (answer.status === 404 || answer.status === 403) return null;
+  const matching = shaped(z.array(openedShape), succeeded(answer))
+    .filter(({ head }) => head.ref === headBranch && head.repo?.id === ref.forgeId)
+    .filter(({ base }) => base.ref === targetBranch)
+    .toSorted((a, b) => b.number - a.number);
+  const open = matching.find(({ state }) => state !== "closed");
+  if (open) return { ok: true, value: toOpened(open) };
+  const later = knownUpTo === null ? [] : matching.filter(({ number }) => number > knownUpTo);
+  if (later.length === 0) return null;
+  const { botId } = await identity();
+  const ours = later.find(({ user }) => user?.id === botId);
+  return ours ? { ok: true, value: toOpened(ours) } : null;
+}
+
+function toOpened(pull: z.infer<typeof openedShape>): OpenedPullRequest {
+  const { merged_at: mergedAt, created_at: openedAt = null } = pull;
+  const ended = { state: mergedAt ? "merged" : "closed", openedAt } as const;
+  return {
+    number: pull.number,
+    nodeId: pull.node_id,
+    isDraft: pull.draft ?? false,
+    headSha: pull.head.sha,
+    ...(pull.user && { authorId: pull.user.id }),
+    ...(pull.state === "closed" && { ended }),
+  };
+}
+
+const ownerIn = (fullName: string): string => fullName.split("/")[0] ?? "";
+
+const MAX_TITLE_BYTES = 256;
+
+/** A title as one line of at most 256 bytes: commit and pull request titles take neither line breaks nor control characters. */
+export function plainTitle(title: string): string {
+  const line = title.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  if (Buffer.byteLength(line) <= MAX_TITLE_BYTES) return line;
+  let short = "";
+  let bytes = Buffer.byteLength("…");
+  for (const character of line) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > MAX_TITLE_BYTES) break;
+    short += character;
+  }
+  return `${short.trimEnd()}…`;
+}
+
+/** There is no REST call for it. */
+export const MARK_READY = /* GraphQL */ `
+  mutation MarkReady($pullRequestId: ID!) {
+    markPullRequestReadyForReview(input: { pullRequestId: $pullRequestId }) {
+      pullRequest {
+        isDraft
+        baseRefName
+      }
+    }
+  }
+`;
+
+export const READ_DRAFT_STATE = /* GraphQL */ `
+  query DraftState($pullRequestId: ID!) {
+    node(id: $pullRequestId) {
+      ... on PullRequest {
+        isDraft
+      }
+    }
+  }
+`;
+
+const markedShape = z.looseObject({
+  data: z.looseObject({
+    markPullRequestReadyForReview: z.looseObject({
+      pullRequest: z.looseObject({ isDraft: z.boolean(), baseRefName: z.string().nullish() }),
+    }),
+  }),
+});
+const stateShape = z.looseObject({ node: z.looseObject({ isDraft: z.boolean() }).nullish() });
+
+type Ready = Ordered<{ readonly targetBranch: string | null }>;
+
+/**
+ * Marks a draft ready for review; its GraphQL id names the pull request whatever its repository is
+ * called now.
+ */
+export async function markReady(
+  { caller, carryOut }: GitHubRepository,
+  pullRequestId: string,
+): Promise<Ready> {
+  const find = async (): Promise<Ready | null> =>
+    (await isReady(caller, pullRequestId)) ? { ok: true, value: { targetBranch: null } } : null;
+  return await carryOut<Ready>(async () => {
+    const answer = await caller.mutate(MARK_READY, { pullRequestId });
+    const outcome = graphqlOutcome(answer);
+    if (!outcome.ok) return outcome;
+    const [error] = outcome.value.errors;
+    if (error !== undefined) {
+      const refusal = refusalOfError(error, answer);
+      return (await find()) ?? { ok: false, refusal };
+    }
+    const marked = shaped(markedShape, answer).data.markPullRequestReadyForReview.pullRequest;
+    if (marked.isDraft) throw new UnknownOutcome("GitHub left the pull request a draft without saying why");
+    return { ok: true, value: { targetBranch: marked.baseRefName ?? null } };
+  }, find);
+}
+
+async function isReady(caller: Caller, pullRequestId: string): Promise<boolean> {
+  const outcome = graphqlOutcome(await caller.query(READ_DRAFT_STATE, { pullRequestId }));
+  const state = stateShape.safeParse(outcome.ok ? outcome.value.data : null);
+  return state.data?.node?.isDraft === false;
+}

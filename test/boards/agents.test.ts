@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { commentsOf } from "../support/stories/comments.ts";
+import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
+import { makeForgeAccount } from "../support/forge/forge-account.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let line: CommandLine;
+beforeAll(async () => {
+  world = await startWorld();
+  line = commandLineOf(world);
+});
+afterAll(() => world.stop());
+
+const on = (board: TestBoard, login: string): string[] => [
+  "--workspace",
+  board.workspaceId,
+  "--login",
+  login,
+];
+
+/** The kind of user somebody is among the members, on a card of theirs, and on the board. */
+async function kindsOf({ api, stages }: TestBoard, userId: string): Promise<(string | undefined)[]> {
+  const members = (await api.get<{ id: string; kind: string }[]>("/v1/members")).body;
+  const { number } = await api.card({ title: "Theirs", assigneeId: userId, statusId: stages["To do"] });
+  const card = (await api.get<Assigned>(`/v1/cards/${number}`)).body;
+  const { columns } = (
+    await api.get<{ columns: { tasks: (Assigned & { number: number })[] }[] }>("/v1/board")
+  ).body;
+  const task = columns.flatMap(({ tasks }) => tasks).find((each) => each.number === number);
+  return [members.find(({ id }) => id === userId)?.kind, card.assignee.kind, task?.assignee.kind];
+}
+
+interface Assigned {
+  readonly assignee: { readonly kind: string };
+}
+
+/** The kind of user that the newest comment on a card is by. */
+const commenterOn = async (board: TestBoard, number: number): Promise<string> => {
+  await board.api.eventWhen(number, ({ type }) => type === "comment");
+  return (await commentsOf(board.api, number)).at(-1)?.author.user.kind ?? "nobody";
+};
+
+describe("an agent", () => {
+  it("that a board registered is one there, for what it did before too, and a human to every other board", async () => {
+    const [board, neighbour] = [await world.board(), await world.board()];
+    const cards = [await openCard(world, board), await openCard(world, neighbour)] as const;
+    const helper = makeForgeAccount(world, "house-helper[bot]", [board, neighbour]);
+    for (const each of [board, neighbour])
+      expect((await helper.call(each, "POST", "/issues/1/comments", { body: "On it." })).status).toBe(201);
+    expect(await commenterOn(board, cards[0].number)).toBe("human");
+
+    const added = await line.json<{ id: string; login: string }>(
+      "agent",
+      "add",
+      ...on(board, "House-Helper[bot]"),
+    );
+    expect(added).toEqual({ workspaceId: board.workspaceId, id: expect.any(String), login: helper.login });
+    await line.json("agent", "add", ...on(board, helper.login));
+    expect(await commenterOn(board, cards[0].number)).toBe("agent");
+    expect(await commenterOn(neighbour, cards[1].number)).toBe("human");
+
+    for (const each of [board, neighbour])
+      await line.json("member", "add", ...on(each, helper.login), "--role", "member");
+    expect(await kindsOf(board, added.id)).toEqual(["agent", "agent", "agent"]);
+    expect(await kindsOf(neighbour, added.id)).toEqual(["human", "human", "human"]);
+
+    const listed = await line.json<unknown[]>("agent", "list");
+    expect(listed).toEqual([added]);
+    expect(await line.json("agent", "list", "--workspace", neighbour.workspaceId)).toEqual([]);
+    await line.json("agent", "remove", ...on(board, helper.login));
+    expect(await commenterOn(board, cards[0].number)).toBe("human");
+    expect((await line.run(["agent", "remove", ...on(board, helper.login)])).code).toBe(1);
+  });
+
+  it("that everybody knows is one on every board, without being registered", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const copilot = makeForgeAccount(world, "Copilot", [board]);
+    await copilot.call(board, "POST", "/issues/1/comments", { body: "Done." });
+    expect(await commenterOn(board, number)).toBe("agent");
+    expect(await line.json("agent", "list", "--workspace", board.workspaceId)).toEqual([]);
+  });
+
+  it("is refused where the forge has no such account", async () => {
+    const board = await world.board();
+    const refused = await line.run(["agent", "add", ...on(board, "no-such-bot[bot]")]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("no-such-bot[bot]");
+  });
+});

@@ -1,0 +1,382 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
+import {
+  flowPath,
+  newStage,
+  putFlow,
+  readColumns,
+  readFlow,
+  stageNames,
+  without,
+  type Flow,
+  type Stage,
+} from "../support/flows.ts";
+import { eventually } from "../support/api.ts";
+import { twoTargets } from "../support/stories/two-targets.ts";
+import { workedCard } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+/** A stage that is not there yet and merges into a branch. */
+const mergeStage = (name: string, into: string): Stage => ({
+  ...newStage(name),
+  rule: { type: "merge", into },
+});
+
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+
+describe("the flow of a project", () => {
+  it("is the default one at first, as whoever may read sees it", async () => {
+    const board = await world.board();
+    const reader = await board.as({ role: "viewer", scopes: ["read"] });
+    const found = await reader.get<Flow>(flowPath(board));
+    expect(found.status).toBe(200);
+    expect(found.body).toEqual({
+      ...DEFAULT_FLOW,
+      stages: DEFAULT_FLOW.stages.map((stage) => ({ ...stage, id: expect.any(String) })),
+    });
+    expect(found.body.stages[0]?.id).toBe(board.stages.Backlog);
+  });
+
+  it("is unchanged by putting back what was read", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const answer = await putFlow(board, flow);
+    expect(answer).toMatchObject({ status: 200, body: flow });
+    expect(await readFlow(board)).toEqual(flow);
+  });
+
+  it("takes every setting", async () => {
+    const board = await world.board();
+    const settings = {
+      releases: false,
+      branchPattern: "work/{number}",
+      mergeMethod: "rebase",
+      checks: "ignored",
+      staleAfterDays: 3,
+      agentSilenceHours: 48,
+    };
+    expect((await putFlow(board, { ...(await readFlow(board)), ...settings })).status).toBe(200);
+    expect(await readFlow(board)).toMatchObject(settings);
+  });
+
+  it("names the branches of the cards that start from then on", async () => {
+    const board = await world.board();
+    await putFlow(board, { ...(await readFlow(board)), branchPattern: "work/{number}/{slug}" });
+    const { number } = await board.api.card({ title: "Say hello" });
+    await board.api.move(number, board.stages["In progress"]);
+    expect((await board.api.readCard(number)).repositories[0]?.branchName).toBe(`work/${number}/say-hello`);
+  });
+});
+
+describe("the stages of a flow", () => {
+  it("are renamed, reordered, added and removed in one go, and the cards stay where they stand", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const [backlog, todo, progress, review, done] = flow.stages as [Stage, Stage, Stage, Stage, Stage];
+    const { number } = await board.api.card({ repositoryIds: [] });
+    await board.api.move(number, board.stages["To do"]);
+    const draft = await board.api.card();
+    const stages = [
+      { ...backlog, name: "Ideas" },
+      newStage("Design"),
+      { ...todo, name: "Ready", minRole: "maintainer" },
+      { ...progress, rule: { type: "branch" } },
+      newStage("Test", "pull_request"),
+      { ...done, rule: { type: "merge", into: "release/next" } },
+    ];
+    const answer = await putFlow(board, { ...flow, stages });
+    expect(answer.status).toBe(200);
+    expect(stageNames(answer.body)).toEqual(["Ideas", "Design", "Ready", "In progress", "Test", "Done"]);
+    expect(answer.body.stages.map(({ rule }) => rule)).toEqual([
+      { type: "none", into: null },
+      { type: "none", into: null },
+      { type: "none", into: null },
+      { type: "branch", into: null },
+      { type: "pull_request", into: null },
+      { type: "merge", into: "release/next" },
+    ]);
+    expect(await readFlow(board)).toEqual(answer.body);
+    expect(answer.body.stages.map(({ id }) => id)).not.toContain(review.id);
+    expect(await readColumns(board)).toMatchObject([
+      { name: "Design", tasks: [] },
+      { name: "Ready", statusId: todo.id, minRole: "maintainer", tasks: [{ number }] },
+      { name: "In progress", tasks: [] },
+      { name: "Test", tasks: [] },
+      { name: "Done", kind: "done", tasks: [] },
+    ]);
+    expect((await board.api.readCard(draft.number)).statusId).toBe(backlog.id);
+  });
+
+  it("trade places and names", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const renamed = flow.stages.map((stage) => {
+      if (stage.name === "To do")
+        return { ...stage, name: "In progress", rule: { type: "draft_pull_request" } };
+      return stage.name === "In progress" ? { ...stage, name: "To do", rule: { type: "none" } } : stage;
+    });
+    const [backlog, second, third, ...rest] = renamed as [Stage, Stage, Stage, ...Stage[]];
+    const answer = await putFlow(board, { ...flow, stages: [backlog, third, second, ...rest] });
+    expect(answer.status).toBe(200);
+    expect(answer.body.stages.slice(1, 3).map(({ id, name }) => [id, name])).toEqual([
+      [board.stages["In progress"], "To do"],
+      [board.stages["To do"], "In progress"],
+    ]);
+  });
+
+  it("are not removed while they hold cards; the answer names them and counts", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const cards = [];
+    for (let at = 0; at < 3; at += 1) cards.push(await board.api.card({ repositoryIds: [] }));
+    const [first, second, third] = cards.map(({ number }) => number) as [number, number, number];
+    await board.api.move(first, board.stages["To do"]);
+    await board.api.move(second, board.stages["To do"]);
+    await board.api.move(third, board.stages["In review"]);
+    const refused = await putFlow(board, without(without(flow, "To do"), "In review"));
+    expect(refused).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
+    expect(refused.headers.get("retry-after")).toBeNull();
+    expect(refused.body.message).toContain("To do still holds 2 cards");
+    expect(refused.body.message).toContain("In review still holds 1 card.");
+    expect(await readFlow(board)).toEqual(flow);
+    await board.api.move(first, board.stages.Backlog);
+    await board.api.delete(`/v1/cards/${second}`);
+    await board.api.move(third, board.stages.Done);
+    expect((await putFlow(board, without(without(flow, "To do"), "In review"))).status).toBe(200);
+    expect(stageNames(await readFlow(board))).toEqual(["Backlog", "In progress", "Done"]);
+  });
+
+  it("may be another backlog and another end, once the old ones are empty", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const { number } = await board.api.card();
+    const swapped = {
+      ...flow,
+      stages: flow.stages.map(({ id, ...stage }) =>
+        stage.kind === "stage" ? { id, ...stage } : { ...stage, name: `New ${stage.kind}` },
+      ),
+    };
+    expect((await putFlow(board, swapped)).body.message).toContain("Backlog still holds 1 card.");
+    await board.api.delete(`/v1/cards/${number}`);
+    const answer = await putFlow(board, swapped);
+    expect(answer.status).toBe(200);
+    expect((await board.api.card()).statusId).toBe(answer.body.stages[0]?.id);
+    expect(answer.body.stages[0]?.id).not.toBe(board.stages.Backlog);
+  });
+
+  it("do not block a card any more once they are gone", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const { number } = await board.api.card();
+    const refused = await board.api.move(number, board.stages["In review"]);
+    expect(refused.body.blocked?.statusId).toBe(board.stages["In review"]);
+    expect((await putFlow(board, without(flow, "In review"))).status).toBe(200);
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+  });
+});
+
+describe("a flow that cannot be", () => {
+  let board: TestBoard;
+  beforeAll(async () => {
+    board = await world.board();
+  });
+
+  const wrongs: [string, (flow: Flow) => unknown, string, RegExp][] = [
+    [
+      "without its end",
+      (flow) => without(flow, "Done"),
+      "stages.3.kind",
+      /Stage 4 \(In review\).*must be done/,
+    ],
+    [
+      "without its backlog",
+      (flow) => without(flow, "Backlog"),
+      "stages.0.kind",
+      /Stage 1 \(To do\).*backlog/,
+    ],
+    [
+      "with a rule that goes backwards",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(4, 0, newStage("Check", "branch")) }),
+      "stages.4.rule",
+      /Stage 5 \(Check\) asks for branch, less than pull_request/,
+    ],
+    [
+      "with a name twice",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, newStage("TO DO")) }),
+      "stages.2.name",
+      /Stage 3 \(To do\) has the name of stage 2/,
+    ],
+    [
+      "with a target no branch can have",
+      (flow) => ({
+        ...flow,
+        stages: flow.stages.with(4, { ...(flow.stages[4] as Stage), rule: { type: "merge", into: "a b" } }),
+      }),
+      "stages.4.rule.into",
+      /Stage 5 \(Done\) merges into "a b"/,
+    ],
+    [
+      "with the default branch as a target twice, once by its name",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(4, 0, mergeStage("Staging", "main")) }),
+      "stages.5.rule.into",
+      /Stage 6 \(Done\) merges into the branch that stage 5 \(Staging\) merges into already: main is the default branch of org-\w+\/web/,
+    ],
+    [
+      "with the default branch as a target twice, the name coming last",
+      (flow) => ({
+        ...flow,
+        stages: flow.stages
+          .toSpliced(4, 0, { ...mergeStage("Staging", "main"), rule: { type: "merge", into: null } })
+          .with(5, { ...(flow.stages[4] as Stage), rule: { type: "merge", into: "main" } }),
+      }),
+      "stages.5.rule.into",
+      /Name another branch, or let only one of them merge/,
+    ],
+    [
+      "with a stage of another flow",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("Theirs"), id: UNKNOWN }) }),
+      "stages.1.id",
+      /Stage 2 \(Theirs\) has an id that this flow does not have/,
+    ],
+    [
+      "with a pattern that names no branch",
+      (flow) => ({ ...flow, branchPattern: "{slug}/{number}" }),
+      "branchPattern",
+      /can give "\/1"/,
+    ],
+    [
+      "with a pattern of 201 characters",
+      (flow) => ({ ...flow, branchPattern: `${"x".repeat(193)}{number}` }),
+      "branchPattern",
+      /at most 200/,
+    ],
+    [
+      "with a name of 61 characters",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, newStage("n".repeat(61))) }),
+      "stages.1.name",
+      /1 to 60/,
+    ],
+    [
+      "with a stage that has no rule",
+      (flow) => ({
+        ...flow,
+        stages: flow.stages.toSpliced(1, 0, { name: "X", kind: "stage", minRole: "member" } as Stage),
+      }),
+      "stages.1.rule",
+      /./,
+    ],
+    [
+      "with an unknown rule",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, newStage("X", "deploy")) }),
+      "stages.1.rule.type",
+      /draft_pull_request/,
+    ],
+    [
+      "with an unknown role",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("X"), minRole: "owner" }) }),
+      "stages.1.minRole",
+      /./,
+    ],
+    ["with an unknown field", (flow) => ({ ...flow, colour: "red" }), "colour", /unknown field/],
+    [
+      "with an unknown field of a stage",
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("X"), limit: 3 } as Stage) }),
+      "stages.1.limit",
+      /unknown field/,
+    ],
+    [
+      "with a setting left out",
+      (flow) => ({ ...flow, checks: undefined }),
+      "checks",
+      /one of required, ignored/,
+    ],
+    ["stale after no day", (flow) => ({ ...flow, staleAfterDays: 0 }), "staleAfterDays", /1 to 365/],
+    ["stale after 366 days", (flow) => ({ ...flow, staleAfterDays: 366 }), "staleAfterDays", /1 to 365/],
+    [
+      "with agents that may be silent for 721 hours",
+      (flow) => ({ ...flow, agentSilenceHours: 721 }),
+      "agentSilenceHours",
+      /1 to 720/,
+    ],
+  ];
+  it.each(wrongs)("%s is told what and why, and nothing changes", async (_, wrong, path, why) => {
+    const flow = await readFlow(board);
+    const refused = await putFlow(board, wrong(flow));
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: `body.${path}` }] } });
+    expect(refused.body.message).toMatch(why);
+    expect(await readFlow(board)).toEqual(flow);
+  });
+
+  it("two stages of which come to one branch since a default branch changed is not refused, and the second finds its work there", async () => {
+    const { board: own, staging } = await twoTargets(world);
+    const { number } = await workedCard(own);
+    await own.person("ada", "PATCH", `/repos/${own.owner}/web`, { default_branch: "develop" });
+    await eventually(
+      () => own.api.get<{ defaultBranch: string }[]>("/v1/repositories"),
+      ({ body }) => body[0]?.defaultBranch === "develop",
+    );
+    const flow = await readFlow(own);
+    expect((await putFlow(own, flow)).status).toBe(200);
+    const merged = { fullName: `${own.owner}/web`, targetBranch: "develop" };
+    expect((await own.api.move(number, staging)).body).toMatchObject({ promoted: [merged] });
+    const done = await own.api.move(number, own.stages.Done);
+    expect(done).toMatchObject({ status: 200, body: { promoted: [], alreadyMerged: [merged] } });
+  });
+
+  it("has more than 30 stages", async () => {
+    const own = await world.board();
+    const flow = await readFlow(own);
+    const padded = (count: number): Flow => ({
+      ...flow,
+      stages: flow.stages.toSpliced(
+        1,
+        0,
+        ...Array.from({ length: count }, (_, at) => newStage(`Stage ${at}`)),
+      ),
+    });
+    expect((await putFlow(own, padded(26))).body.message).toContain("at most 30 stages");
+    expect((await putFlow(own, padded(25))).status).toBe(200);
+    expect((await readFlow(own)).stages).toHaveLength(30);
+  });
+
+  it("may have limits to their ends", async () => {
+    const own = await world.board();
+    const flow = await readFlow(own);
+    const ends = { staleAfterDays: 365, agentSilenceHours: 720, branchPattern: `${"x".repeat(192)}{number}` };
+    const stages = flow.stages.toSpliced(1, 0, newStage("n".repeat(60)));
+    expect((await putFlow(own, { ...flow, ...ends, stages })).status).toBe(200);
+    expect(
+      (await putFlow(own, { ...(await readFlow(own)), staleAfterDays: 1, agentSilenceHours: 1 })).status,
+    ).toBe(200);
+  });
+});
+
+describe("who may change a flow", () => {
+  it("is a maintainer", async () => {
+    const board = await world.board();
+    const member = await board.as({ role: "member" });
+    const refused = await member.put(flowPath(board), await readFlow(board));
+    expect(refused.status).toBe(403);
+    expect(refused.body["message"]).toContain("maintainer");
+  });
+
+  it("is nobody of another board: its project is as unknown as one that never was", async () => {
+    const [board, other] = [await world.board(), await world.board()];
+    const api = await board.as({ boards: [board, other] });
+    const options = { headers: { "x-service-workspace": board.workspaceId } };
+    for (const call of [
+      (id: string) => api.get(`/v1/projects/${id}/flow`, options),
+      (id: string) => api.put(`/v1/projects/${id}/flow`, { nonsense: true }, options),
+    ]) {
+      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
+      expect(there.status).toBe(404);
+      expect(there.text).toBe(nowhere.text);
+    }
+  });
+});

@@ -1,0 +1,268 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
+import { eventually } from "../support/api.ts";
+import { during } from "../support/during.ts";
+import {
+  granted,
+  kindsOf,
+  linksOf,
+  makeProject,
+  ofProject,
+  putRepositories,
+  shortNames,
+  webAndApi,
+  work,
+  type Repository,
+} from "../support/forge/repositories.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterAll(() => world.stop());
+
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+
+describe("the repositories of a board", () => {
+  it("are those the installation grants, by name, to whoever may read", async () => {
+    const { board, web, api } = await webAndApi(world);
+    const reader = await board.as({ role: "viewer", scopes: ["read"] });
+    const health = { broken: null, lastWebhookAt: null, lastReconciledAt: null, missingPermissions: [] };
+    const common = { defaultBranch: "main", connected: true, projectId: board.projectId, health };
+    expect(await granted(reader)).toEqual([
+      { id: api, fullName: `${board.owner}/api`, linkByDefault: false, ...common },
+      { id: web, fullName: `${board.owner}/web`, linkByDefault: true, ...common },
+    ]);
+    expect(await ofProject(board)).toEqual(await granted(reader));
+  });
+
+  it("show which are no longer granted as long as a project has them", async () => {
+    const { board, web, api } = await webAndApi(world);
+    const { db } = world.service.deps;
+    await db("repositories").where({ id: api }).update({ connected: false });
+    expect(await granted(board.api)).toMatchObject([
+      { id: api, connected: false },
+      { id: web, connected: true },
+    ]);
+    await putRepositories(board, [{ id: web }]);
+    expect(shortNames(await granted(board.api))).toEqual(["web"]);
+    expect((await putRepositories(board, [{ id: web }, { id: api }])).status).toBe(400);
+  });
+
+  it("are not another account's", async () => {
+    const [board, other] = [await world.board(), await world.board()];
+    const [ours, theirs] = [await granted(board.api), await granted(other.api)];
+    expect(ours).toHaveLength(1);
+    expect(theirs).toHaveLength(1);
+    expect(ours[0]?.id).not.toBe(theirs[0]?.id);
+  });
+});
+
+describe("the repositories of a project", () => {
+  it("are the whole set that was put, with those new cards are linked to", async () => {
+    const { board, web, api } = await webAndApi(world);
+    const answer = await putRepositories(board, [
+      { id: api, linkByDefault: true },
+      { id: web, linkByDefault: false },
+    ]);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: [
+        { id: api, linkByDefault: true },
+        { id: web, linkByDefault: false },
+      ],
+    });
+    expect(await ofProject(board)).toEqual(answer.body);
+    expect(await linksOf(board, (await board.api.card()).number)).toEqual(["api"]);
+    await putRepositories(board, [{ id: web }]);
+    expect(await ofProject(board)).toMatchObject([{ id: web, linkByDefault: false }]);
+    expect(await granted(board.api)).toMatchObject([
+      { id: api, projectId: null, linkByDefault: false },
+      { id: web, projectId: board.projectId },
+    ]);
+    expect((await board.api.get<Repository[]>("/v1/projects")).body).toMatchObject([{ repositoryCount: 1 }]);
+    expect((await putRepositories(board, [])).body).toEqual([]);
+  });
+
+  it("keep their default where none is said, and the only one there is gets it", async () => {
+    const { board, web, api } = await webAndApi(world);
+    expect((await putRepositories(board, [{ id: web }, { id: api }])).body).toMatchObject([
+      { id: api, linkByDefault: false },
+      { id: web, linkByDefault: true },
+    ]);
+    await putRepositories(board, []);
+    expect((await putRepositories(board, [{ id: api }])).body).toMatchObject([
+      { id: api, linkByDefault: true },
+    ]);
+    expect((await putRepositories(board, [{ id: api }, { id: web }])).body).toMatchObject([
+      { id: api, linkByDefault: true },
+      { id: web, linkByDefault: false },
+    ]);
+    await putRepositories(board, []);
+    expect((await putRepositories(board, [{ id: api, linkByDefault: false }])).body).toMatchObject([
+      { linkByDefault: false },
+    ]);
+  });
+
+  it("stay as they were put when the forge's installations are compared again", async () => {
+    const { board, web } = await webAndApi(world);
+    await putRepositories(board, [{ id: web, linkByDefault: false }]);
+    const before = await granted(board.api);
+    await syncInstallations(world.service.deps);
+    expect(await granted(board.api)).toEqual(before);
+  });
+
+  it("belong to one project only: one that another has is 409, and that one is named", async () => {
+    const { board, web, api } = await webAndApi(world);
+    const second = await makeProject(board, "Second");
+    await putRepositories(board, [{ id: web }]);
+    const refused = await putRepositories(board, [{ id: api }, { id: web }], second);
+    expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
+    expect(refused.body.message).toContain(`${board.owner}/web belongs to the project ${board.owner}`);
+    expect(await ofProject(board, second)).toEqual([]);
+    expect((await putRepositories(board, [{ id: api }], second)).status).toBe(200);
+    expect(shortNames(await ofProject(board, second))).toEqual(["api"]);
+  });
+
+  it("go to one of two projects that reach for the same one at the same moment", async () => {
+    const { board, api } = await webAndApi(world);
+    const [second, third] = [await makeProject(board, "Second"), await makeProject(board, "Third")];
+    await putRepositories(board, []);
+    const answers = await Promise.all([second, third].map((id) => putRepositories(board, [{ id: api }], id)));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  });
+
+  it("of another account, or of another board's project, are as unknown as one that never was", async () => {
+    const { board, web } = await webAndApi(world);
+    const other = await world.board();
+    const [theirs] = await granted(other.api);
+    for (const id of [theirs?.id, UNKNOWN]) {
+      const refused = await putRepositories(board, [{ id: web }, { id }]);
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: "body.repositories.1.id" }] },
+      });
+      expect(refused.body.message).toContain(id);
+      expect(refused.body.message).not.toContain(other.owner);
+    }
+    expect(await ofProject(board)).toHaveLength(2);
+    expect(await granted(other.api)).toEqual([theirs]);
+  });
+
+  it.each([
+    [{}, "body.repositories"],
+    [{ repositories: [{}] }, "body.repositories.0.id"],
+    [{ repositories: ["web"] }, "body.repositories.0"],
+    [{ repositories: [{ id: "acme/web" }] }, "body.repositories.0.id"],
+    [{ repositories: [{ id: UNKNOWN, link: true }] }, "body.repositories.0.link"],
+    [{ repositories: [{ id: UNKNOWN }, { id: UNKNOWN }] }, "body.repositories.1.id"],
+    [{ repositories: [], repositoryIds: [] }, "body.repositoryIds"],
+    [{ repositories: Array.from({ length: 1_001 }, () => ({ id: UNKNOWN })) }, "body.repositories"],
+  ])("are not changed by %j", async (body, path) => {
+    const board = await world.board();
+    const refused = await board.api.put(`/v1/projects/${board.projectId}/repositories`, body);
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
+    expect(await ofProject(board)).toHaveLength(1);
+  });
+
+  it("are a maintainer's to choose, on their own board", async () => {
+    const [board, other] = [await world.board(), await world.board()];
+    const member = await board.as({ role: "member" });
+    const path = `/v1/projects/${board.projectId}/repositories`;
+    expect((await member.put(path, { repositories: [] })).status).toBe(403);
+    const api = await board.as({ boards: [board, other] });
+    const options = { headers: { "x-service-workspace": board.workspaceId } };
+    for (const call of [
+      (id: string) => api.get(`/v1/projects/${id}/repositories`, options),
+      (id: string) => api.put(`/v1/projects/${id}/repositories`, { nonsense: true }, options),
+    ]) {
+      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
+      expect(there.status).toBe(404);
+      expect(there.text).toBe(nowhere.text);
+    }
+  });
+});
+
+describe("a repository that leaves a project", () => {
+  it("is unlinked from its cards, which say so; their branches stay on the forge", async () => {
+    const { board, web, api } = await webAndApi(world);
+    const draft = await board.api.card();
+    const started = await board.api.card({ title: "Say hello" });
+    const elsewhere = await board.api.card({ repositoryIds: [api] });
+    await board.api.move(started.number, board.stages["In progress"]);
+    expect((await putRepositories(board, [{ id: api }])).status).toBe(200);
+    for (const { number } of [draft, started]) expect(await linksOf(board, number)).toEqual([]);
+    expect(await linksOf(board, elsewhere.number)).toEqual(["api"]);
+    expect((await board.api.timeline(started.number)).at(-1)).toMatchObject({
+      kind: "repository_unlinked",
+      repositoryFullName: `${board.owner}/web`,
+      actor: { user: { kind: "machine" }, login: null },
+      data: { repositoryId: web, branchName: `card/${started.number}-say-hello` },
+    });
+    expect(await kindsOf(board, elsewhere.number)).toEqual(["created"]);
+    const branch = `/repos/${board.owner}/web/branches/card%2F${started.number}-say-hello`;
+    expect((await board.person("ada", "GET", branch)).status).toBe(200);
+  });
+
+  it("cannot leave while a card's pull request is open there; the answer names card and pull request", async () => {
+    const { board, api } = await webAndApi(world);
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    await work(board, number);
+    const refused = await putRepositories(board, [{ id: api }]);
+    expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
+    expect(refused.body.message).toContain(`#1 of card ${number} in ${board.owner}/web`);
+    expect(await ofProject(board)).toHaveLength(2);
+    expect(await linksOf(board, number)).toEqual(["web"]);
+    await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/1`, { state: "closed" });
+    await board.api.cardWhen(number, (card) => card.repositories[0]?.prState === "closed");
+    expect((await putRepositories(board, [{ id: api }])).status).toBe(200);
+    expect(await linksOf(board, number)).toEqual([]);
+  });
+
+  it("stays with the cards whose work was merged there", async () => {
+    const { board, api } = await webAndApi(world);
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    await work(board, number);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    expect((await putRepositories(board, [{ id: api }])).status).toBe(200);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([
+      { fullName: `${board.owner}/web`, prNumber: 1, prState: "merged" },
+    ]);
+    // What it is linked to may be said again, though the project has it no longer.
+    const links = (await granted(board.api)).map(({ id }) => id);
+    expect((await board.api.patch(`/v1/cards/${number}`, { repositoryIds: links })).status).toBe(200);
+  });
+
+  it("waits for a card that is being moved there", async () => {
+    const { board, api } = await webAndApi(world);
+    const { number } = await board.api.card();
+    world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
+    const moving = board.api.move(number, board.stages["In progress"]);
+    await eventually(
+      () => world.service.deps.db("operations").where({ state: "running", workspace_id: board.workspaceId }),
+      ({ length }) => length > 0,
+    );
+    const refused = await putRepositories(board, [{ id: api }]);
+    expect(refused.status).toBe(409);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await moving).status).toBe(200);
+    expect((await putRepositories(board, [{ id: api }])).status).toBe(200);
+  });
+
+  it("gets no new card while it leaves", async () => {
+    const { board, web } = await webAndApi(world);
+    const created = await during(
+      world,
+      async (trx) => {
+        await trx("projects").where({ id: board.projectId }).forNoKeyUpdate().select("id");
+        await trx("repositories").where({ id: web }).update({ project_id: null });
+      },
+      () => board.api.post("/v1/cards", { title: "Late", repositoryIds: [web] }),
+    );
+    expect(created).toMatchObject({ status: 400, body: { issues: [{ path: "body.repositoryIds" }] } });
+  });
+});

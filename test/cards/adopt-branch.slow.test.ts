@@ -1,0 +1,247 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { putFlow, readFlow } from "../support/flows.ts";
+import { clearedWhen, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
+import { deleteBranch, loginOf, pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+/** A card and the branch that was suggested to it. */
+async function suggested(
+  board: TestBoard,
+  number = 1,
+): Promise<{ item: InboxItem; sha: string; branchName: string }> {
+  const card = await board.api.card({ title: "Say hello" });
+  expect(card.number).toBe(number);
+  const branchName = `card/${number}-hello`;
+  const sha = await pushTo(board, branchName, `${number}.txt`);
+  return { item: await itemWhen(board.api, "branch_suggestion"), sha, branchName };
+}
+
+const adopt = (board: TestBoard, { id }: InboxItem, query = "", key?: string) =>
+  board.api.post<{ message: string }>(
+    `/v1/inbox/${id}/adopt${query}`,
+    undefined,
+    key === undefined ? {} : { key },
+  );
+
+const kinds = async (board: TestBoard, number: number): Promise<string[]> =>
+  (await board.api.timeline(number)).map(({ kind }) => kind);
+
+describe("adopting a suggested branch", () => {
+  it("makes it the card's, with all that follows from that", async () => {
+    const board = await world.board();
+    const { item, sha, branchName } = await suggested(board);
+    const key = `adopt-${randomUUID()}`;
+    expect(await adopt(board, item, "", key)).toMatchObject({ status: 204, text: "" });
+    expect((await board.api.readCard(1)).repositories).toMatchObject([{ branchName, prNumber: null }]);
+    expect(await readInbox(board.api)).toEqual([]);
+    expect(await board.api.eventWhen(1, ({ kind }) => kind === "branch_adopted")).toMatchObject({
+      actor: { login: null, user: { kind: "machine" } },
+      repositoryFullName: `${board.owner}/web`,
+      data: { branchName, sha, prNumber: null },
+    });
+    const replay = await adopt(board, item, "", key);
+    expect([replay.status, replay.headers.get("idempotent-replay")]).toEqual([204, "true"]);
+    expect((await adopt(board, item)).status).toBe(404);
+    const later = await pushTo(board, branchName, "later.txt", "grace");
+    expect(await board.api.eventWhen(1, ({ kind }) => kind === "pushed")).toMatchObject({
+      actor: { login: loginOf(board, "grace") },
+      data: { before: sha, after: later },
+    });
+    expect((await board.api.move(1, board.stages["In review"])).status).toBe(200);
+    expect((await board.api.move(1, board.stages.Done)).body).toMatchObject({ promoted: [{ prNumber: 1 }] });
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+
+  it("has the card's stage catch up: the draft pull request opens", async () => {
+    const board = await world.board();
+    const { branchName } = await workedCard(board, "In progress");
+    await deleteBranch(board, branchName);
+    await itemWhen(board.api, "branch_deleted");
+    await pushTo(board, "card/1-anew", "anew.txt");
+    const item = await itemWhen(board.api, "branch_suggestion");
+    expect((await adopt(board, item)).status).toBe(204);
+    await board.api.cardWhen(
+      1,
+      ({ repositories: [link] }) => link?.prNumber === 2 && link.prState === "draft",
+    );
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+
+  it("leaves told what was merged from a branch that is gone", async () => {
+    const board = await world.board();
+    const { branchName } = await workedCard(board, "In review");
+    await board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/1/merge`, {});
+    await board.api.eventWhen(1, ({ kind }) => kind === "pull_request_merged");
+    await deleteBranch(board, branchName);
+    await pushTo(board, "card/1-anew", "anew.txt");
+    expect((await adopt(board, await itemWhen(board.api, "branch_suggestion"))).status).toBe(204);
+    await board.api.cardWhen(1, ({ repositories: [link] }) => link?.branchName === "card/1-anew");
+    expect(await kinds(board, 1)).toContain("pull_request_merged");
+  });
+
+  it("takes the branch's open pull request along, as the forge shows it now", async () => {
+    const board = await world.board();
+    const { item, branchName } = await suggested(board);
+    await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
+      title: "Hello",
+      head: branchName,
+      base: "main",
+    });
+    const sha = await pushTo(board, branchName, "more.txt");
+    const status = `/repos/${board.owner}/web/statuses/${sha}`;
+    for (const [context, state] of [
+      ["lint", "success"],
+      ["unit", "failure"],
+    ] as const) {
+      await board.person("ada", "POST", status, { context, state });
+    }
+    await allWorked(world);
+    await board.api.move(1, board.stages["To do"]);
+    expect((await adopt(board, item)).status).toBe(204);
+    expect((await board.api.readCard(1)).repositories).toMatchObject([
+      { branchName, prNumber: 1, prState: "open", checksState: "failing" },
+    ]);
+    await board.api.move(1, board.stages["In review"]);
+    expect(await itemWhen(board.api, "checks_broken")).toMatchObject({ data: { sha, failing: ["unit"] } });
+    await board.person("ada", "POST", status, { context: "unit", state: "success" });
+    await clearedWhen(board.api, "checks_broken");
+    expect(await board.api.eventWhen(1, ({ kind }) => kind === "branch_adopted")).toMatchObject({
+      data: { branchName, sha, prNumber: 1 },
+    });
+    await allWorked(world);
+    expect((await board.api.move(1, board.stages.Done)).body).toMatchObject({ promoted: [{ prNumber: 1 }] });
+  });
+
+  it("goes to the card that is named in the call, which is linked to the repository with it", async () => {
+    const board = await world.board();
+    const { item, branchName } = await suggested(board);
+    const { number } = await board.api.card({ title: "The right one", repositoryIds: [] });
+    expect((await adopt(board, item, `?card=${number}`)).status).toBe(204);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([{ branchName }]);
+    expect((await board.api.readCard(1)).repositories).toMatchObject([{ branchName: null }]);
+    expect(await kinds(board, number)).toEqual(["created", "repository_linked", "branch_adopted"]);
+  });
+
+  it("is a conflict where the card has a branch there already, and leaves the item for another card", async () => {
+    const board = await world.board();
+    const { item, branchName } = await suggested(board);
+    await board.api.move(1, board.stages["In progress"]);
+    const own = (await board.api.readCard(1)).repositories[0]?.branchName;
+    const refused = await adopt(board, item);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `Card 1 has the branch ${own} in ${board.owner}/web already.`,
+    ]);
+    const { number } = await board.api.card();
+    expect((await adopt(board, item, `?card=${number}`)).status).toBe(204);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([{ branchName }]);
+  });
+
+  it("is a conflict where the branch is gone, though nobody has heard of that yet", async () => {
+    const board = await world.board();
+    const { item, branchName } = await suggested(board);
+    world.forge.control.webhooks.add({ fault: { kind: "hold" } });
+    await deleteBranch(board, branchName);
+    const refused = await adopt(board, item);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or put the item away.`,
+    ]);
+    await world.forge.settle();
+    world.forge.control.webhooks.clear();
+    await world.forge.control.webhooks.release();
+    await clearedWhen(board.api, "branch_suggestion");
+    expect(await kinds(board, 1)).toEqual(["created"]);
+  });
+
+  it("is a conflict where the item suggests no branch", async () => {
+    const board = await world.board();
+    await board.api.card();
+    await board.api.move(1, board.stages["In review"]);
+    const refused = await adopt(board, await itemWhen(board.api, "promotion_blocked"));
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      "An item of the kind promotion_blocked suggests no branch: there is nothing to adopt.",
+    ]);
+  });
+
+  it("succeeds for one of many callers, whichever card they name", async () => {
+    const board = await world.board();
+    const { item, branchName } = await suggested(board);
+    await board.api.card();
+    const answers = await Promise.all(
+      ["", "?card=2", "", "?card=2", "?card=1"].map((query) => adopt(board, item, query)),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404, 404, 404, 404]);
+    const owners = await Promise.all(
+      [1, 2].map(async (number) => (await board.api.readCard(number)).repositories),
+    );
+    expect(owners.flat().filter((link) => link.branchName === branchName)).toHaveLength(1);
+    const told = [...(await kinds(board, 1)), ...(await kinds(board, 2))];
+    expect(told.filter((kind) => kind === "branch_adopted")).toHaveLength(1);
+  });
+
+  it("leaves nothing behind when the forge cannot be asked, and goes through when it can again", async () => {
+    const board = await world.board();
+    const { item } = await suggested(board);
+    const outage = world.forge.control.faults.add({ fault: { kind: "reset" } });
+    const key = `adopt-${randomUUID()}`;
+    expect((await adopt(board, item, "", key)).status).toBe(503);
+    expect(await readInbox(board.api)).toEqual([item]);
+    world.forge.control.faults.remove(outage);
+    expect((await adopt(board, item, "", key)).status).toBe(204);
+    expect((await kinds(board, 1)).filter((kind) => kind === "branch_adopted")).toHaveLength(1);
+  });
+
+  it("takes a branch that a deleted card has left", async () => {
+    const board = await world.board();
+    await board.api.card();
+    await pushTo(board, "card/1-2-hello", "a.txt");
+    await adopt(board, await itemWhen(board.api, "branch_suggestion"));
+    await board.api.delete("/v1/cards/1");
+    await board.api.card({ title: "Heir" });
+    const flow = await readFlow(board);
+    await putFlow(board, { ...flow, branchPattern: "card/1-{number}-{slug}" });
+    await pushTo(board, "card/1-2-hello", "b.txt");
+    const item = await itemWhen(board.api, "branch_suggestion");
+    expect(item.card).toMatchObject({ number: 2 });
+    expect((await adopt(board, item)).status).toBe(204);
+    expect((await board.api.readCard(2)).repositories).toMatchObject([{ branchName: "card/1-2-hello" }]);
+  });
+
+  it("knows no other board's items and cards", async () => {
+    const [board, stranger] = [await world.board(), await world.board()];
+    const { item } = await suggested(board);
+    await stranger.api.card();
+    await stranger.api.card();
+    for (const query of ["", "?card=1", "?card=2"])
+      expect((await adopt(stranger, item, query)).status).toBe(404);
+    expect(await adopt(board, item, "?card=2")).toMatchObject({
+      status: 404,
+      body: { message: "There is no card 2 on this board." },
+    });
+    for (const query of ["?card=x", "?card=1.5", "?card="])
+      expect((await adopt(board, item, query)).status).toBe(400);
+    const viewer = await board.as({ role: "viewer" });
+    expect((await viewer.post(`/v1/inbox/${item.id}/adopt`)).status).toBe(403);
+    const other = await board.api.post<{ id: string }>("/v1/projects", { name: "Second" });
+    const elsewhere = await board.api.card({ projectId: other.body.id });
+    expect(await adopt(board, item, `?card=${elsewhere.number}`)).toMatchObject({
+      status: 400,
+      body: { issues: [{ path: "query.card" }] },
+    });
+    expect(await readInbox(board.api, board.projectId)).toEqual([item]);
+  });
+});

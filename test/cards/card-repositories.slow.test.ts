@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import {
+  granted,
+  kindsOf,
+  linksOf,
+  makeProject,
+  putRepositories,
+  webAndApi,
+  work,
+} from "../support/forge/repositories.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterAll(() => world.stop());
+
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+
+describe("the repositories of a card", () => {
+  it("are the whole set that was sent, told as links that came and went", async () => {
+    const { board, web, api, relink } = await webAndApi(world);
+    const { number } = await board.api.card();
+    const patched = await relink(number, [api, api]);
+    expect(patched).toMatchObject({
+      status: 200,
+      body: { repositories: [{ fullName: `${board.owner}/api`, branchName: null }] },
+    });
+    const told = (await board.api.timeline(number)).slice(1);
+    expect(told).toMatchObject([
+      {
+        kind: "repository_unlinked",
+        repositoryFullName: `${board.owner}/web`,
+        data: { repositoryId: web, branchName: null },
+      },
+      { kind: "repository_linked", repositoryFullName: `${board.owner}/api`, data: { repositoryId: api } },
+    ]);
+    await relink(number, [api]);
+    expect(await kindsOf(board, number)).toHaveLength(3);
+    await board.api.patch(`/v1/cards/${number}`, { title: "Both", repositoryIds: [web, api] });
+    expect((await board.api.timeline(number)).slice(3)).toMatchObject([
+      { kind: "repository_linked", data: { repositoryId: web } },
+      { kind: "updated", data: { fields: ["title"] } },
+    ]);
+    expect(await linksOf(board, number)).toEqual(["api", "web"]);
+    await board.api.patch(`/v1/cards/${number}`, { title: "Other" });
+    expect(await linksOf(board, number)).toEqual(["api", "web"]);
+    await relink(number, []);
+    expect(await linksOf(board, number)).toEqual([]);
+  });
+
+  it("may only be its project's: others are named and nothing changes", async () => {
+    const { board, web, api, relink } = await webAndApi(world);
+    const second = await makeProject(board, "Second");
+    await putRepositories(board, [{ id: web }]);
+    await putRepositories(board, [{ id: api }], second);
+    const { number } = await board.api.card({ projectId: board.projectId });
+    const other = await world.board();
+    const [theirs] = await granted(other.api);
+    for (const id of [api, theirs?.id ?? "", UNKNOWN]) {
+      for (const refused of [
+        await relink(number, [id]),
+        await board.api.post("/v1/cards", { title: "No", projectId: board.projectId, repositoryIds: [id] }),
+      ]) {
+        expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.repositoryIds" }] } });
+        expect(refused.body["message"]).toContain(id);
+      }
+    }
+    expect(await linksOf(board, number)).toEqual(["web"]);
+  });
+
+  it("are not cut before the card starts", async () => {
+    const { board, web, api, relink } = await webAndApi(world);
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["To do"]);
+    await relink(number, [web, api]);
+    await board.api.move(number, board.stages["In progress"]);
+    const card = await board.api.readCard(number);
+    expect(card.repositories.map(({ branchName }) => branchName)).toEqual([
+      `card/${number}-a-card`,
+      `card/${number}-a-card`,
+    ]);
+  });
+
+  it.each(["In progress", "In review", "Done"] as const)(
+    "get the card's branch at once where it stands in %s, for whoever linked them",
+    async (name) => {
+      const { board, web, api } = await webAndApi(world);
+      const { number } = await board.api.card({ title: "Say hello" });
+      await board.api.move(number, board.stages["In progress"]);
+      await work(board, number);
+      expect((await board.api.move(number, board.stages[name])).status).toBe(200);
+      const member = await board.as({ role: "member" });
+      const patched = await member.patch(`/v1/cards/${number}`, { repositoryIds: [web, api] });
+      expect(patched.status).toBe(200);
+      const branchName = `card/${number}-say-hello`;
+      const card = await board.api.cardWhen(
+        number,
+        ({ repositories }) => repositories[0]?.branchName !== null,
+      );
+      expect(card).toMatchObject({
+        statusId: board.stages[name],
+        repositories: [
+          { fullName: `${board.owner}/api`, branchName, prNumber: null },
+          { fullName: `${board.owner}/web`, branchName, prNumber: 1 },
+        ],
+      });
+      const clone = await board.clone("ada", "api");
+      expect(await clone.git("rev-parse", `origin/${branchName}`)).toBe(
+        await clone.git("rev-parse", "origin/main"),
+      );
+      await clone.remove();
+      const cut = await board.api.eventWhen(
+        number,
+        ({ kind, repositoryFullName }) =>
+          kind === "branch_created" && repositoryFullName === `${board.owner}/api`,
+      );
+      expect(cut.actor.user.name).toBe("member agent");
+    },
+  );
+
+  it("open a pull request that is ready, once there is work, where the card is in review", async () => {
+    const { board, web, api, relink } = await webAndApi(world);
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    await work(board, number);
+    await board.api.move(number, board.stages["In review"]);
+    await relink(number, [web, api]);
+    await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.branchName !== null);
+    await work(board, number, "api");
+    const card = await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState !== null);
+    expect(card.repositories.map(({ prState }) => prState)).toEqual(["open", "open"]);
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(moved.status).toBe(200);
+    expect(moved.body.promoted).toHaveLength(2);
+  });
+
+  it("are not unlinked while a pull request is open there", async () => {
+    const { board, api, relink } = await webAndApi(world);
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    await work(board, number);
+    const refused = await relink(number, [api]);
+    expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
+    expect(refused.body["message"]).toContain(
+      `Pull request #1 of card ${number} is open in ${board.owner}/web`,
+    );
+    expect(await linksOf(board, number)).toEqual(["web"]);
+    expect(await kindsOf(board, number)).not.toContain("repository_linked");
+    await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/1`, { state: "closed" });
+    await board.api.cardWhen(number, (card) => card.repositories[0]?.prState === "closed");
+    expect((await relink(number, [api])).status).toBe(200);
+  });
+
+  it("do not change under a move", async () => {
+    const { board, api, web, relink } = await webAndApi(world);
+    const { number } = await board.api.card();
+    world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
+    const moving = board.api.move(number, board.stages["In progress"]);
+    await eventually(
+      () => world.service.deps.db("operations").where({ state: "running", workspace_id: board.workspaceId }),
+      ({ length }) => length > 0,
+    );
+    const refused = await relink(number, [web, api]);
+    expect(refused.status).toBe(409);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    // The same set again is no change.
+    expect((await relink(number, [web])).status).toBe(200);
+    expect((await moving).status).toBe(200);
+    expect((await relink(number, [web, api])).status).toBe(200);
+  });
+});

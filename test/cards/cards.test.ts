@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Trx } from "../../src/store/db/connect.ts";
+import { eventually, type ApiAnswer } from "../support/api.ts";
+import { whileHeld } from "../support/stories/held.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const statuses = (answers: readonly { status: number }[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);
+
+describe("a card's number", () => {
+  it("is counted per board: card 1 exists on every board, and is another card on each", async () => {
+    const [one, two] = [await world.board(), await world.board()];
+    const cards = [await one.api.card({ title: "One's" }), await two.api.card({ title: "Two's" })];
+    expect(cards.map(({ number }) => number)).toEqual([1, 1]);
+    const both = await one.as({ boards: [one, two] });
+    const read = async (on: TestBoard) =>
+      (await both.get("/v1/cards/1", { headers: { "x-service-workspace": on.workspaceId } })).body["title"];
+    expect([await read(one), await read(two)]).toEqual(["One's", "Two's"]);
+  });
+
+  it("is given once: twenty cards at the same time get twenty in a row", async () => {
+    const own = await world.board();
+    const cards = await Promise.all(Array.from({ length: 20 }, () => own.api.card()));
+    const numbers = cards.map(({ number }) => number).toSorted((a, b) => a - b);
+    expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(cards.map(({ position }) => position).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index),
+    );
+  });
+
+  it("of a card that was refused is not lost", async () => {
+    const own = await world.board();
+    await own.api.post("/v1/cards", { title: "" });
+    await own.api.post("/v1/cards", { title: "x", statusId: own.projectId });
+    expect((await own.api.card()).number).toBe(1);
+  });
+
+  it.each(["0", "-1", "4711", "2147483648", "9007199254740993", "99999999999999999999999"])(
+    "that no card has, %s, is 404 for every call",
+    async (number) => {
+      const path = `/v1/cards/${number}`;
+      const answers = [
+        await board.api.get(path),
+        await board.api.get(`${path}/timeline`),
+        await board.api.patch(path, { title: "x" }),
+        await board.api.post(`${path}/move`, { statusId: board.stages.Done, index: 0 }),
+        await board.api.delete(path),
+      ];
+      for (const { status, body } of answers) {
+        expect(status).toBe(404);
+        expect(body).toMatchObject({ error: "Not Found", statusCode: 404 });
+      }
+    },
+  );
+
+  it.each(["abc", "1.5", "1e0", "0x1", "%201", "%2B1", "1%00", "١"])(
+    "that is none, %s, is 400",
+    async (number) => {
+      await board.api.card();
+      expect(await board.api.get(`/v1/cards/${number}`)).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: "path.number" }] },
+      });
+    },
+  );
+});
+
+describe("a deleted card", () => {
+  it("is gone from everywhere, and its number is not used again", async () => {
+    const own = await world.board();
+    const { number } = await own.api.card();
+    const { number: inProgress } = await own.api.card({ statusId: own.stages["To do"] });
+    for (const gone of [number, inProgress])
+      expect((await own.api.delete(`/v1/cards/${gone}`)).status).toBe(204);
+    expect((await own.api.get(`/v1/cards/${number}`)).status).toBe(404);
+    expect((await own.api.get(`/v1/cards/${number}/timeline`)).status).toBe(404);
+    expect((await own.api.get("/v1/backlog")).body).toEqual([]);
+    const shown = await own.api.get<{ columns: { tasks: unknown[] }[] }>("/v1/board");
+    expect(shown.body.columns.flatMap(({ tasks }) => tasks)).toEqual([]);
+    expect((await own.api.card()).number).toBe(3);
+  });
+
+  it("can be neither changed, moved nor deleted again", async () => {
+    const { number } = await board.api.card();
+    await board.api.delete(`/v1/cards/${number}`);
+    const path = `/v1/cards/${number}`;
+    expect((await board.api.patch(path, { title: "x" })).status).toBe(404);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(404);
+    expect((await board.api.delete(path)).status).toBe(404);
+  });
+
+  it("is deleted once by two callers at the same time", async () => {
+    const { number } = await board.api.card();
+    const { db } = world.service.deps;
+    const cardRow = (trx: Trx) => trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
+    const waiting = () =>
+      db("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()");
+    const answers: Promise<ApiAnswer>[] = [];
+    await whileHeld(db, cardRow, async () => {
+      for (let caller = 0; caller < 2; caller++) answers.push(board.api.delete(`/v1/cards/${number}`));
+      await eventually(waiting, ({ length }) => length === 2);
+    });
+    expect(statuses(await Promise.all(answers))).toEqual([204, 404]);
+  });
+
+  it("is no parent any more, and may be no parent", async () => {
+    const parent = await board.api.card();
+    const { number } = await board.api.card({ parentNumber: parent.number });
+    await board.api.delete(`/v1/cards/${parent.number}`);
+    expect((await board.api.get(`/v1/cards/${number}`)).body).toMatchObject({ parentNumber: null });
+    expect((await board.api.post("/v1/cards", { title: "x", parentNumber: parent.number })).status).toBe(400);
+  });
+
+  it("takes no body but an empty one", async () => {
+    const { number } = await board.api.card();
+    const send = (body: string) =>
+      fetch(`${board.api.baseUrl}/v1/cards/${number}`, {
+        method: "DELETE",
+        headers: {
+          authorization: `Bearer ${board.api.apiKey}`,
+          "content-type": "application/json",
+          "idempotency-key": `delete-with-body-${body.length}`,
+        },
+        body,
+      });
+    expect((await send('{"force":true}')).status).toBe(400);
+    expect((await send("{}")).status).toBe(204);
+  });
+});
+
+const setParent = (number: number, parentNumber: number | null) =>
+  board.api.patch(`/v1/cards/${number}`, { parentNumber });
+
+describe("a card's parent", () => {
+  it("is a card of the same board", async () => {
+    const other = await world.board();
+    const { db } = world.service.deps;
+    await db("workspaces").where({ id: other.workspaceId }).update({ next_card_number: 5_000 });
+    const { number: last } = await other.api.card();
+    const { number } = await board.api.card();
+    expect((await board.api.get(`/v1/cards/${last}`)).status).toBe(404);
+    expect((await setParent(number, last)).status).toBe(400);
+  });
+
+  it("can be neither the card itself nor a card below it, at any depth", async () => {
+    const numbers: number[] = [];
+    for (let depth = 0; depth < 6; depth++) {
+      numbers.push((await board.api.card(depth > 0 ? { parentNumber: numbers.at(-1) } : {})).number);
+    }
+    const [top = 0, ...below] = numbers;
+    for (const number of [top, ...below]) {
+      expect(await setParent(top, number)).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: "body.parentNumber" }] },
+      });
+    }
+    expect((await setParent(below[0] ?? 0, null)).body).toMatchObject({ parentNumber: null });
+    expect((await setParent(top, below.at(-1) ?? 0)).status).toBe(200);
+  });
+
+  it("makes no circle of two cards made each other's at the same moment", async () => {
+    for (let round = 0; round < 6; round++) {
+      const [a, b] = [await board.api.card(), await board.api.card()];
+      const answers = await Promise.all([setParent(a.number, b.number), setParent(b.number, a.number)]);
+      expect(statuses(answers)).toEqual([200, 400]);
+    }
+  });
+
+  it("may be moved while children are made under it", async () => {
+    const parent = await board.api.card();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, round) =>
+        round % 2 === 0
+          ? board.api.post("/v1/cards", { title: "Child", parentNumber: parent.number })
+          : board.api.move(parent.number, board.stages.Backlog, round),
+      ),
+    );
+    expect(statuses(answers)).toEqual([...Array<number>(15).fill(200), ...Array<number>(15).fill(201)]);
+  });
+});

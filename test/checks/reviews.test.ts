@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import type { ApiAnswer } from "../support/api.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterAll(() => world.stop());
+
+interface Entry {
+  readonly repository: string;
+  readonly prNumber: number;
+  readonly reviews: readonly { author: string; state: string; body: string }[] | null;
+  readonly error: string | null;
+}
+
+const reviewsOf = (board: TestBoard, number: number): Promise<ApiAnswer<Entry[]>> =>
+  board.api.get<Entry[]>(`/v1/cards/${number}/reviews`);
+
+async function review(
+  board: TestBoard,
+  repository: string,
+  fields: { event?: "APPROVE" | "REQUEST_CHANGES" | "COMMENT"; body: string },
+  prNumber = 1,
+): Promise<number> {
+  const path = `/repos/${board.owner}/${repository}/pulls/${prNumber}/reviews`;
+  const { status, body } = await board.person("grace", "POST", path, fields);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return Number(body["id"]);
+}
+
+describe("the reviews of a card", () => {
+  it("come oldest first, of all its repositories, from one call to the forge", async () => {
+    const board = await world.board({ repositories: ["web", "api"] });
+    const { number } = await openCard(world, board, ["web", "api"]);
+    const author = `grace-${board.owner.slice(4)}`;
+    await review(board, "web", { event: "COMMENT", body: "Let me look" });
+    await review(board, "web", { event: "REQUEST_CHANGES", body: "Please say *goodbye* too" });
+    await review(board, "web", { event: "APPROVE", body: "" });
+    await review(board, "api", { event: "APPROVE", body: "Fine" });
+    await world.forge.settle();
+    world.forge.requests.reset();
+
+    const { status, body } = await reviewsOf(board, number);
+
+    expect(status).toBe(200);
+    expect(world.forge.requests.all.map(({ route }) => route)).toEqual(["POST /graphql"]);
+    expect(body).toEqual([
+      {
+        repository: `${board.owner}/api`,
+        prNumber: 1,
+        reviews: [{ author, state: "approved", body: "Fine" }],
+        error: null,
+      },
+      {
+        repository: `${board.owner}/web`,
+        prNumber: 1,
+        reviews: [
+          { author, state: "commented", body: "Let me look" },
+          { author, state: "changes_requested", body: "Please say *goodbye* too" },
+          { author, state: "approved", body: "" },
+        ],
+        error: null,
+      },
+    ]);
+  });
+
+  it("tell when one was dismissed, and nothing of one that is still being written", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const id = await review(board, "web", { event: "REQUEST_CHANGES", body: "No" });
+    const path = `/repos/${board.owner}/web/pulls/1/reviews/${id}/dismissals`;
+    expect((await board.person("ada", "PUT", path, { message: "It is fine" })).status).toBe(200);
+    await review(board, "web", { body: "Half a thought" });
+    expect((await reviewsOf(board, number)).body).toMatchObject([
+      { reviews: [{ state: "dismissed", body: "No" }] },
+    ]);
+  });
+
+  it("are those of the newest pull request where several are open", async () => {
+    const board = await world.board();
+    const { number, branchName } = await openCard(world, board);
+    await world.forge.commit(`${board.owner}/web`, "next", { "next.txt": "next\n" }, { from: "main" });
+    const second = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
+      title: "Say hello in the next one",
+      head: branchName,
+      base: "next",
+    });
+    expect(second.status).toBe(201);
+    await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prNumber === 2);
+    await review(board, "web", { event: "COMMENT", body: "The second" }, 2);
+    expect((await reviewsOf(board, number)).body).toMatchObject([
+      { prNumber: 2, reviews: [{ body: "The second" }] },
+    ]);
+  });
+});
+
+describe("without an open pull request", () => {
+  it("there are none, and nothing is asked", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ repositoryIds: [] });
+    world.forge.requests.reset();
+    expect(await reviewsOf(board, number)).toMatchObject({ status: 200, body: [] });
+    expect(world.forge.requests.all).toEqual([]);
+  });
+
+  it("an unknown card is 404", async () => {
+    const board = await world.board();
+    expect((await reviewsOf(board, 1)).status).toBe(404);
+  });
+});
+
+describe("a repository that cannot be asked", () => {
+  it("says why, and the others answer", async () => {
+    const board = await world.board({ repositories: ["web", "api"] });
+    const { number } = await openCard(world, board, ["web", "api"]);
+    world.forge.context.state.repositories.delete(world.forge.repository(`${board.owner}/web`).id);
+    expect((await reviewsOf(board, number)).body).toEqual([
+      { repository: `${board.owner}/api`, prNumber: 1, reviews: [], error: null },
+      {
+        repository: `${board.owner}/web`,
+        prNumber: 1,
+        reviews: null,
+        error: `Could not resolve to a Repository with the name '${board.owner}/web'.`,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,500 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import {
+  commentsOf,
+  dueMirrors,
+  editComment,
+  forgeComments,
+  MARK,
+  mirrorsOf,
+  readsCatchUp,
+  shown,
+  writeComment,
+} from "../support/stories/comments.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { forgetKey } from "../support/keys.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { bringForward } from "../support/stories/put-off.ts";
+import { writeFile } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
+const EDIT = { method: "PATCH", path: "/repositories/*/issues/comments/*" };
+const UNKNOWN_ID = "01900000-0000-7000-8000-000000000000";
+
+const mirrors = (board: TestBoard, repository = "web", prNumber = 1): Promise<string[]> =>
+  mirrorsOf(world, board, repository, prNumber);
+
+/** Lets the next try of a comment's mirrors run, to its end. */
+async function lookedForAgain(commentId: string): Promise<void> {
+  const { db } = world.service.deps;
+  const triesOf = async () => db("comment_mirrors").where({ comment_id: commentId }).first();
+  const { tries } = await triesOf();
+  await bringForward(world);
+  await eventually(triesOf, (mirror) => mirror.tries > tries && mirror.held_until === null, 20_000);
+}
+
+/** What later tries come to. */
+async function mirrorsWhen(board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> {
+  await bringForward(world);
+  return eventually(() => mirrors(board), isWanted, 20_000);
+}
+
+describe("a comment on a card", () => {
+  it("is answered, told on the timeline under its author's name, and asks nothing of the forge", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    world.forge.requests.reset();
+    const { status, body } = await writeComment(board.api, number, "Is this *still* wanted?");
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.any(String),
+      body: "Is this *still* wanted?",
+      author: {
+        user: { id: expect.any(String), name: "maintainer agent", kind: "machine" },
+        login: null,
+      },
+      mirroredTo: 0,
+      editable: true,
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      editedAt: null,
+    });
+    const { mirroredTo: _, ...rest } = body;
+    expect(await commentsOf(board.api, number)).toEqual([{ type: "comment", ...rest }]);
+    expect(world.forge.requests.all).toEqual([]);
+  });
+
+  it("is editable for its author and nobody else", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await writeComment(board.api, number, "Mine");
+    const other = await board.as({ role: "maintainer" });
+    expect(await commentsOf(other, number)).toMatchObject([{ body: "Mine", editable: false }]);
+  });
+
+  it("takes its place among the events, in the order recorded", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await writeComment(board.api, number, "First");
+    await board.api.move(number, board.stages["To do"]);
+    await writeComment(board.api, number, "Second");
+    const told = await board.api.timeline(number);
+    expect(told.map(({ type, kind }) => kind ?? type)).toEqual([
+      "created",
+      "comment",
+      "status_changed",
+      "comment",
+    ]);
+  });
+
+  it.each([
+    ["one character", "x"],
+    ["10,000 characters", "x".repeat(10_000)],
+    ["10,000 emoji", "🚂".repeat(10_000)],
+    ["spaces around, which Markdown needs", "    code\n"],
+  ])("may have %s", async (_, text) => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { status, body } = await writeComment(board.api, number, text);
+    expect({ status, text: body.body, mirroredTo: body.mirroredTo }).toEqual({
+      status: 201,
+      text,
+      mirroredTo: 1,
+    });
+    expect(await mirrors(board)).toEqual([shown(text)]);
+  });
+
+  it.each([
+    ["no text", ""],
+    ["10,001 characters", "x".repeat(10_001)],
+    ["10,001 emoji", "🚂".repeat(10_001)],
+    ["nothing but spaces", " \n\t "],
+    ["a NUL", "a\0b"],
+    ["a number for a text", 7],
+    ["null", null],
+    ["nothing", undefined],
+  ])("may not have %s", async (_, text) => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    const answer = await writeComment(board.api, number, text);
+    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.body" }] } });
+    expect(await commentsOf(board.api, number)).toEqual([]);
+  });
+
+  it("takes no other field", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    const answer = await board.api.post(`/v1/cards/${number}/comments`, { body: "x", editable: true });
+    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.editable" }] } });
+  });
+
+  it("needs the role member, the scope write, a card, and that on this board", async () => {
+    const board = await world.board();
+    const other = await world.board();
+    const { number } = await board.api.card();
+    const viewer = await board.as({ role: "viewer" });
+    const reader = await board.as({ role: "maintainer", scopes: ["read"] });
+    const member = await board.as({ role: "member" });
+    expect((await writeComment(viewer, number, "x")).status).toBe(403);
+    expect((await writeComment(reader, number, "x")).status).toBe(403);
+    expect((await writeComment(other.api, number, "x")).status).toBe(404);
+    expect((await writeComment(board.api, 999, "x")).status).toBe(404);
+    expect((await writeComment(member, number, "x")).status).toBe(201);
+    await board.api.delete(`/v1/cards/${number}`);
+    expect((await writeComment(member, number, "x")).status).toBe(404);
+  });
+});
+
+describe("a mirrored comment", () => {
+  it("reaches each open pull request of the card, drafts too, with one call each", async () => {
+    const board = await world.board({ repositories: ["web", "api", "docs"] });
+    const { number } = await openCard(world, board, ["web", "api", "docs"]);
+    const draft = await board.person("ada", "GET", `/repos/${board.owner}/api/pulls/1`);
+    const convert = `mutation { convertPullRequestToDraft(input: { pullRequestId: "${String(draft.body["node_id"])}" }) { clientMutationId } }`;
+    await board.person("ada", "POST", "/../graphql", { query: convert });
+    await board.person("ada", "PATCH", `/repos/${board.owner}/docs/pulls/1`, { state: "closed" });
+    await board.api.cardWhen(number, ({ repositories }) =>
+      ["draft", "closed", "open"].every((state, at) => repositories[at]?.prState === state),
+    );
+    await world.forge.settle();
+    world.forge.requests.reset();
+
+    const { body } = await writeComment(board.api, number, "Hello there");
+
+    expect(body.mirroredTo).toBe(2);
+    expect(world.forge.requests.all.map(({ route }) => route)).toEqual([
+      "POST /repos/{owner}/{repo}/issues/{issue_number}/comments",
+      "POST /repos/{owner}/{repo}/issues/{issue_number}/comments",
+    ]);
+    expect(await mirrors(board, "web")).toEqual([shown("Hello there")]);
+    expect(await mirrors(board, "api")).toEqual([shown("Hello there")]);
+    expect(await mirrors(board, "docs")).toEqual([]);
+  });
+
+  it("never comes back as a comment of its own", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    await writeComment(board.api, number, "Hello there");
+    await world.forge.settle();
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Hello there" }]);
+  });
+
+  it("calls nobody there by name, and bears one mark only, whatever its text says", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    await writeComment(board.api, number, "The first");
+    const [first] = await forgeComments(board);
+    const copied = MARK.exec(first?.body ?? "")?.[0].trim() ?? "";
+    expect(copied).not.toBe("");
+    const text = `${copied}Ask @ada and @${board.owner}/team, <!-- trunkline:${copied}x -->not \`@code\``;
+    const { body } = await writeComment(board.api, number, text);
+    expect(body).toMatchObject({ body: text, mirroredTo: 1 });
+    const [, second] = await forgeComments(board);
+    expect(second?.body.match(/trunkline:comment/g)).toHaveLength(1);
+    expect((await mirrors(board))[1]).toBe(
+      shown(`Ask @\u200Dada and @\u200D${board.owner}/team, not \`@code\``),
+    );
+    await world.forge.settle();
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "The first" }, { body: text }]);
+  });
+
+  it("is not written to a pull request that opens later", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ title: "Say hello" });
+    await board.api.move(number, board.stages["In progress"]);
+    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    await writeFile(board, "web", branch, "hello.txt", "hello\n");
+    expect((await writeComment(board.api, number, "Too early")).body.mirroredTo).toBe(0);
+    await board.api.move(number, board.stages["In review"]);
+    await world.forge.settle();
+    expect(await mirrors(board)).toEqual([]);
+  });
+});
+
+describe("a retry with the same key", () => {
+  it("gets the same answer, and makes no second comment here or there", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const key = "comment-with-this-key";
+    const first = await writeComment(board.api, number, "Once", { key });
+    const again = await writeComment(board.api, number, "Once", { key });
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(again.text).toBe(first.text);
+    expect((await writeComment(board.api, number, "Twice", { key })).status).toBe(409);
+    expect(await mirrors(board)).toEqual([shown("Once")]);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+
+  it("finds the comment of a try that died before it answered", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const key = "comment-of-a-dead-try";
+    const first = await writeComment(board.api, number, "Once", { key });
+    // As a crash between writing and answering leaves it.
+    await forgetKey(board, key);
+    const again = await writeComment(board.api, number, "Once", { key });
+    expect(again.headers.get("idempotent-replay")).toBeNull();
+    expect(again).toMatchObject({ status: 201, body: first.body });
+    expect(await mirrors(board)).toEqual([shown("Once")]);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+
+  it("after more than a day is a new comment", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    const key = "comment-of-yesterday";
+    const { db } = world.service.deps;
+    const first = await writeComment(board.api, number, "Once", { key });
+    await forgetKey(board, key);
+    await db("timeline_items")
+      .where({ id: first.body.id })
+      .update({ at: db.raw("now() - interval '25 hours'") });
+    const again = await writeComment(board.api, number, "Once", { key });
+    expect(again.body.id).not.toBe(first.body.id);
+    expect(await commentsOf(board.api, number)).toHaveLength(2);
+  });
+
+  it("of two at once writes once", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const key = "comment-of-two-at-once";
+    const answers = await Promise.all([1, 2, 3].map(() => writeComment(board.api, number, "Once", { key })));
+    expect(answers.map(({ status }) => status).filter((status) => status !== 409)).toContain(201);
+    expect(await mirrors(board)).toEqual([shown("Once")]);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+});
+
+describe("a forge that fails", () => {
+  it.each([
+    ["answers 502 after having done it", { kind: "answer", status: 502, effect: "after" }],
+    ["cuts the connection after", { kind: "reset", effect: "after" }],
+    ["answers in HTML after having done it", { kind: "garble", as: "html" }],
+    ["leaves the comment's id out", { kind: "garble", as: "without", fields: ["id"] }],
+  ] as const)("once, and %s: the caller does not notice, and there is one comment", async (_, fault) => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
+    const { status, body } = await writeComment(board.api, number, "Once");
+    expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 1 });
+    await world.forge.settle();
+    expect(await mirrors(board)).toEqual([shown("Once")]);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+
+  it.each([
+    ["answers 502", { kind: "answer", status: 502 }],
+    ["cuts the connection", { kind: "reset" }],
+  ] as const)(
+    "and %s without having done it: it is looked for until reads would show it, then mirrored, once",
+    async (_, fault) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
+      const { status, body } = await writeComment(board.api, number, "Once");
+      expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
+      await lookedForAgain(body.id);
+      expect(await mirrors(board)).toEqual([]);
+      await readsCatchUp(world.service.deps.db);
+      expect(await mirrorsWhen(board, (found) => found.length > 0)).toEqual([shown("Once")]);
+      await eventually(
+        () => dueMirrors(world, body.id),
+        (due) => due === 0,
+      );
+      expect(await commentsOf(board.api, number)).toHaveLength(1);
+    },
+  );
+
+  it("after having done it, and does not show it for a while: it is looked for, and there once", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { control } = world.forge;
+    control.staleReads({ seconds: 40 });
+    control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop", unlogged: true } });
+    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    control.faults.add({ match: WRITE, fault, times: 1 });
+    const { status, body } = await writeComment(board.api, number, "Once");
+    expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
+    await lookedForAgain(body.id);
+    expect(await dueMirrors(world, body.id)).toBe(1);
+    control.staleReads(null);
+    await bringForward(world);
+    await eventually(
+      () => dueMirrors(world, body.id),
+      (due) => due === 0,
+    );
+    expect(await mirrors(board)).toEqual([shown("Once")]);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+
+  it.each([
+    ["refuses", { kind: "answer", status: 403, body: { message: "Conversation is locked" } }],
+    ["is over its limit", { kind: "rate-limit", limit: "primary", resetIn: 1 }],
+  ] as const)(
+    "and %s: the comment is kept and answered all the same, and mirrored once later",
+    async (_, fault) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
+      const { status, body } = await writeComment(board.api, number, "Once");
+      expect(status).toBe(201);
+      expect(body.mirroredTo).toBe(0);
+      expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
+      await mirrorsWhen(board, (found) => found.length > 0);
+      await eventually(
+        () => dueMirrors(world, body.id),
+        (due) => due === 0,
+        20_000,
+      );
+      expect(await mirrors(board)).toEqual([shown("Once")]);
+      expect(await commentsOf(board.api, number)).toHaveLength(1);
+    },
+    60_000,
+  );
+
+  it("in one repository does not keep the others from being reached", async () => {
+    const board = await world.board({ repositories: ["web", "api"] });
+    const { number } = await openCard(world, board, ["web", "api"]);
+    const { id } = world.forge.repository(`${board.owner}/api`);
+    const match = { ...WRITE, path: `/repositories/${id}/issues/*/comments` };
+    const fault = { kind: "answer", status: 404, body: { message: "Not Found" } } as const;
+    world.forge.control.faults.add({ match, fault });
+    expect((await writeComment(board.api, number, "Hello")).body.mirroredTo).toBe(1);
+    expect(await mirrors(board, "web")).toEqual([shown("Hello")]);
+    world.forge.control.faults.clear();
+    await bringForward(world);
+    await eventually(
+      () => mirrors(board, "api"),
+      (found) => found.length === 1,
+    );
+    expect(await mirrors(board, "web")).toHaveLength(1);
+  });
+
+  it("and tells of the comment before it answers: it is none of its own", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const fault = { kind: "delay", ms: 1_500, effect: "after" } as const;
+    world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
+    const writing = writeComment(board.api, number, "Once");
+    await mirrorsWhen(board, (found) => found.length === 1);
+    await world.forge.settle();
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
+    expect((await writing).body.mirroredTo).toBe(1);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+});
+
+/** How many mirrors of a comment are still to be written. */
+describe("editing a comment", () => {
+  it("changes it here and on the pull request, with one call, and says when", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const written = (await writeComment(board.api, number, "Frist")).body;
+    await world.forge.settle();
+    world.forge.requests.reset();
+    const { status, body } = await editComment(board.api, number, written.id, "First");
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...written, body: "First", editedAt: expect.any(String) });
+    expect(Date.parse(body.editedAt ?? "")).toBeGreaterThan(Date.parse(body.at));
+    expect(world.forge.requests.all.map(({ route }) => route)).toEqual([
+      "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}",
+    ]);
+    await world.forge.settle();
+    expect(await mirrors(board)).toEqual([shown("First")]);
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "First", editedAt: body.editedAt }]);
+  });
+
+  it("to what it says already changes nothing", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const written = (await writeComment(board.api, number, "First")).body;
+    await world.forge.settle();
+    world.forge.requests.reset();
+    expect((await editComment(board.api, number, written.id, "First")).body).toEqual(written);
+    expect(world.forge.requests.all).toEqual([]);
+  });
+
+  it("is for its author alone", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    const { id } = (await writeComment(board.api, number, "Mine")).body;
+    const other = await board.as({ role: "maintainer" });
+    expect((await editComment(other, number, id, "Theirs")).status).toBe(403);
+    const viewer = await board.as({ role: "viewer" });
+    expect((await editComment(viewer, number, id, "Theirs")).status).toBe(403);
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Mine", editedAt: null }]);
+  });
+
+  it("of what is no comment of this card is 404, of a name 400", async () => {
+    const board = await world.board();
+    const other = await world.board();
+    const { number } = await board.api.card();
+    const elsewhere = await board.api.card();
+    const { id } = (await writeComment(board.api, elsewhere.number, "Mine")).body;
+    const [created] = (await board.api.get<{ id: string }[]>(`/v1/cards/${number}/timeline`)).body;
+    const eventId = created?.id ?? "";
+    expect((await editComment(board.api, number, id, "x")).status).toBe(404);
+    expect((await editComment(board.api, number, eventId, "x")).status).toBe(404);
+    expect((await editComment(board.api, number, UNKNOWN_ID, "x")).status).toBe(404);
+    expect((await editComment(other.api, elsewhere.number, id, "x")).status).toBe(404);
+    expect((await editComment(board.api, number, "latest", "x")).status).toBe(400);
+    expect((await editComment(board.api, elsewhere.number, id, "")).status).toBe(400);
+    expect((await editComment(board.api, elsewhere.number, id, "x".repeat(10_001))).status).toBe(400);
+    expect((await editComment(board.api, elsewhere.number, id, "x".repeat(10_000))).status).toBe(200);
+  });
+
+  it("that the forge does not hear of at once reaches it later", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { id } = (await writeComment(board.api, number, "Frist")).body;
+    const fault = { kind: "answer", status: 403, body: { message: "Conversation is locked" } } as const;
+    world.forge.control.faults.add({ match: EDIT, fault, times: 1 });
+    const { status, body } = await editComment(board.api, number, id, "First");
+    expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 200, mirroredTo: 0 });
+    expect(await mirrors(board)).toEqual([shown("Frist")]);
+    expect(await mirrorsWhen(board, ([text]) => text === shown("First"))).toHaveLength(1);
+  });
+
+  it("before it was mirrored mirrors what it says in the end, once", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    world.forge.control.faults.add({ match: WRITE, fault });
+    world.forge.control.faults.add({
+      match: { method: "GET", path: "/repositories/*/issues/*/comments" },
+      fault: { kind: "answer", status: 502 },
+    });
+    world.forge.control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop" } });
+    const { body } = await writeComment(board.api, number, "Frist");
+    expect(body.mirroredTo).toBe(0);
+    expect(await mirrors(board)).toEqual([shown("Frist")]);
+    world.forge.control.faults.clear();
+    await editComment(board.api, number, body.id, "First");
+    expect(await mirrorsWhen(board, ([text]) => text === shown("First"))).toHaveLength(1);
+  }, 60_000);
+
+  it("leaves alone a mirror that somebody deleted", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { id } = (await writeComment(board.api, number, "Frist")).body;
+    const [mirror] = await forgeComments(board);
+    await board.person("ada", "DELETE", `/repos/${board.owner}/web/issues/comments/${mirror?.id}`);
+    await eventually(
+      () => world.service.deps.db("comment_mirrors").where({ comment_id: id, gone: true }),
+      (gone) => gone.length === 1,
+    );
+    expect((await editComment(board.api, number, id, "First")).body).toMatchObject({
+      body: "First",
+      mirroredTo: 0,
+    });
+    expect(await mirrors(board)).toEqual([]);
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "First" }]);
+  });
+});

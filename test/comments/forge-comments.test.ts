@@ -1,0 +1,214 @@
+/** What people write on a card's pull request, as the card's timeline tells it. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import {
+  commentOnForge,
+  commentsOf,
+  editComment,
+  forgeComments,
+  writeComment,
+  type TimelineComment,
+} from "../support/stories/comments.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(async () => {
+  world.forge.control.webhooks.clear();
+  await world.forge.control.webhooks.release();
+});
+afterAll(() => world.stop());
+
+const EVENT = "issue_comment";
+
+const commentsWhen = (
+  board: TestBoard,
+  number: number,
+  isWanted: (found: TimelineComment[]) => boolean,
+): Promise<TimelineComment[]> => eventually(() => commentsOf(board.api, number), isWanted);
+
+const change = (board: TestBoard, id: number, body: string) =>
+  board.person("ada", "PATCH", `/repos/${board.owner}/web/issues/comments/${id}`, { body });
+const remove = (board: TestBoard, id: number) =>
+  board.person("ada", "DELETE", `/repos/${board.owner}/web/issues/comments/${id}`);
+
+/** Waits until every delivery sent so far was worked. */
+async function allWorked(): Promise<void> {
+  await world.forge.settle();
+  await eventually(
+    () => world.service.deps.db("deliveries").where({ state: "waiting" }),
+    (waiting) => waiting.length === 0,
+  );
+}
+
+describe("a comment on a card's pull request", () => {
+  it("is told under its author's login, and is not editable here", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.requests.reset();
+    await commentOnForge(board, "grace", "Why *hello*?\r\n\r\n@ada, look");
+    const [comment] = await commentsWhen(board, number, (found) => found.length === 1);
+    expect(comment).toEqual({
+      type: "comment",
+      id: expect.any(String),
+      body: "Why *hello*?\r\n\r\n@ada, look",
+      author: {
+        user: { id: expect.any(String), name: `grace-${board.owner.slice(4)}`, kind: "human" },
+        login: `grace-${board.owner.slice(4)}`,
+      },
+      editable: false,
+      at: expect.any(String),
+      editedAt: null,
+    });
+    // The one call is grace's own.
+    expect(world.forge.requests.all).toHaveLength(1);
+    expect((await editComment(board.api, number, comment?.id ?? "", "No")).status).toBe(403);
+    expect(await forgeComments(board)).toHaveLength(1);
+  });
+
+  it("follows its edits, and goes when it is deleted", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const id = await commentOnForge(board, "ada", "Frist");
+    await commentOnForge(board, "grace", "Second");
+    const written = await commentsWhen(board, number, (found) => found.length === 2);
+    await change(board, id, "First");
+    const edited = await commentsWhen(board, number, ([first]) => first?.body === "First");
+    expect(edited.map((comment) => comment.body)).toEqual(["First", "Second"]);
+    expect(edited[0]).toMatchObject({
+      id: written[0]?.id,
+      at: written[0]?.at,
+      editedAt: expect.any(String),
+    });
+    await remove(board, id);
+    const left = await commentsWhen(board, number, (found) => found.length === 1);
+    expect(left).toMatchObject([{ body: "Second" }]);
+    const rows = await world.service.deps.db("timeline_items").where({ id: written[0]?.id ?? "" });
+    expect(rows).toMatchObject([{ body: "" }]);
+    expect((await editComment(board.api, number, written[0]?.id ?? "", "x")).status).toBe(404);
+  });
+
+  it("is told once, however often the forge tells of it", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const fault = { kind: "duplicate", copies: 3 } as const;
+    world.forge.control.webhooks.add({ match: { event: EVENT }, fault });
+    await commentOnForge(board, "ada", "Once");
+    await commentsWhen(board, number, (found) => found.length > 0);
+    await allWorked();
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+
+  it.each([
+    ["an edit before the comment", ["edited", "created"], [{ body: "First", editedAt: expect.any(String) }]],
+    ["a deletion before the comment", ["deleted", "created"], []],
+    ["a deletion before the edit", ["created", "deleted", "edited"], []],
+    ["everything backwards", ["deleted", "edited", "created"], []],
+  ])("is as it is there after %s was heard of", async (_, order, expected) => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { webhooks } = world.forge.control;
+    webhooks.add({ match: { event: EVENT }, fault: { kind: "hold" } });
+    const id = await commentOnForge(board, "ada", "Frist");
+    await change(board, id, "First");
+    if (order.includes("deleted")) await remove(board, id);
+    await world.forge.settle();
+    const held = webhooks.held();
+    webhooks.clear();
+    for (const action of order) {
+      const delivery = held.find((each) => each.action === action);
+      if (!delivery) throw new Error(`nothing told of ${action}`);
+      const payload: unknown = JSON.parse(delivery.body);
+      await world.forge.control.sendWebhook({ event: EVENT, payload });
+    }
+    await allWorked();
+    expect(await commentsOf(board.api, number)).toMatchObject(expected);
+    // What was held has been told already: hearing of it once more changes nothing.
+    await webhooks.release("reversed");
+    await allWorked();
+    expect(await commentsOf(board.api, number)).toMatchObject(expected);
+  });
+
+  it("on a pull request of no card is nobody's, and nothing is asked about it", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    await world.forge.commit(`${board.owner}/web`, "theirs", { "theirs.txt": "theirs\n" }, { from: "main" });
+    const theirs = { title: "Theirs", head: "theirs", base: "main" };
+    const pull = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, theirs);
+    await commentOnForge(board, "ada", "Not for the card", Number(pull.body["number"]));
+    await allWorked();
+    world.forge.requests.reset();
+    await commentOnForge(board, "ada", "Nor this", Number(pull.body["number"]));
+    await allWorked();
+    expect(world.forge.requests.all).toHaveLength(1);
+    expect(await commentsOf(board.api, number)).toEqual([]);
+    expect(await world.service.deps.db("timeline_items").where({ body: "Not for the card" })).toEqual([]);
+  });
+
+  it("by a bot that is not ours is told like any other", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const login = `helper-${board.owner.slice(4)}[bot]`;
+    const bot = world.forge.createUser(login, { type: "Bot", organizations: { [board.owner]: "admin" } });
+    const path = `/repos/${board.owner}/web/issues/1/comments`;
+    const response = await fetch(`${world.forge.apiUrl}${path}`, {
+      method: "POST",
+      headers: { authorization: `token ${bot.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ body: "Coverage is 87 %" }),
+    });
+    expect(response.status).toBe(201);
+    const found = await commentsWhen(board, number, (comments) => comments.length === 1);
+    expect(found).toMatchObject([{ body: "Coverage is 87 %", author: { login } }]);
+  });
+});
+
+describe("a mirror on the forge", () => {
+  it("that a person copies, mark and all, is that person's comment", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    await writeComment(board.api, number, "Ours");
+    const [mirror] = await forgeComments(board);
+    await commentOnForge(board, "grace", mirror?.body ?? "");
+    const found = await commentsWhen(board, number, (comments) => comments.length === 2);
+    expect(found).toMatchObject([
+      { body: "Ours", author: { login: null } },
+      { body: expect.stringContaining("Ours"), author: { login: `grace-${board.owner.slice(4)}` } },
+    ]);
+    expect(found[1]?.body).not.toContain("<!--");
+  });
+
+  it("that a person edits stays a mirror, and says what the comment says at its next edit", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { id } = (await writeComment(board.api, number, "Ours")).body;
+    const [mirror] = await forgeComments(board);
+    expect((await change(board, mirror?.id ?? 0, "No mark any more")).status).toBe(200);
+    await allWorked();
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Ours" }]);
+    await editComment(board.api, number, id, "Ours again");
+    const after = await forgeComments(board);
+    expect(after).toHaveLength(1);
+    expect(after[0]?.body).toContain("Ours again");
+  });
+
+  it("is recognised by its mark when the call that wrote it was never answered", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { id } = (await writeComment(board.api, number, "Ours")).body;
+    await allWorked();
+    const [mirror] = await forgeComments(board);
+    const { db } = world.service.deps;
+    // As a process leaves it that died while the forge was at work.
+    const forgotten = { forge_comment_id: null, shown_revision: null };
+    await db("comment_mirrors").where({ comment_id: id }).update(forgotten);
+    await change(board, mirror?.id ?? 0, `${mirror?.body} `);
+    await eventually(
+      () => db("comment_mirrors").where({ comment_id: id }),
+      (rows) => rows[0]?.forge_comment_id === mirror?.id,
+    );
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
+});

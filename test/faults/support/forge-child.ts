@@ -1,0 +1,26 @@
+import { matches, type CallMatch } from "../../../sandbox/forge/control/match.ts";
+import { startForge } from "../../../sandbox/forge/start-forge.ts";
+
+/** The forge in a process of its own. Its options come as JSON; it says its address in one line. */
+export interface ForgeChildOptions {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly webhookUrl: string;
+  /** The call at which it is killed, before or after what was asked for has happened; null for none. */
+  readonly diesAt: { readonly match: CallMatch; readonly effect: "before" | "after" } | null;
+}
+
+const { diesAt, ...options } = JSON.parse(process.argv[2] ?? "{}") as ForgeChildOptions;
+const forge = await startForge({
+  ...options,
+  seed: false,
+  hooks: {
+    aroundCall: async (call, proceed) => {
+      if (!diesAt || !matches(diesAt.match, call, () => null)) return proceed();
+      if (diesAt.effect === "after") await proceed();
+      process.kill(process.pid, "SIGKILL");
+      return "hang";
+    },
+  },
+});
+process.stdout.write(`${forge.apiUrl}\n`);

@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { WEBHOOK_PATH } from "../../../src/app.ts";
+import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
+import type { ServiceOptions } from "../../../src/service.ts";
+import type { Db } from "../../../src/store/db/connect.ts";
+import { shipService } from "../../support/processes/shipped-service.ts";
+import type { BoardOptions, TestBoard } from "../../support/world.ts";
+import { startSurroundings } from "./surroundings.ts";
+
+/** A world whose service is a process of its own. */
+export interface KillableWorld {
+  readonly forge: RunningForge;
+  readonly db: Db;
+  board(options?: BoardOptions): Promise<TestBoard>;
+  /** The boards made so far. */
+  readonly boards: readonly TestBoard[];
+  /** Ends the service as nothing can prevent, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startKillableWorld(): Promise<KillableWorld> {
+  const [shipped, { forge, db, databaseUrl, github, ...surroundings }] = await Promise.all([
+    shipService(),
+    startSurroundings(),
+  ]);
+  const boards: TestBoard[] = [];
+  let running = await startChild(shipped.dir, databaseUrl, github, 0);
+  forge.setWebhookUrl(`${running.baseUrl}${WEBHOOK_PATH}`);
+  const kill = async (): Promise<void> => {
+    if (running.child.exitCode !== null || running.child.signalCode !== null) return;
+    running.child.kill("SIGKILL");
+    await once(running.child, "exit");
+  };
+  return {
+    forge,
+    db,
+    board: async (options) => {
+      const board = await surroundings.board(running.baseUrl, options);
+      boards.push(board);
+      return board;
+    },
+    boards,
+    kill,
+    restart: async () => {
+      const { port } = new URL(running.baseUrl);
+      running = await startChild(shipped.dir, databaseUrl, github, Number(port));
+    },
+    stop: async () => {
+      await kill();
+      await surroundings.stop();
+      await shipped.remove();
+    },
+  };
+}
+
+/** Compiled: a start costs half of what it does when each file is compiled at each start. */
+async function startChild(
+  dir: string,
+  databaseUrl: string,
+  github: ServiceOptions["github"],
+  port: number,
+): Promise<{ child: ChildProcess; baseUrl: string }> {
+  const options: Omit<ServiceOptions, "log"> = {
+    databaseUrl,
+    github,
+    host: "127.0.0.1",
+    port,
+    isAlone: true,
+  };
+  const script = join(import.meta.dirname, "service-child.js");
+  const child = spawn(process.execPath, [script, dir, JSON.stringify(options)], {
+    env: { ...process.env, NODE_OPTIONS: "" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  for await (const line of createInterface({ input: child.stdout })) return { child, baseUrl: line };
+  throw new Error("the service ended before it listened");
+}

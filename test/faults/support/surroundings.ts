@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startForge, type RunningForge } from "../../../sandbox/forge/start-forge.ts";
+import type { ServiceOptions } from "../../../src/service.ts";
+import { connect, type Db } from "../../../src/store/db/connect.ts";
+import { createTestDatabase } from "../../support/database/database.ts";
+import { outsideDeps } from "../../support/processes/outside-deps.ts";
+import { makeBoard, type BoardOptions, type TestBoard } from "../../support/world.ts";
+
+/** What services that are processes of their own are started in. */
+export interface Surroundings {
+  readonly forge: RunningForge;
+  readonly databaseUrl: string;
+  readonly db: Db;
+  /** How a service reaches the forge. */
+  readonly github: ServiceOptions["github"];
+  /** A board, with an API at the service of this address. */
+  board(baseUrl: string, options?: BoardOptions): Promise<TestBoard>;
+  stop(): Promise<void>;
+}
+
+/** Starts a forge, and makes a database. */
+export async function startSurroundings(): Promise<Surroundings> {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-faults-"));
+  const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
+  const db = connect({ connectionString: database.connectionString, onError: () => undefined });
+  const github: ServiceOptions["github"] = {
+    apiUrl: forge.apiUrl,
+    appId: forge.app.id,
+    privateKey: forge.app.privateKey,
+    webhookSecrets: [forge.app.webhookSecret],
+    paceWrites: false,
+  };
+  const deps = outsideDeps(db, forge);
+  return {
+    forge,
+    databaseUrl: database.connectionString,
+    db,
+    github,
+    board: (baseUrl, options) => makeBoard(forge, { deps, baseUrl }, options ?? {}),
+    stop: async () => {
+      await forge.stop();
+      await db.destroy();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

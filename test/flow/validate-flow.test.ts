@@ -1,0 +1,309 @@
+import { describe, expect, it } from "@jest/globals";
+import { spawnSync } from "node:child_process";
+import * as fc from "fast-check";
+import { MAX_BRANCH_NAME_BYTES, branchNameFor, isBranchName } from "../../src/flow/names.ts";
+import { DEFAULT_FLOW, RULE_TYPES, type RuleType } from "../../src/flow/flow.ts";
+import { validateFlow, type FlowDraft, type StageDraft } from "../../src/flow/validate-flow.ts";
+
+const stage = (name: string, type: RuleType = "none", into: string | null = null): StageDraft => ({
+  name,
+  kind: "stage",
+  minRole: "member",
+  rule: { type, into },
+});
+const backlog: StageDraft = { ...stage("Backlog"), kind: "backlog" };
+const done = (type: RuleType = "none", into: string | null = null): StageDraft => ({
+  ...stage("Done", type, into),
+  kind: "done",
+});
+const flow = (...stages: StageDraft[]): FlowDraft => ({ ...DEFAULT_FLOW, stages });
+const between = (...stages: StageDraft[]): FlowDraft => flow(backlog, ...stages, done("merge"));
+const pathsOf = (draft: FlowDraft): string[] => validateFlow(draft).map(({ path }) => path);
+
+/** Which names git itself takes. A shell asks it: starting git from a process as large as jest's takes ten times as long. */
+function namesGitTakes(names: readonly string[]): Set<string> {
+  const script = `while IFS= read -r name; do git check-ref-format --branch "$name" >/dev/null 2>&1 && echo y || echo n; done`;
+  const { stdout } = spawnSync("sh", ["-c", script], { input: names.map((name) => `${name}\n`).join("") });
+  const answers = stdout.toString("utf8").trim().split("\n");
+  if (answers.length !== names.length) throw new Error("git did not judge each name");
+  return new Set(names.filter((_, at) => answers[at] === "y"));
+}
+const gitTakes = (name: string): boolean => namesGitTakes([name]).has(name);
+
+const faultOf = (branchPattern: string): string | undefined =>
+  validateFlow({ ...DEFAULT_FLOW, branchPattern })[0]?.message;
+
+describe("a valid flow", () => {
+  it.each<[string, FlowDraft]>([
+    ["the default one", DEFAULT_FLOW],
+    ["a backlog and an end", flow(backlog, done())],
+    ["every rule in its order", between(...RULE_TYPES.slice(0, 4).map((type) => stage(type, type)))],
+    ["one rule many times", between(stage("A", "branch"), stage("B", "branch"), stage("C", "branch"))],
+    [
+      "merges into different branches",
+      between(stage("A", "merge", "develop"), stage("B", "merge", "staging")),
+    ],
+    [
+      "a done stage that only keeps what was merged",
+      flow(backlog, stage("A", "merge", "next"), done("merge")),
+    ],
+    ["squashing into one branch", { ...between(stage("A", "branch")), mergeMethod: "squash" }],
+    ["rebasing nothing", { ...flow(backlog, done()), mergeMethod: "rebase" }],
+    ["30 stages", between(...Array.from({ length: 28 }, (_, at) => stage(`Stage ${at}`)))],
+    ["a name of 60 characters", between(stage("n".repeat(60)))],
+    ["a name of 60 characters that JavaScript counts as 120", between(stage("🧭".repeat(60)))],
+    ["kept stages", flow({ ...backlog, id: "a" }, { ...done(), id: "b" })],
+  ])("is %s", (_, draft) => {
+    expect(validateFlow(draft)).toEqual([]);
+  });
+});
+
+describe("an invalid flow", () => {
+  it.each<[string, FlowDraft, string, RegExp]>([
+    ["no stages", flow(), "stages", /2 to 30 stages.*this one has 0/],
+    ["31 stages", between(...Array.from({ length: 29 }, (_, at) => stage(`S${at}`))), "stages", /has 31/],
+    ["no backlog", flow(stage("Start"), done()), "stages.0.kind", /Stage 1 \(Start\).*must be backlog/],
+    [
+      "two backlogs",
+      between({ ...backlog, name: "More" }),
+      "stages.1.kind",
+      /Stage 2 \(More\) is a backlog, but only the first/,
+    ],
+    ["no end", flow(backlog, stage("Last")), "stages.1.kind", /Stage 2 \(Last\).*must be done/],
+    [
+      "two ends",
+      flow(backlog, { ...done(), name: "Shipped" }, done()),
+      "stages.1.kind",
+      /Stage 2 \(Shipped\) is done, but only the last/,
+    ],
+    [
+      "a backlog with Git",
+      flow({ ...backlog, rule: { type: "branch", into: null } }, done("merge")),
+      "stages.0.rule",
+      /Stage 1 \(Backlog\) asks for branch.*rule is none/,
+    ],
+    [
+      "a rule that goes backwards",
+      between(stage("Review", "pull_request"), stage("Test", "branch")),
+      "stages.2.rule",
+      /Stage 3 \(Test\) asks for branch, less than pull_request of the stage before it \(Review\)/,
+    ],
+    [
+      "an end that asks for less",
+      flow(backlog, stage("Ship", "merge"), done()),
+      "stages.2.rule",
+      /Stage 3 \(Done\) asks for none, less than merge/,
+    ],
+    [
+      "two merges into one branch",
+      flow(backlog, stage("A", "merge", "main"), done("merge", "main")),
+      "stages.2.rule.into",
+      /Stage 3 \(Done\) merges into main, as stage 2 does already/,
+    ],
+    [
+      "two merges into the default branch",
+      flow(backlog, stage("A", "merge"), done("merge")),
+      "stages.2.rule.into",
+      /the default branch, as stage 2/,
+    ],
+    [
+      "a target where nothing is merged",
+      between(stage("A", "branch", "main")),
+      "stages.1.rule.into",
+      /Stage 2 \(A\) merges nothing \(its rule is branch\)/,
+    ],
+    [
+      "a target that is no branch's name",
+      flow(backlog, done("merge", "release..1")),
+      "stages.1.rule.into",
+      /Stage 2 \(Done\) merges into "release..1", which no branch can be named/,
+    ],
+    ["an empty target", flow(backlog, done("merge", "")), "stages.1.rule.into", /into ""/],
+    [
+      "squashing twice",
+      { ...flow(backlog, stage("A", "merge", "next"), done("merge")), mergeMethod: "squash" },
+      "mergeMethod",
+      /Stage 3 \(Done\) merges a second time.*squash/,
+    ],
+    [
+      "rebasing twice",
+      { ...flow(backlog, stage("A", "merge", "next"), done("merge")), mergeMethod: "rebase" },
+      "mergeMethod",
+      /what rebase has rewritten/,
+    ],
+    [
+      "a name twice",
+      between(stage("Doing"), stage("DOING")),
+      "stages.2.name",
+      /\(DOING\) has the name of stage 2/,
+    ],
+    ["a stage without a name", between(stage(" ")), "stages.1.name", /1 to 60 characters/],
+    ["a name of 61 characters", between(stage("n".repeat(61))), "stages.1.name", /1 to 60 characters/],
+    [
+      "a kept stage twice",
+      between({ ...stage("A"), id: "same" }, { ...stage("B"), id: "same" }),
+      "stages.2.id",
+      /Stage 3 \(B\) has the id of stage 2/,
+    ],
+  ])("has %s", (_, draft, path, why) => {
+    const faults = validateFlow(draft);
+    expect(faults.map((fault) => fault.path)).toEqual([path]);
+    expect(faults[0]?.message).toMatch(why);
+  });
+
+  it("is one whose backlog does not come first, which is wrong of two stages", () => {
+    expect(pathsOf(flow(stage("A"), backlog, done()))).toEqual(["stages.0.kind", "stages.1.kind"]);
+  });
+
+  it("is told all that is wrong with it at once, in the order of its stages", () => {
+    const draft = { ...between(stage("A", "pull_request"), stage("a", "branch", "x")), branchPattern: "x" };
+    expect(pathsOf(draft)).toEqual(["branchPattern", "stages.2.name", "stages.2.rule", "stages.2.rule.into"]);
+  });
+
+  const rules = fc.array(fc.constantFrom(...RULE_TYPES), { minLength: 0, maxLength: 10 });
+  const drafted = (types: readonly RuleType[]): FlowDraft =>
+    flow(
+      backlog,
+      ...types.map((type, at) => stage(`S${at}`, type, type === "merge" ? `branch-${at}` : null)),
+      done("merge"),
+    );
+
+  it("is one whose rules are not in their order, and no other", () => {
+    fc.assert(
+      fc.property(rules, (types) => {
+        const asked = types.map((type) => RULE_TYPES.indexOf(type));
+        const isAscending = asked.every((level, at) => at === 0 || level >= (asked[at - 1] ?? 0));
+        expect(validateFlow(drafted(types)).length === 0).toBe(isAscending);
+      }),
+    );
+  });
+
+  it("never names a stage that is in its place", () => {
+    fc.assert(
+      fc.property(rules, (types) => {
+        const wrong = ["none" as const, ...types].flatMap((type, at, all) =>
+          at > 0 && RULE_TYPES.indexOf(type) < RULE_TYPES.indexOf(all[at - 1] ?? "none") ? [at] : [],
+        );
+        expect(pathsOf(drafted(types))).toEqual(wrong.map((at) => `stages.${at}.rule`));
+      }),
+    );
+  });
+});
+
+describe("a branch pattern", () => {
+  it.each([
+    "card/{number}-{slug}",
+    "{number}",
+    "feature/{number}",
+    "{number}/{slug}",
+    "t{number}_{slug}",
+    "@{number}",
+    "a//{number}",
+    "karte/größe-{number}",
+    "v1.{number}-{slug}",
+    "x".repeat(192) + "{number}",
+  ])("may be %s", (pattern) => {
+    expect(faultOf(pattern)).toBeUndefined();
+  });
+
+  it.each<[string, RegExp]>([
+    ["card/{slug}", /contains \{number\}/],
+    ["", /contains \{number\}/],
+    ["{number}-{title}", /no placeholders but/],
+    ["{{number}}", /no placeholders but/],
+    ["card {number}", /can give "card 1"/],
+    ["/{number}", /can give "\/1"/],
+    ["-{number}", /can give "-1"/],
+    ["a..{number}", /no branch can be named/],
+    [".{number}", /no branch can be named/],
+    ["{number}.lock", /can give "1.lock"/],
+    ["{number}.{slug}", /can give "1.lock"/],
+    ["{number}.lo{slug}", /can give "1.lock"/],
+    ["{number}.lock-{slug}", /can give "1.lock"/],
+    // A title in another script has no slug at all.
+    ["{slug}/{number}", /can give "\/1"/],
+    ["x".repeat(193) + "{number}", /at most 200 characters/],
+    // As many bytes as letters do not fit a name.
+    ["ü".repeat(150) + "{number}", /at most 239 bytes/],
+  ])("may not be %s", (pattern, why) => {
+    expect(faultOf(pattern)).toMatch(why);
+  });
+
+  it("that is taken gives names git takes, whatever the card", () => {
+    const part = fc.constantFrom(
+      "{number}",
+      "{slug}",
+      "card",
+      "/",
+      "-",
+      ".",
+      "_",
+      ".lo",
+      "ck",
+      "@",
+      "~",
+      "é",
+    );
+    const patterns = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""));
+    const taken = patterns.filter((pattern) => faultOf(pattern) === undefined);
+    const title = fc.oneof(fc.constantFrom("lock", "ck", "日本語", "k.lock"), fc.string({ maxLength: 80 }));
+    const cards = fc.sample(fc.tuple(taken, fc.integer({ min: 1, max: 99_999 }), title), 100);
+    const names = cards.map(([pattern, number, text]) => branchNameFor(pattern, number, text));
+    const good = namesGitTakes(names);
+    expect(names.filter((name) => !good.has(name))).toEqual([]);
+  });
+});
+
+describe("a branch's name", () => {
+  it.each(["main", "release/1.0", "a-b", "HEADS", "a@b", "ü", "x".repeat(MAX_BRANCH_NAME_BYTES)])(
+    "may be %s",
+    (name) => {
+      expect(isBranchName(name)).toBe(true);
+      expect(gitTakes(name)).toBe(true);
+    },
+  );
+
+  it.each([
+    "",
+    "HEAD",
+    "-x",
+    "a b",
+    "a..b",
+    "a~1",
+    "a^",
+    "a:b",
+    "a?",
+    "a*",
+    "a[",
+    "a\\b",
+    "a@{1}",
+    "/a",
+    "a/",
+    "a//b",
+    ".a",
+    "a/.b",
+    "a.",
+    "a.lock",
+    "a.lock/b",
+    "a\u0007",
+    "a\u007f",
+  ])("may not be %j, and git says so, too", (name) => {
+    expect(isBranchName(name)).toBe(false);
+    expect(gitTakes(name)).toBe(false);
+  });
+
+  it("may not be longer than a file's name can carry", () => {
+    expect(isBranchName("x".repeat(MAX_BRANCH_NAME_BYTES + 1))).toBe(false);
+    expect(isBranchName("ü".repeat(120))).toBe(false);
+  });
+
+  it("is judged as git judges it", () => {
+    const odd = fc.constantFrom(..."/.-@{~^:?*[\\ \u0001\u007f".split(""), "HEAD", ".lock", "..", "@{");
+    const plain = fc.constantFrom("a", "b", "é", "k");
+    const character = fc.oneof({ arbitrary: plain, weight: 2 }, { arbitrary: odd, weight: 1 });
+    const parts = fc.array(character, { minLength: 1, maxLength: 6 });
+    const names = fc.sample(parts, 300).map((each) => each.join(""));
+    const good = namesGitTakes(names);
+    expect(names.filter((name) => isBranchName(name) !== good.has(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { freeSlug, pageSlugOf } from "../../src/flow/names.ts";
+import { wikiLinksOf } from "../../src/flow/wiki-links.ts";
+import { growthOf, LINEAR_GROWTH } from "../support/cpu-time.ts";
+import { HOSTILE_MARKDOWN } from "../support/hostile-markdown.ts";
+
+const linksTo = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `[[page ${at}]] [[page ${at}]]`).join("\n");
+
+describe("a page's slug", () => {
+  it.each([
+    ["How we ship", "how-we-ship"],
+    ["  Größe ändern: Øre & Æther!", "grosse-andern-ore-aether"],
+    ["リリース手順", "リリース手順"],
+    ["हिन्दी पन्ना", "हिन्दी-पन्ना"],
+    ["🚀", "page"],
+    ["a".repeat(200), "a".repeat(200)],
+  ])("of %j is %j", (title, slug) => {
+    expect(pageSlugOf(title)).toBe(slug);
+  });
+
+  it("is its own slug, has no brackets or bars, and is no longer than a title", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (title) => {
+        const slug = pageSlugOf(title);
+        expect(pageSlugOf(slug)).toBe(slug);
+        expect(slug).toMatch(/^[^\s[\]|]+$/u);
+        expect(Array.from(slug).length).toBeLessThanOrEqual(200);
+      }),
+    );
+  });
+
+  it("gets the first free number behind it where it is taken, and stays within its length", () => {
+    const taken = new Set(["setup", "setup-2"]);
+    expect(freeSlug("setup", (slug) => taken.has(slug))).toBe("setup-3");
+    expect(freeSlug("other", (slug) => taken.has(slug))).toBe("other");
+    const long = "a".repeat(200);
+    expect(freeSlug(long, (slug) => slug === long)).toBe(`${"a".repeat(198)}-2`);
+  });
+});
+
+describe("the wiki links of a text", () => {
+  it.each<[string, string, string[]]>([
+    ["a title", "See [[How we ship]].", ["how-we-ship"]],
+    ["a slug", "See [[how-we-ship]].", ["how-we-ship"]],
+    ["a slug with a text of its own", "[[how-we-ship|our way]]", ["how-we-ship"]],
+    ["a text of its own inside a table", "| a |\n| - |\n| [[how-we-ship\\|our way]] |", ["how-we-ship"]],
+    ["several, each once, in their order", "[[B]] [[A]] [[b]]", ["b", "a"]],
+    ["spaces around a title", "[[  Setup  ]]", ["setup"]],
+    ["a link in brackets", "[[[Setup]]]", ["setup"]],
+    ["a heading, a quote and a list", "# [[A]]\n> [[B]]\n- [[C]]\n  - [[D]]", ["a", "b", "c", "d"]],
+    ["the lines of a paragraph, however far in", "text\n      [[A]]", ["a"]],
+    ["the second paragraph of a list item", "1. one\n\n   [[A]]\n2. two\n\n   [[B]]", ["a", "b"]],
+    ["a lazy line of a quote", "> quoted\n    [[A]]", ["a"]],
+    ["text after code", "`[[no]]` [[A]] ``[[no]] ` [[no]]`` [[B]]", ["a", "b"]],
+    ["a lone backtick before it", "It` is [[A]]", ["a"]],
+    ["runs of backticks that do not match", "`` [[A]] `", ["a"]],
+    ["an escaped backtick before it", "\\` [[A]] `", ["a"]],
+    ["code within the title", "[[The `move` call]]", ["the-move-call"]],
+    ["text after a closed fence", "```\n[[no]]\n```\n[[A]]", ["a"]],
+    ["a fence that ends with its list item", "- ```\n  [[no]]\n\n[[A]]", ["a"]],
+    ["Windows line ends", "```\r\n[[no]]\r\n```\r\n[[A]]\r\n", ["a"]],
+  ])("counts %s", (_what, text, links) => {
+    expect(wikiLinksOf(text)).toEqual(links);
+  });
+
+  it.each<[string, string]>([
+    ["nothing between the brackets", "[[]] [[ ]] [[|text]]"],
+    ["brackets that are not closed", "[[Setup] and [[Setup"],
+    ["brackets closed on another line", "[[Set\nup]]"],
+    ["brackets within brackets", "[[a[b]c]]"],
+    ["escaped brackets", "\\[[A]] [\\[B]] [[C\\]]"],
+    ["inline code", "`[[A]]` and ``a ` [[B]]``"],
+    ["inline code over two lines", "`code\n[[A]]`"],
+    ["code with a backslash at its end", "`a\\` `[[B]]`"],
+    ["a fence", "```ts\n[[A]]\n```"],
+    ["a fence of tildes with backticks in it", "~~~ a `b`\n```\n[[A]]\n```\n~~~"],
+    ["a fence that is never closed", "```\n[[A]]\n\n[[B]]"],
+    ["a fence closed by too few marks", "````\n```\n[[A]]\n````"],
+    ["a fence set in by three spaces", "   ```\n   [[A]]\n   ```"],
+    ["a fence within a list item", "- step\n\n  ```\n  [[A]]\n  ```"],
+    ["a fence within a quote", "> ```\n> [[A]]\n> ```"],
+    ["a fence right after a paragraph", "text\n```\n[[A]]\n```"],
+    ["code by four spaces", "text\n\n    [[A]]\n\n    [[B]]"],
+    ["code by a tab", "\t[[A]]"],
+    ["code by four spaces after a heading", "# Title\n    [[A]]\n\nTitle\n===\n    [[B]]"],
+    ["code by indentation within a list item", "- step\n\n      [[A]]"],
+    ["a target longer than any title", `[[${"a".repeat(201)}]]`],
+  ])("does not count %s", (_what, text) => {
+    expect(wikiLinksOf(text)).toEqual([]);
+  });
+
+  it("takes a target as long as a title", () => {
+    expect(wikiLinksOf(`[[${"a".repeat(200)}]]`)).toEqual(["a".repeat(200)]);
+  });
+
+  it("counts 500 different ones and no more", () => {
+    expect(wikiLinksOf(linksTo(500))).toHaveLength(500);
+    expect(wikiLinksOf(linksTo(501))).toHaveLength(500);
+    expect(wikiLinksOf(linksTo(501)).at(-1)).toBe("page-499");
+  });
+
+  it("finds every link of plain prose", () => {
+    const word = fc.stringMatching(/^[a-z]{1,8}$/);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(word, word), { maxLength: 30 }), (pairs) => {
+        const text = pairs.map(([before, target]) => `${before} [[${target}]]`).join("\n");
+        expect(wikiLinksOf(text)).toEqual([...new Set(pairs.map(([, target]) => target))]);
+      }),
+    );
+  });
+
+  it("finds none of them once the text is code", () => {
+    const line = fc.stringMatching(/^[a-z[\]|`>~ -]{0,30}$/);
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 20 }), (lines) => {
+        const fence = "~".repeat(40);
+        expect(wikiLinksOf([fence, ...lines, fence].join("\n"))).toEqual([]);
+        expect(wikiLinksOf(lines.map((text) => `    ${text}`).join("\n"))).toEqual([]);
+      }),
+    );
+  });
+
+  it("gives slugs of what stands between double brackets, whatever the text", () => {
+    const part = fc.oneof(
+      fc.constantFrom("[[", "]]", "|", "`", "``", "\\", "\n", "    ", "```\n", "> ", "- ", "\t", "[[A]]"),
+      fc.string({ unit: "grapheme", maxLength: 5 }),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
+        const text = parts.join("");
+        const between = [...text.matchAll(/(?<=\[\[)[^[\]\n]+(?=\]\])/g)].map(([inside]) =>
+          pageSlugOf((inside.split("|")[0] ?? "").trim()),
+        );
+        for (const slug of wikiLinksOf(text)) expect(between).toContain(slug);
+      }),
+    );
+  });
+});
+
+describe("a hostile text", () => {
+  const hostile: [string, (size: number) => string][] = [
+    ["accents", (size) => `[[a${"\u0316\u0301".repeat(size / 2)}]]`],
+    ["links with accents", (size) => `[[a${"\u0301\u0316".repeat(90)}]]`.repeat(size / 185)],
+  ];
+
+  it.each([...HOSTILE_MARKDOWN, ...hostile])("of %s takes as long as it is long", (_what, textOf) => {
+    expect(growthOf((size) => void wikiLinksOf(`[[a]]\n\n${textOf(size)}`))).toBeLessThan(LINEAR_GROWTH);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "@jest/globals";
+import { answerMismatches, operationOf, validateWebhook } from "../support/forge/github-contract.ts";
+
+const ref = {
+  ref: "refs/heads/card/7",
+  node_id: "REF_1",
+  url: "https://forge.test/api/v3/repos/acme/web/git/refs/heads/card/7",
+  object: {
+    type: "commit",
+    sha: "a".repeat(40),
+    url: "https://forge.test/api/v3/repos/acme/web/git/commits/a",
+  },
+};
+
+describe("GitHub's descriptions", () => {
+  test("accept an answer as GitHub gives it, on either kind of path", () => {
+    expect(answerMismatches("GET", "/api/v3/repos/acme/web/git/ref/heads/card/7?x=1", 200, ref)).toEqual([]);
+    expect(answerMismatches("GET", "/repositories/12/git/ref/heads%2Fmain", 200, ref)).toEqual([]);
+  });
+
+  test("name what is missing or of the wrong kind", () => {
+    const broken = { ...ref, node_id: 1, object: { type: "commit" } };
+    expect(answerMismatches("GET", "/repos/acme/web/git/ref/heads/main", 200, broken)).toEqual([
+      expect.stringContaining("/node_id must be string"),
+      expect.stringContaining("/object must have required property 'sha'"),
+      expect.stringContaining("/object must have required property 'url'"),
+    ]);
+  });
+
+  test("reject a success that is not described, and a body where there is none", () => {
+    const path = "/repos/acme/web/git/refs/heads/main";
+    expect(answerMismatches("DELETE", path, 200, {})).toEqual([
+      expect.stringContaining("status 200 is not described"),
+    ]);
+    expect(answerMismatches("DELETE", path, 204, { ok: true })).toEqual(["status 204 has no body"]);
+  });
+
+  test("accept the refusals any operation may meet, described for it or not", () => {
+    const refusal = {
+      message: "Bad credentials",
+      documentation_url: "https://docs.github.com/rest",
+      status: "401",
+    };
+    expect(answerMismatches("GET", "/repos/acme/web", 401, refusal)).toEqual([]);
+  });
+
+  test("know no other operations", () => {
+    expect(answerMismatches("GET", "/gists", 200, [])).toEqual([
+      expect.stringContaining("no such operation"),
+    ]);
+    expect(operationOf("GET", "/repos/a/b/commits/main/check-runs")).toBe(
+      "get /repos/{owner}/{repo}/commits/{ref}/check-runs",
+    );
+  });
+
+  test("tell what a webhook lacks", () => {
+    expect(() => validateWebhook("pull_request", "opened", { action: "opened" })).toThrow(
+      /required property 'number'/,
+    );
+    expect(() => validateWebhook("pull_request", "exploded", {})).toThrow(/no such webhook/);
+  });
+});

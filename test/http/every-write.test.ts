@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { ROLES, type Role } from "../../src/flow/roles.ts";
+import type { Api } from "../support/api.ts";
+import { databaseContent, settled } from "../support/database/database-content.ts";
+import { writeCalls } from "../support/routes.ts";
+import { callSample, sampleOf, type Sample } from "../support/samples.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+/** A credential of each role. */
+const as = new Map<string, Api>();
+/** A good call to each route. Refused calls do not use it up. */
+const calls = new Map<string, Sample>();
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+  for (const role of ROLES) as.set(role, await board.as({ role }));
+  for (const { name } of writeCalls) calls.set(name, await sampleOf(name, board));
+  await settled(world);
+});
+afterAll(() => world.stop());
+
+const apiOf = (role: string): Api => as.get(role) ?? board.api;
+
+/** What is written here and on the forge. */
+const everything = async () => ({
+  tables: await databaseContent(world.service),
+  forgeWrites: world.forge.control.calls.read().writes,
+});
+
+async function leavesNothing<T>(act: () => Promise<T>): Promise<T> {
+  const before = await everything();
+  const result = await act();
+  await settled(world);
+  expect(await everything()).toEqual(before);
+  return result;
+}
+
+describe("the least role that may", () => {
+  it.each(writeCalls.map(({ name, role }) => [role, name] as const))(
+    "is enough as %s for %s, once: the same call again is answered to the byte and does nothing",
+    async (role, name) => {
+      const api = apiOf(role);
+      const sample = await sampleOf(name, board, api);
+      const key = `replay-${randomUUID()}`;
+      const first = await callSample(name, sample, api, { key });
+      expect([first.text, first.status < 300]).toEqual([first.text, true]);
+      expect(first.headers.get("idempotent-replay")).toBeNull();
+      await settled(world);
+      const again = await leavesNothing(() => callSample(name, sample, api, { key }));
+      expect([again.status, again.text]).toEqual([first.status, first.text]);
+      expect(again.headers.get("idempotent-replay")).toBe("true");
+      expect(again.headers.get("content-type")).toBe(first.headers.get("content-type"));
+    },
+  );
+});
+
+describe("a role below it", () => {
+  const below = writeCalls.flatMap(({ name, role }) =>
+    ROLES.slice(0, ROLES.indexOf(role as Role)).map((held) => [held, name, role] as const),
+  );
+  it.each(below)("is not enough as %s for %s, which says so and does nothing", async (held, name, role) => {
+    const refused = await leavesNothing(() => callSample(name, calls.get(name) ?? {}, apiOf(held)));
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { message: `This call needs the role ${role}; this credential is ${held} on this board.` },
+    });
+  });
+});
+
+describe("without a good Idempotency-Key", () => {
+  it.each(writeCalls.map(({ name }) => [name]))("%s is refused and does nothing", async (name) => {
+    await leavesNothing(async () => {
+      for (const key of [null, "too-short", "sixteen and spaces"]) {
+        const refused = await callSample(name, calls.get(name) ?? {}, board.api, { key });
+        expect([key, refused.status, refused.body["message"]]).toEqual([
+          key,
+          400,
+          expect.stringContaining("Idempotency-Key"),
+        ]);
+      }
+    });
+  });
+});

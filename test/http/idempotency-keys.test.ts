@@ -1,0 +1,198 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import type { RunningService } from "../../src/service.ts";
+import type { Trx } from "../../src/store/db/connect.ts";
+import { addJob } from "../../src/store/db/jobs.ts";
+import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
+import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { keyHeldBy } from "../support/keys.ts";
+import { startSecondService } from "../support/processes/second-service.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const newKey = (): string => `key-${randomUUID()}`;
+const isReplay = ({ headers }: ApiAnswer): boolean => headers.get("idempotent-replay") === "true";
+const db = () => world.service.deps.db;
+
+const instance = async (silentFor: string): Promise<string> => {
+  const id = randomUUID();
+  await db().raw("insert into instances (id, seen_at) values (?, now() - cast(? as interval))", [
+    id,
+    silentFor,
+  ]);
+  return id;
+};
+
+const age = (key: string, by: string) =>
+  db().raw("update idempotency_keys set created_at = created_at - cast(? as interval) where key = ?", [
+    by,
+    key,
+  ]);
+
+/** Nobody can take a card number while the board's row is held. */
+const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
+
+/** A new card that takes more than one statement, since it is given labels. */
+const create = (key: string, title: string, api = board.api) =>
+  api.post("/v1/cards", { title, labelIds: [] }, { key });
+
+/** A request that has claimed its key and waits for its board's row; `act` is what happens to it then. */
+async function whileItWaits(title: string, key: string, act: () => PromiseLike<unknown>): Promise<ApiAnswer> {
+  const answers: Promise<ApiAnswer>[] = [];
+  await whileHeld(db(), boardRow, async () => {
+    answers.push(create(key, title));
+    await untilSomebodyWaits(db());
+    await act();
+  });
+  const [answer] = await Promise.all(answers);
+  if (!answer) throw new Error("nothing was asked");
+  return answer;
+}
+
+describe("a key that is held", () => {
+  it("by a process nobody knows is free", async () => {
+    const key = await keyHeldBy(board, randomUUID());
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
+  });
+
+  it("by a process that fell silent is free", async () => {
+    const key = await keyHeldBy(board, await instance("16 seconds"));
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
+  });
+
+  it("by a process that is alive is not", async () => {
+    const key = await keyHeldBy(board, await instance("8 seconds"));
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
+  });
+
+  it("by a process that is alive is not, though it was claimed more than a day ago", async () => {
+    const key = await keyHeldBy(board, await instance("1 second"));
+    await age(key, "25 hours");
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
+  });
+});
+
+const retried = (key: string, title: string) =>
+  eventually(
+    () => create(key, title),
+    ({ status }) => status === 201,
+  );
+
+/** Cuts off whoever waits for what somebody holds. */
+const cutOffWaiting = () =>
+  db().raw(
+    "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+  );
+
+const countOf = async (title: string): Promise<number> =>
+  (await board.api.get<{ title: string }[]>("/v1/backlog")).body.filter((card) => card.title === title)
+    .length;
+
+describe("a request that did not get its key, and looks it up when the first has ended", () => {
+  let proxy: DatabaseProxy;
+  let other: RunningService;
+  beforeEach(async () => {
+    proxy = await startDatabaseProxy(world.databaseUrl);
+    other = await startSecondService({ ...world, databaseUrl: proxy.url });
+  });
+  afterEach(async () => {
+    await other.stop();
+    await proxy.stop();
+  });
+
+  /** What the first and the second come to, where the first ends before the second looks. */
+  async function bothOf(key: string, title: string, end: () => PromiseLike<unknown>) {
+    const look = proxy.keepCallWith("select fingerprint, state, status, body from idempotency_keys");
+    const later: Promise<ApiAnswer>[] = [];
+    const first = await whileItWaits(title, key, async () => {
+      later.push(create(key, title, makeApi(other.baseUrl, board.api.apiKey)));
+      await look.met;
+      await end();
+    });
+    look.letGo();
+    const [second] = await Promise.all(later);
+    return { first, second };
+  }
+
+  it("gets its answer", async () => {
+    const { first, second } = await bothOf(newKey(), "Ended well", () => Promise.resolve());
+    expect(first.status).toBe(201);
+    expect([second?.status, second?.text, second && isReplay(second)]).toEqual([201, first.text, true]);
+    expect(await countOf("Ended well")).toBe(1);
+  });
+
+  it("is told to come again where that failed, and does the work then", async () => {
+    const key = newKey();
+    const { first, second } = await bothOf(key, "Ended badly", cutOffWaiting);
+    expect(first.status).toBe(503);
+    expect(second).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("still running") },
+    });
+    expect(second?.headers.get("retry-after")).toBe("1");
+    expect(await countOf("Ended badly")).toBe(0);
+    expect(isReplay(await retried(key, "Ended badly"))).toBe(false);
+    expect(await countOf("Ended badly")).toBe(1);
+  });
+});
+
+describe("a database that goes away in the middle of a request", () => {
+  it("is 503 with Retry-After, and the retry does the work", async () => {
+    const key = newKey();
+    const answer = await whileItWaits("Cut off", key, cutOffWaiting);
+    expect(answer).toMatchObject({ status: 503, body: { error: "Service Unavailable", statusCode: 503 } });
+    expect(answer.headers.get("retry-after")).toBe("2");
+    expect(isReplay(await retried(key, "Cut off"))).toBe(false);
+    expect(await countOf("Cut off")).toBe(1);
+  });
+
+  it("gets the key of a move released once it is back", async () => {
+    const { number } = await board.api.card();
+    const key = newKey();
+    const move = () => board.api.move(number, board.stages["In progress"], 0, { key });
+    const kept = keepCalls(world, {});
+    const moving = move();
+    await kept.met();
+    await db().raw("alter table idempotency_keys rename to elsewhere");
+    kept.letGo();
+    expect((await moving).status).toBe(500);
+    await db().raw("alter table elsewhere rename to idempotency_keys");
+    const again = await eventually(move, ({ status }) => status === 200);
+    expect(isReplay(again)).toBe(false);
+  });
+});
+
+describe("an answer", () => {
+  it("is kept for 24 hours and no longer", async () => {
+    const key = newKey();
+    const create = () => board.api.post("/v1/cards", { title: "Kept" }, { key });
+    await create();
+    await age(key, "23 hours 59 minutes");
+    expect(isReplay(await create())).toBe(true);
+    await age(key, "2 minutes");
+    const fresh = await create();
+    expect([fresh.status, isReplay(fresh)]).toEqual([201, false]);
+  });
+
+  it("is swept away afterwards; a key in use never is", async () => {
+    const [done, young, running] = [newKey(), newKey(), newKey()];
+    for (const key of [done, young, running]) await board.api.post("/v1/cards", { title: "x" }, { key });
+    await age(done, "25 hours");
+    await age(running, "25 hours");
+    await db()("idempotency_keys").where({ key: running }).update({ state: "running" });
+    await addJob(db(), "drop-what-is-old", {});
+    const left = () =>
+      db()<{ key: string }>("idempotency_keys").whereIn("key", [done, young, running]).select("key");
+    const rows = await eventually(left, ({ length }) => length < 3);
+    expect(rows.map(({ key }) => key).toSorted()).toEqual([young, running].toSorted());
+  });
+});

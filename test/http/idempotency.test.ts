@@ -1,0 +1,237 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Trx } from "../../src/store/db/connect.ts";
+import { eventually, type ApiAnswer } from "../support/api.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { writeCalls } from "../support/routes.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const newKey = (): string => `key-${randomUUID()}`;
+const titles = async (on: TestBoard): Promise<string[]> =>
+  (await on.api.get<{ title: string }[]>("/v1/backlog")).body.map(({ title }) => title);
+const countOf = async (title: string): Promise<number> =>
+  (await titles(board)).filter((candidate) => candidate === title).length;
+const isReplay = ({ headers }: ApiAnswer): boolean => headers.get("idempotent-replay") === "true";
+const db = () => world.service.deps.db;
+/** Nobody can take a card number while the board's row is held. */
+const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
+
+describe("an idempotency key", () => {
+  it.each([16, 17, 255])("of %d characters is taken", async (length) => {
+    const key = "aZ09_.:-".repeat(32).slice(0, length - 4) + randomUUID().slice(0, 4);
+    expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
+  });
+
+  it.each([
+    ["none", null],
+    ["an empty one", ""],
+    ["15 characters", "a".repeat(15)],
+    ["256 characters", "a".repeat(256)],
+    ["a space", "aaaaaaaa aaaaaaaa"],
+    ["quotes", `"${"a".repeat(20)}"`],
+    ["a slash", `${"a".repeat(16)}/`],
+    ["a letter past ASCII", `${"a".repeat(16)}é`],
+    ["two in one header", `${"a".repeat(16)}, ${"b".repeat(16)}`],
+  ])("is refused as %s, and nothing is done", async (name, key) => {
+    const refused = await board.api.post("/v1/cards", { title: `refused ${name}` }, { key });
+    expect(refused).toMatchObject({ status: 400, body: { error: "Bad Request", statusCode: 400 } });
+    expect(refused.body["message"]).toMatch(/Idempotency-Key.*16 to 255 characters/);
+    expect(await countOf(`refused ${name}`)).toBe(0);
+  });
+
+  it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
+    "is asked for by %s",
+    async (_, { method, path }) => {
+      const headers = { authorization: `Bearer ${board.api.apiKey}` };
+      const response = await fetch(`${board.api.baseUrl}${path}`, { method, headers });
+      expect(response.status).toBe(400);
+      expect(await response.text()).toContain("Idempotency-Key");
+    },
+  );
+});
+
+describe("the same request with the same key", () => {
+  it("gets the stored answer, byte for byte, and runs once", async () => {
+    const key = newKey();
+    const first = await board.api.post("/v1/cards", { title: "Byte for byte é 😀" }, { key });
+    const again = await board.api.post("/v1/cards", { title: "Byte for byte é 😀" }, { key });
+    expect(first.status).toBe(201);
+    expect(isReplay(first)).toBe(false);
+    expect(isReplay(again)).toBe(true);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    expect(again.headers.get("content-type")).toBe(first.headers.get("content-type"));
+    expect(await countOf("Byte for byte é 😀")).toBe(1);
+  });
+
+  it("gets it though the card has changed or gone since", async () => {
+    const key = newKey();
+    const { number } = await board.api.card();
+    const first = await board.api.patch(`/v1/cards/${number}`, { title: "First" }, { key });
+    await board.api.patch(`/v1/cards/${number}`, { title: "Second" });
+    expect((await board.api.patch(`/v1/cards/${number}`, { title: "First" }, { key })).text).toBe(first.text);
+    expect((await board.api.readCard(number)).title).toBe("Second");
+    await board.api.delete(`/v1/cards/${number}`);
+    expect((await board.api.patch(`/v1/cards/${number}`, { title: "First" }, { key })).text).toBe(first.text);
+  });
+
+  it("gets a 204 without a body again", async () => {
+    const key = newKey();
+    const { number } = await board.api.card();
+    const first = await board.api.delete(`/v1/cards/${number}`, { key });
+    const again = await board.api.delete(`/v1/cards/${number}`, { key });
+    expect([first.status, first.text, isReplay(first)]).toEqual([204, "", false]);
+    expect([again.status, again.text, isReplay(again)]).toEqual([204, "", true]);
+  });
+
+  it("gets the answer of a move again, and nothing more is on the timeline", async () => {
+    const key = newKey();
+    const { number } = await board.api.card();
+    const first = await board.api.move(number, board.stages["In progress"], 0, { key });
+    expect(first.status).toBe(200);
+    const again = await board.api.move(number, board.stages["In progress"], 0, { key });
+    expect([again.status, again.text, isReplay(again)]).toEqual([200, first.text, true]);
+    const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+    expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
+  });
+
+  it("is known by what its JSON says, not by how it is written", async () => {
+    const key = newKey();
+    const first = await board.api.post("/v1/cards", '{"title":"Order","priority":"low"}', { key });
+    const again = await board.api.post("/v1/cards", '\n{ "priority" : "low",\t"title":"\\u004frder" }\n', {
+      key,
+    });
+    expect(again.text).toBe(first.text);
+    expect(isReplay(again)).toBe(true);
+  });
+
+  it("is run once by fifty callers at the same time; the others get its answer or are told to wait", async () => {
+    const key = newKey();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => board.api.post("/v1/cards", { title: "Fifty" }, { key })),
+    );
+    const created = answers.filter(({ status }) => status === 201);
+    const waiting = answers.filter(({ status }) => status === 409);
+    expect(created.length + waiting.length).toBe(50);
+    expect(created.filter((answer) => !isReplay(answer))).toHaveLength(1);
+    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+    for (const { headers } of waiting) expect(headers.get("retry-after")).toBe("1");
+    expect(await countOf("Fifty")).toBe(1);
+  });
+
+  it("is told to wait while the first is still running", async () => {
+    const key = newKey();
+    const create = (title: string) => board.api.post("/v1/cards", { title }, { key });
+    const answers: Promise<ApiAnswer>[] = [];
+    await whileHeld(db(), boardRow, async () => {
+      answers.push(create("Slow"));
+      await untilSomebodyWaits(db());
+      const second = await create("Slow");
+      expect(second).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
+      expect(second.headers.get("retry-after")).toBe("1");
+      expect((await create("Another")).status).toBe(409);
+    });
+    expect(await Promise.all(answers)).toMatchObject([{ status: 201 }]);
+    expect(isReplay(await board.api.post("/v1/cards", { title: "Slow" }, { key }))).toBe(true);
+  });
+});
+
+const setTitle = (key: string, number: number) =>
+  board.api.patch(`/v1/cards/${number}`, { title: "One" }, { key });
+
+describe("another request with the same key", () => {
+  it.each<[string, (key: string, number: number, other: number) => Promise<ApiAnswer>]>([
+    ["body", (key, number) => board.api.patch(`/v1/cards/${number}`, { title: "Two" }, { key })],
+    ["field left out", (key, number) => board.api.patch(`/v1/cards/${number}`, {}, { key })],
+    ["card", (key, _, other) => board.api.patch(`/v1/cards/${other}`, { title: "One" }, { key })],
+    ["query", (key, number) => board.api.patch(`/v1/cards/${number}?card=2`, { title: "One" }, { key })],
+    ["method", (key, number) => board.api.delete(`/v1/cards/${number}`, { key })],
+    ["route", (key) => board.api.post("/v1/cards", { title: "One" }, { key })],
+  ])("is a conflict when it has another %s, and does nothing", async (_, second) => {
+    const key = newKey();
+    const [{ number }, { number: other }] = [await board.api.card(), await board.api.card()];
+    expect((await setTitle(key, number)).status).toBe(200);
+    const refused = await second(key, number, other);
+    expect(refused).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
+    expect((await board.api.readCard(number)).title).toBe("One");
+    expect((await board.api.readCard(other)).title).toBe("A card");
+    expect(isReplay(await setTitle(key, number))).toBe(true);
+  });
+
+  it("is a conflict on another board, too", async () => {
+    const two = await world.board();
+    const api = await board.as({ boards: [board, two] });
+    const key = newKey();
+    const on = (workspaceId: string) =>
+      api.post("/v1/cards", { title: "x" }, { key, headers: { "x-service-workspace": workspaceId } });
+    expect((await on(board.workspaceId)).status).toBe(201);
+    expect((await on(two.workspaceId)).status).toBe(409);
+    expect(await titles(two)).toEqual([]);
+  });
+
+  it("is none of another credential's business", async () => {
+    const key = newKey();
+    const other = await board.as({});
+    const mine = await board.api.post("/v1/cards", { title: "Mine" }, { key });
+    const theirs = await other.post("/v1/cards", { title: "Theirs" }, { key });
+    expect([mine.status, theirs.status]).toEqual([201, 201]);
+    expect(isReplay(theirs)).toBe(false);
+  });
+});
+
+describe("a failed attempt gives its key back", () => {
+  it.each<[string, number, (key: string) => Promise<ApiAnswer>]>([
+    ["for a wrong body", 400, (key) => board.api.post("/v1/cards", { titel: "x" }, { key })],
+    ["for an unknown card", 404, (key) => board.api.patch("/v1/cards/4711", { title: "x" }, { key })],
+    [
+      "for a stage of no flow",
+      400,
+      (key) => board.api.post("/v1/cards", { title: "x", statusId: board.projectId }, { key }),
+    ],
+    [
+      "for a refused move",
+      409,
+      async (key) => board.api.move((await board.api.card()).number, board.stages["In review"], 0, { key }),
+    ],
+  ])("%s", async (_, status, attempt) => {
+    const key = newKey();
+    expect((await attempt(key)).status).toBe(status);
+    const corrected = await board.api.post("/v1/cards", { title: "Corrected" }, { key });
+    expect(corrected.status).toBe(201);
+    expect(isReplay(corrected)).toBe(false);
+  });
+
+  it("for a forge that was down: the retry moves the card that is there and makes no second one", async () => {
+    const key = newKey();
+    const retry = () =>
+      board.api.post<{ number: number; statusId: string; blocked: null }>(
+        "/v1/cards",
+        { title: "Through an outage", statusId: board.stages["In progress"] },
+        { key },
+      );
+    const fault = world.forge.control.faults.add({ fault: { kind: "reset" } });
+    const failed = await retry();
+    expect(failed).toMatchObject({ status: 503, body: { error: "Service Unavailable", statusCode: 503 } });
+    expect(Number(failed.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await countOf("Through an outage")).toBe(1);
+    world.forge.control.faults.remove(fault);
+    const made = await eventually(retry, ({ status }) => status === 201);
+    expect(made.body).toMatchObject({ statusId: board.stages["In progress"], blocked: null });
+    const again = await retry();
+    expect([again.text, isReplay(again)]).toEqual([made.text, true]);
+    const all = await board.api.get<{ columns: { tasks: { title: string }[] }[] }>("/v1/board");
+    const onBoard = all.body.columns.flatMap(({ tasks }) => tasks).map(({ title }) => title);
+    expect(
+      [...onBoard, ...(await titles(board))].filter((title) => title === "Through an outage"),
+    ).toHaveLength(1);
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { deliver } from "../support/forge/deliveries.ts";
+import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const ask = (authorization?: string): Promise<Response> =>
+  fetch(`${world.service.baseUrl}/metrics`, { headers: authorization ? { authorization } : {} });
+const read = async (): Promise<string> => (await ask(`Bearer ${METRICS_TOKEN}`)).text();
+
+/** The value of one series, 0 where it is not told. */
+function valueOf(text: string, series: string): number {
+  const line = text.split("\n").find((each) => each.startsWith(`${series} `));
+  return Number(line?.slice(series.length + 1) ?? 0);
+}
+
+describe("/metrics", () => {
+  it.each([undefined, "Bearer", "Bearer wrong-token-of-nobody", `Basic ${METRICS_TOKEN}`])(
+    "is 401 with %s",
+    async (authorization) => {
+      const answer = await ask(authorization);
+      expect(answer.status).toBe(401);
+      expect(await answer.text()).not.toContain("trunkline_");
+    },
+  );
+
+  it("counts a card's life: requests by template, moves, refusals, replays, forge calls and budgets", async () => {
+    const board = await world.board();
+    const before = await read();
+    const { number } = await board.api.card({ title: "Counted" });
+    const key = "a-key-that-is-used-twice";
+    await board.api.move(number, board.stages["In progress"], 0, { key });
+    await board.api.move(number, board.stages["In progress"], 0, { key });
+    expect((await board.api.move(number, board.stages["Done"])).status).toBe(409);
+    await board.api.get("/v1/nothing/here");
+    await board.api.get(`/v1/cards/${number}`);
+    const after = await read();
+    const grown = (series: string): number => valueOf(after, series) - valueOf(before, series);
+    const requests = (method: string, route: string, status: number): number =>
+      grown(`trunkline_http_requests_total{method="${method}",route="${route}",status="${status}"}`);
+    expect(requests("POST", "/v1/cards", 201)).toBe(1);
+    expect(requests("POST", "/v1/cards/{number}/move", 200)).toBe(2);
+    expect(requests("POST", "/v1/cards/{number}/move", 409)).toBe(1);
+    expect(requests("GET", "/v1/cards/{number}", 200)).toBe(1);
+    expect(requests("GET", "(none)", 404)).toBe(1);
+    expect(grown("trunkline_idempotent_replays_total")).toBe(1);
+    expect(grown('trunkline_moves_total{outcome="moved"}')).toBe(1);
+    expect(grown('trunkline_moves_total{outcome="refused"}')).toBe(1);
+    expect(grown('trunkline_move_refusals_total{reason="nothing_to_merge"}')).toBe(1);
+    const cut = 'route="POST /repositories/{repository_id}/git/refs",result="201"';
+    expect(grown(`trunkline_forge_request_duration_seconds_count{${cut}}`)).toBe(1);
+    const installation = String((await world.service.deps.forge.installations()).at(-1)?.installationId);
+    const budget = `trunkline_forge_budget_remaining{installation="${installation}",resource="core"}`;
+    expect(valueOf(after, budget)).toBeGreaterThan(0);
+  });
+
+  it("counts deliveries, and those known already apart", async () => {
+    const before = await read();
+    const { guid } = await deliver(world, "ping", { zen: "Counted." });
+    await deliver(world, "ping", { zen: "Counted." }, { guid });
+    const after = await read();
+    for (const result of ["new", "known"]) {
+      const series = `trunkline_deliveries_total{source="webhook",result="${result}"}`;
+      expect(valueOf(after, series) - valueOf(before, series)).toBe(1);
+    }
+  });
+
+  it("tells what waits in the database, and how long", async () => {
+    const { db } = world.service.deps;
+    const row = { event: "ping", lane: "nobody-works-this", payload: "{}" };
+    const received_at = db.raw("now() - interval '1 hour'");
+    await db("deliveries").insert({ ...row, guid: "waiting", state: "waiting", received_at });
+    await db("deliveries").insert({ ...row, guid: "parked", state: "parked" });
+    const told = await read();
+    expect(valueOf(told, "trunkline_deliveries_waiting")).toBeGreaterThanOrEqual(1);
+    expect(valueOf(told, "trunkline_deliveries_waiting_age_seconds")).toBeGreaterThanOrEqual(3_600);
+    expect(valueOf(told, "trunkline_deliveries_parked")).toBe(1);
+    expect(valueOf(told, "trunkline_database_up")).toBe(1);
+    expect(told).toContain("trunkline_queue_depth ");
+    expect(told).toContain("process_resident_memory_bytes");
+    await db("deliveries").whereIn("guid", ["waiting", "parked"]).delete();
+  });
+
+  it("still tells of the process when the database cannot be asked", async () => {
+    const { db } = world.service.deps;
+    await db.raw("alter table deliveries rename to elsewhere");
+    const told = await read();
+    await db.raw("alter table elsewhere rename to deliveries");
+    expect(valueOf(told, "trunkline_database_up")).toBe(0);
+    expect(valueOf(told, "trunkline_deliveries_parked")).toBeNaN();
+    expect(told).toContain("process_resident_memory_bytes");
+  });
+
+  it("names no card, no person and no address in any label", async () => {
+    const board = await world.board();
+    await board.api.get(`/v1/cards/4711?note=${board.owner}`);
+    const told = await read();
+    expect(told).not.toContain("4711");
+    expect(told).not.toContain(board.owner);
+    expect(told).not.toContain(board.workspaceId);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
+import { loginOf, pullPath, workedCard } from "../support/stories/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const change = (board: TestBoard, state: "open" | "closed", number = 1) =>
+  board.person("grace", "PATCH", pullPath(board, number), { state });
+
+describe("a pull request that somebody else closed", () => {
+  it("is told until it is open again, and anew when it is closed again", async () => {
+    const board = await world.board();
+    const { number } = await workedCard(board);
+    await change(board, "closed");
+    const first = await itemWhen(board.api, "pr_closed_outside");
+    const login = loginOf(board, "grace");
+    expect(first).toMatchObject({
+      detail: `${login} closed pull request #1 without merging it.`,
+      card: { number },
+      repository: `${board.owner}/web`,
+      dismissible: false,
+      data: { prNumber: 1, targetBranch: "main", login },
+    });
+    await change(board, "open");
+    await clearedWhen(board.api, "pr_closed_outside");
+    // The forge's clock ticks in seconds: in one and the same it would be one happening.
+    await eventually(
+      async () => Math.floor(Date.now() / 1000),
+      (second) => second > Math.floor(Date.parse(first.at) / 1000),
+    );
+    await change(board, "closed");
+    expect((await itemWhen(board.api, "pr_closed_outside")).id).not.toBe(first.id);
+  });
+
+  it("is dealt with by another one in its place, or by parking the card", async () => {
+    const board = await world.board();
+    const { branchName } = await workedCard(board);
+    await change(board, "closed");
+    await itemWhen(board.api, "pr_closed_outside");
+    const opened = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
+      title: "Once more",
+      head: branchName,
+      base: "main",
+    });
+    expect(opened.status).toBe(201);
+    await clearedWhen(board.api, "pr_closed_outside");
+    const other = await workedCard(board);
+    await board.api.cardWhen(other.number, ({ repositories }) => repositories[0]?.prNumber === 3);
+    await change(board, "closed", 3);
+    await itemWhen(board.api, "pr_closed_outside");
+    await board.api.move(other.number, board.stages.Backlog);
+    expect(await itemsOf(board.api, "pr_closed_outside")).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
+import { deleteBranch, loginOf, pullPath, pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const webhooks = () => world.forge.control.webhooks;
+
+describe("a card's branch that somebody deleted", () => {
+  const told = async (board: TestBoard, number: number) =>
+    (await board.api.timeline(number)).filter(({ kind }) => kind === "branch_deleted");
+
+  it("is told with the name of who did it, in the inbox and on the timeline, and not as a closed pull request too", async () => {
+    const board = await world.board();
+    const { number, branchName, sha } = await workedCard(board);
+    await deleteBranch(board, branchName, "grace");
+    const item = await itemWhen(board.api, "branch_deleted");
+    const login = loginOf(board, "grace");
+    expect(item).toMatchObject({
+      detail: `${login} deleted ${branchName}, the card's branch, before it was merged.`,
+      card: { number },
+      repository: `${board.owner}/web`,
+      dismissible: true,
+      data: { branchName, sha, login },
+    });
+    await allWorked(world);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([{ prState: "closed" }]);
+    expect(await readInbox(board.api)).toEqual([item]);
+    expect(await told(board, number)).toMatchObject([{ actor: { login }, data: { branchName, sha } }]);
+    const refused = await board.api.move(number, board.stages.Done);
+    expect([refused.status, refused.body.blocked?.reason]).toEqual([409, "branch_missing"]);
+    expect(
+      (await board.person("ada", "GET", `/repos/${board.owner}/web/branches/${branchName}`)).status,
+    ).toBe(404);
+  });
+
+  it("is told once, and not again after it was put away", async () => {
+    const board = await world.board();
+    const { number, branchName } = await workedCard(board, "In progress");
+    await allWorked(world);
+    webhooks().add({ fault: { kind: "hold" } });
+    await deleteBranch(board, branchName);
+    await world.forge.settle();
+    const held = webhooks().held();
+    expect(held.map(({ event }) => event).toSorted()).toEqual(["delete", "pull_request", "push"]);
+    webhooks().clear();
+    await webhooks().release("reversed");
+    const { id } = await itemWhen(board.api, "branch_deleted");
+    await board.api.delete(`/v1/inbox/${id}`);
+    for (const { event, body } of held) await world.forge.control.sendWebhook({ event, payload: body });
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+    expect(await told(board, number)).toHaveLength(1);
+  });
+
+  it("is dealt with when the branch is pushed again, and told anew when it is deleted again", async () => {
+    const board = await world.board();
+    const { branchName } = await workedCard(board, "In progress");
+    await deleteBranch(board, branchName);
+    const first = await itemWhen(board.api, "branch_deleted");
+    await pushTo(board, branchName, "again.txt");
+    await clearedWhen(board.api, "branch_deleted");
+    await deleteBranch(board, branchName);
+    expect((await itemWhen(board.api, "branch_deleted")).id).not.toBe(first.id);
+  });
+
+  it.each([
+    ["by the forge itself", "kept"],
+    ["by the forge itself", "reversed"],
+    ["by hand", "kept"],
+    ["by hand", "reversed"],
+  ] as const)("is no news after the merge, deleted %s (webhooks %s)", async (by, order) => {
+    const board = await world.board();
+    const { number, branchName } = await workedCard(board);
+    if (by !== "by hand") {
+      await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { delete_branch_on_merge: true });
+    }
+    await allWorked(world);
+    webhooks().add({ fault: { kind: "hold" } });
+    expect((await board.person("grace", "PUT", `${pullPath(board, 1)}/merge`, {})).status).toBe(200);
+    if (by === "by hand") await deleteBranch(board, branchName, "grace");
+    await world.forge.settle();
+    webhooks().clear();
+    await webhooks().release(order);
+    await allWorked(world);
+    expect((await readInbox(board.api)).map(({ kind }) => kind)).toEqual(["pr_merged_outside"]);
+    expect(await told(board, number)).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { itemsOf, itemWhen, readInbox } from "../support/inbox.ts";
+import { loginOf, pullPath, workedCard } from "../support/stories/work-on-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const merge = (board: TestBoard, number = 1) =>
+  board.person("grace", "PUT", `${pullPath(board, number)}/merge`, {});
+
+describe("a pull request that somebody else merged", () => {
+  it("is told while the card stands before that merge's stage", async () => {
+    const board = await world.board();
+    const { number } = await workedCard(board);
+    const merged = await merge(board);
+    const item = await itemWhen(board.api, "pr_merged_outside");
+    const login = loginOf(board, "grace");
+    expect(item).toMatchObject({
+      detail: `${login} merged pull request #1 into main.`,
+      card: { number },
+      repository: `${board.owner}/web`,
+      dismissible: false,
+      data: {
+        prNumber: 1,
+        targetBranch: "main",
+        login,
+        sha: merged.body["sha"],
+        statusId: board.stages.Done,
+      },
+    });
+    expect((await board.api.delete(`/v1/inbox/${item.id}`)).status).toBe(409);
+    await board.api.move(number, board.stages["To do"]);
+    expect(await itemsOf(board.api, "pr_merged_outside")).toEqual([item]);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+
+  it("is told where nothing but a push of its commits merged it", async () => {
+    const board = await world.board();
+    const { branchName } = await workedCard(board);
+    const clone = await board.clone("grace");
+    await clone.git("merge", "-q", "--no-edit", `origin/${branchName}`);
+    await clone.push("origin", "HEAD:main");
+    await clone.remove();
+    expect(await itemWhen(board.api, "pr_merged_outside")).toMatchObject({
+      data: { login: loginOf(board, "grace") },
+    });
+  });
+
+  it("is told once, however often and in whatever order the forge says so", async () => {
+    const board = await world.board();
+    await workedCard(board);
+    await allWorked(world);
+    world.forge.control.webhooks.add({ fault: { kind: "hold" } });
+    await merge(board);
+    await eventually(
+      async () => world.forge.control.webhooks.held(),
+      (held) => held.some(({ action }) => action === "closed") && held.some(({ event }) => event === "push"),
+    );
+    const held = world.forge.control.webhooks.held();
+    world.forge.control.webhooks.clear();
+    await world.forge.control.webhooks.release("reversed");
+    for (const { event, body } of held.toReversed()) {
+      await world.forge.control.sendWebhook({ event, payload: body });
+    }
+    await allWorked(world);
+    expect(await readInbox(board.api)).toMatchObject([{ kind: "pr_merged_outside" }]);
+  });
+
+  it("is never one that Trunkline merged, wherever the card goes from there", async () => {
+    const board = await world.board();
+    const { number } = await workedCard(board);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+    for (const stage of ["In review", "To do", "Backlog"] as const) {
+      await board.api.move(number, board.stages[stage]);
+      expect(await itemsOf(board.api, "pr_merged_outside")).toEqual([]);
+    }
+  });
+
+  it("is none that Trunkline merged while its webhook came before the answer", async () => {
+    const board = await world.board();
+    const { number } = await workedCard(board);
+    const pause = world.forge.control.faults.add({
+      match: { method: "PUT", path: "/repositories/*/pulls/**" },
+      fault: { kind: "delay", ms: 1_500, effect: "after" },
+    });
+    const moving = board.api.move(number, board.stages.Done);
+    await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
+    const seen = await readInbox(board.api);
+    expect((await moving).status).toBe(200);
+    world.forge.control.faults.remove(pause);
+    await allWorked(world);
+    expect([seen, await readInbox(board.api)]).toEqual([[], []]);
+  });
+
+  it("is told after Trunkline tried to merge it, never heard what came of that, and gave the move up", async () => {
+    const board = await world.board();
+    const { number } = await workedCard(board);
+    const outage = world.forge.control.faults.add({
+      match: { method: "PUT", path: "/repositories/*/pulls/**" },
+      fault: { kind: "answer", status: 502 },
+    });
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(503);
+    expect((await board.api.move(number, board.stages["To do"])).status).toBe(200);
+    world.forge.control.faults.remove(outage);
+    await merge(board);
+    await itemWhen(board.api, "pr_merged_outside");
+  });
+
+  it("is somebody else's also where the move that was about to merge it goes on", async () => {
+    const board = await world.board();
+    const { number } = await workedCard(board);
+    const { faults } = world.forge.control;
+    const outage = faults.add({
+      match: { method: "PUT", path: "/repositories/*/pulls/**" },
+      fault: { kind: "answer", status: 502 },
+    });
+    const move = () => board.api.move(number, board.stages.Done, 0, { key: "goes-on-after-a-person" });
+    expect((await move()).status).toBe(503);
+    faults.remove(outage);
+    await merge(board);
+    // It may be gone on with by itself at this moment.
+    const moved = await eventually(move, ({ status }) => status !== 409);
+    expect(moved).toMatchObject({ status: 200, body: { promoted: [] } });
+    await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
+    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
+    expect(told).toMatchObject([{ actor: { login: loginOf(board, "grace") } }]);
+  });
+});

@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
+import { deleteBranch, loginOf, pushTo } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+afterEach(() => world.forge.control.reset());
+
+const webhooks = () => world.forge.control.webhooks;
+
+describe("a branch made outside", () => {
+  it("is suggested to the card it is named for, once, for as long as it is there", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ title: "Say hello" });
+    await pushTo(board, "card/1-hello", "a.txt");
+    const item = await itemWhen(board.api, "branch_suggestion");
+    const login = loginOf(board, "ada");
+    expect(item).toMatchObject({
+      detail: `${login} pushed card/1-hello, which is named like a branch of card 1.`,
+      card: { number, title: "Say hello" },
+      repository: `${board.owner}/web`,
+      dismissible: true,
+      data: { branchName: "card/1-hello", login },
+    });
+    await pushTo(board, "card/1-hello", "b.txt", "grace");
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([item]);
+    await deleteBranch(board, "card/1-hello");
+    await clearedWhen(board.api, "branch_suggestion");
+  });
+
+  it("that was put away is not suggested again before it was deleted and made anew", async () => {
+    const board = await world.board();
+    await board.api.card();
+    await pushTo(board, "card/1-hello", "a.txt");
+    const { id } = await itemWhen(board.api, "branch_suggestion");
+    expect((await board.api.delete(`/v1/inbox/${id}`)).status).toBe(204);
+    await pushTo(board, "card/1-hello", "b.txt");
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+    await deleteBranch(board, "card/1-hello");
+    await pushTo(board, "card/1-hello", "c.txt");
+    expect((await itemWhen(board.api, "branch_suggestion")).id).not.toBe(id);
+  });
+
+  it("is suggested anew also where it was made again before anybody heard that it was deleted", async () => {
+    const board = await world.board();
+    await board.api.card();
+    await pushTo(board, "card/1-hello", "a.txt");
+    const { id } = await itemWhen(board.api, "branch_suggestion");
+    await board.api.delete(`/v1/inbox/${id}`);
+    webhooks().add({ fault: { kind: "hold" } });
+    await deleteBranch(board, "card/1-hello");
+    await pushTo(board, "card/1-hello", "c.txt");
+    await world.forge.settle();
+    webhooks().clear();
+    const held = webhooks().held();
+    await webhooks().release("reversed");
+    const second = await itemWhen(board.api, "branch_suggestion");
+    await board.api.delete(`/v1/inbox/${second.id}`);
+    for (const { event, body } of held) await world.forge.control.sendWebhook({ event, payload: body });
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+
+  it("is no suggestion when it names no card, another project's, or one that has its branch", async () => {
+    const board = await world.board();
+    await board.api.card({ title: "Has its branch" });
+    await board.api.move(1, board.stages["In progress"]);
+    const { body: other } = await board.api.post<{ id: string }>("/v1/projects", { name: "Second" });
+    await board.api.card({ title: "Elsewhere", projectId: other.id });
+    await board.api.card({ title: "Deleted", projectId: board.projectId });
+    await board.api.delete("/v1/cards/3");
+    await board.api.card({ title: "Wanted", projectId: board.projectId });
+    const clone = await board.clone();
+    const names = ["card/1-x", "card/2-x", "card/3-x", "card/99-x", "card/x", "4-wanted", "x/card/4-wanted"];
+    for (const name of names) await clone.push("origin", `HEAD:refs/heads/${name}`);
+    await clone.push("origin", "HEAD:refs/tags/card/4-wanted");
+    await clone.remove();
+    await allWorked(world);
+    for (const projectId of [board.projectId, other.id])
+      expect(await readInbox(board.api, projectId)).toEqual([]);
+  });
+
+  it("costs no call to the forge where it is of no interest", async () => {
+    const board = await world.board();
+    await allWorked(world);
+    world.forge.requests.reset();
+    await pushTo(board, "fix-something", "a.txt");
+    await pushTo(board, "card/12-no-such-card", "a.txt");
+    await deleteBranch(board, "fix-something");
+    await allWorked(world);
+    expect(world.forge.requests.all).toEqual([]);
+  });
+
+  it("is suggested once when its deliveries come twice, and not when its end came before its beginning", async () => {
+    const board = await world.board();
+    await board.api.card({ title: "Twice" });
+    await board.api.card({ title: "Gone" });
+    const twice = webhooks().add({ fault: { kind: "duplicate", copies: 2 } });
+    await pushTo(board, "card/1-twice", "a.txt");
+    await allWorked(world);
+    webhooks().remove(twice);
+    webhooks().add({ fault: { kind: "hold" } });
+    await pushTo(board, "card/2-gone", "a.txt");
+    await deleteBranch(board, "card/2-gone");
+    await world.forge.settle();
+    webhooks().clear();
+    await webhooks().release("reversed");
+    await allWorked(world);
+    expect(await readInbox(board.api)).toMatchObject([{ kind: "branch_suggestion", card: { number: 1 } }]);
+  });
+
+  it("is none of those that Trunkline makes, also where the news of it comes first", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    const pause = world.forge.control.faults.add({
+      match: { operation: "createRef" },
+      fault: { kind: "delay", ms: 1_000, effect: "after" },
+    });
+    const rest = world.forge.control.faults.add({
+      match: { method: "POST", path: "/repositories/*/git/refs" },
+      fault: { kind: "delay", ms: 1_000, effect: "after" },
+    });
+    const moving = board.api.move(number, board.stages["In progress"]);
+    const first = await Promise.race([moving, itemWhen(board.api, "branch_suggestion").catch(() => "none")]);
+    expect(first).toMatchObject({ status: 200 });
+    world.forge.control.faults.remove(pause);
+    world.forge.control.faults.remove(rest);
+    await allWorked(world);
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+
+  it("is no longer suggested once its repository has left the project, or its card the board", async () => {
+    const board = await world.board();
+    await board.api.card();
+    await pushTo(board, "card/1-hello", "a.txt");
+    await itemWhen(board.api, "branch_suggestion");
+    const path = `/v1/projects/${board.projectId}/repositories`;
+    expect((await board.api.put(path, { repositories: [] })).status).toBe(200);
+    expect(await readInbox(board.api)).toEqual([]);
+    await board.api.put(path, { repositories: [{ id: board.repositories["web"] }] });
+    await itemWhen(board.api, "branch_suggestion");
+    await board.api.delete("/v1/cards/1");
+    expect(await readInbox(board.api)).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
+import type { Api, ApiCard } from "../support/api.ts";
+import { putFlow, readFlow } from "../support/flows.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+import { keyHeldBy } from "../support/keys.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+let other: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  [board, other] = [await world.board(), await world.board()];
+});
+afterEach(() => world.forge.control.faults.clear());
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+/** A move of a card that something is in the way of. */
+interface Hindered {
+  readonly api?: Api;
+  readonly stageId?: string;
+  /** Ends what is in the way. */
+  readonly end?: () => Promise<unknown>;
+}
+
+const obstacles: readonly [string, number, (card: ApiCard) => Promise<Hindered>][] = [
+  [
+    "is into a column that the caller may not move cards into",
+    403,
+    async () => {
+      const flow = await readFlow(board);
+      const stages = flow.stages.map((stage) =>
+        stage.name === "In progress" ? { ...stage, minRole: "maintainer" } : stage,
+      );
+      expect((await putFlow(board, { ...flow, stages })).status).toBe(200);
+      return { api: await board.as({ role: "member" }), end: () => putFlow(board, flow) };
+    },
+  ],
+  [
+    "is into a stage of another project",
+    400,
+    () => Promise.resolve({ stageId: other.stages["In progress"] }),
+  ],
+  [
+    "is of a card that is gone",
+    404,
+    async ({ number }) => {
+      await board.api.delete(`/v1/cards/${number}`);
+      return {};
+    },
+  ],
+  [
+    "is of a card that another call is moving",
+    409,
+    async ({ number }) => {
+      const kept = keepCalls(world, {});
+      const moving = board.api.move(number, board.stages["In progress"]);
+      await kept.met();
+      const end = async () => {
+        kept.letGo();
+        expect((await moving).status).toBe(200);
+      };
+      return { end };
+    },
+  ],
+];
+
+const operationsOf = ({ id }: ApiCard) => board.db("operations").where({ card_id: id }).select("id", "state");
+
+describe("a move through the forge", () => {
+  it.each(obstacles)("is not begun where it %s, and its key is free again", async (_, status, hinder) => {
+    const card = await board.api.card();
+    const { api = board.api, stageId = board.stages["In progress"], end } = await hinder(card);
+    const before = await operationsOf(card);
+    const key = `key-${randomUUID()}`;
+    expect((await api.move(card.number, stageId, 0, { key })).status).toBe(status);
+    expect(await operationsOf(card)).toEqual(before);
+    expect(await board.db("idempotency_keys").where({ key })).toEqual([]);
+    await end?.();
+  });
+
+  it("is not begun for a credential that was revoked since the process remembered it", async () => {
+    const api = await board.as({ role: "member" });
+    const [first, card] = [await board.api.card(), await board.api.card()];
+    expect((await api.move(first.number, board.stages["In progress"])).status).toBe(200);
+    await revokeCredential(board.db, api.apiKey.split("_")[1] ?? "");
+    const key = `key-${randomUUID()}`;
+    expect((await api.move(card.number, board.stages["In progress"], 0, { key })).status).toBe(401);
+    expect(await operationsOf(card)).toEqual([]);
+    expect(await board.db("idempotency_keys").where({ key })).toEqual([]);
+  });
+
+  it("takes over the key of a process that died", async () => {
+    const { api, stages } = board;
+    const { number } = await api.card();
+    const key = await keyHeldBy(board, randomUUID());
+    expect((await api.move(number, stages["In progress"], 0, { key })).status).toBe(200);
+    const kinds = (await api.timeline(number)).map(({ kind }) => kind);
+    expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
+  });
+
+  it("is begun once by many calls with one key at one moment", async () => {
+    const { api, stages } = board;
+    const card = await api.card();
+    const key = `key-${randomUUID()}`;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.move(card.number, stages["In progress"], 0, { key })),
+    );
+    const ends = new Set(
+      answers.map(({ status, headers }) => `${status} ${headers.get("retry-after") ?? ""}`),
+    );
+    expect(["200 ", "409 1"]).toEqual(expect.arrayContaining([...ends]));
+    expect(await operationsOf(card)).toMatchObject([{ state: "done" }]);
+  });
+
+  it.each(["a deleted card has had", "another card's move is about to cut"])(
+    "cuts a branch of another name where %s one of that name",
+    async (whose) => {
+      const { api, db, stages } = board;
+      const [earlier, card] = [await api.card(), await api.card()];
+      const name = `card/${card.number}-a-card`;
+      const link = db("card_repositories").where({ card_id: earlier.id });
+      const ofEarlier = db("cards").where({ id: earlier.id }).select(["id", "created_by"]);
+      if (whose.startsWith("a deleted")) {
+        await api.delete(`/v1/cards/${earlier.number}`);
+        await link.clone().update({ branch_name: name });
+      } else {
+        await db.raw(
+          `insert into forge_intents (repository_id, kind, subject, card_id, actor_id)
+           select cr.repository_id, 'create_branch', ?, c.id, c.created_by from (?) c join card_repositories cr on cr.card_id = c.id`,
+          [name, ofEarlier],
+        );
+      }
+      expect((await api.move(card.number, stages["In progress"])).status).toBe(200);
+      expect((await api.readCard(card.number)).repositories[0]?.branchName).toBe(`${name}-2`);
+      await db("forge_intents").where({ card_id: earlier.id }).delete();
+      await link.clone().update({ branch_name: null });
+    },
+  );
+});

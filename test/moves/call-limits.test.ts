@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
+import type { CallLimits } from "../../src/http/gate.ts";
+import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
+import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { startSecondService } from "../support/processes/second-service.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+const AT_ONCE = 2;
+const LIMITS: CallLimits = { callsAtOnce: AT_ONCE, callsPerSecond: AT_ONCE, failedKeysPerMinute: 5 };
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld({ limits: LIMITS });
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+function expectTooMany({ status, body, headers }: ApiAnswer, words: RegExp): void {
+  expect([status, body]).toEqual([
+    429,
+    { message: expect.stringMatching(words), error: "Too Many Requests", statusCode: 429 },
+  ]);
+  expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+}
+const until = (status: number, ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> =>
+  eventually(ask, (answer) => answer.status === status);
+
+describe("a credential", () => {
+  it("with too many calls under way is told to wait, and others are not", async () => {
+    const [busy, other] = [await board.as({}), await board.as({})];
+    const key = "refused-for-too-many";
+    const created: Promise<ApiAnswer>[] = [];
+    const { db } = world.service.deps;
+    await whileHeld(
+      db,
+      (trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate(),
+      async () => {
+        for (let nth = 1; nth <= AT_ONCE; nth++) {
+          created.push(busy.post("/v1/cards", { title: `Number ${nth}` }));
+          // Two of one moment would wait together.
+          await untilSomebodyWaits(db, nth);
+        }
+        expectTooMany(
+          await busy.post("/v1/cards", { title: "three" }, { key }),
+          /^This credential has 2 calls under way/,
+        );
+        expect((await other.get("/v1/me")).status).toBe(200);
+      },
+    );
+    expect((await Promise.all(created)).map(({ status }) => status)).toEqual([201, 201]);
+    // What was refused is not stored: the same key does the work once there is room.
+    const retried = await until(201, () => busy.post("/v1/cards", { title: "three" }, { key }));
+    expect(retried.headers.get("idempotent-replay")).toBeNull();
+  });
+
+  it("that calls too often is told when to come again, and may then", async () => {
+    const [often, other] = [await board.as({}), await board.as({})];
+    expectTooMany(await until(429, () => often.get("/v1/me")), /makes more than 2 calls a second/);
+    expect((await other.get("/v1/me")).status).toBe(200);
+    expect((await until(200, () => often.get("/v1/me"))).status).toBe(200);
+  });
+});
+
+describe("keys that are not valid", () => {
+  it("are 401 a few times and 429 from then on, while a valid key from the same address goes on working", async () => {
+    const valid = await board.as({});
+    const guess = () => makeApi(valid.baseUrl, makeCredentialKey().apiKey).get("/v1/me");
+    expect((await guess()).status).toBe(401);
+    expectTooMany(await until(429, guess), /keys that are not valid/);
+    expect((await valid.get("/v1/me")).status).toBe(200);
+    expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /keys that are not valid/);
+    await until(200, () => valid.get("/v1/me"));
+  });
+
+  it("are counted by each process for itself, and a valid key goes on working at both", async () => {
+    const other = await startSecondService(world, LIMITS);
+    try {
+      const valid = await board.as({});
+      const { apiKey } = makeCredentialKey();
+      const [here, there] = [makeApi(valid.baseUrl, apiKey), makeApi(other.baseUrl, apiKey)];
+      await until(429, () => here.get("/v1/me"));
+      expect((await there.get("/v1/me")).status).toBe(401);
+      for (const url of [valid.baseUrl, other.baseUrl]) {
+        await until(200, () => makeApi(url, valid.apiKey).get("/v1/me"));
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("are not what a call without a key is", async () => {
+    for (let each = 0; each < 10; each++) {
+      expect((await fetch(`${board.api.baseUrl}/v1/me`)).status).toBe(401);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import type { ApiCard } from "../support/api.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+/** In their column, top first, where they came with branches. */
+let there: ApiCard[];
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+  const { api, stages } = board;
+  there = [await api.card(), await api.card()];
+  for (const { number } of there) await api.move(number, stages["In progress"], 1_000);
+});
+afterEach(() => world.forge.control.faults.clear());
+afterEach(() => leaveConsistent(world, board));
+afterAll(() => world.stop());
+
+describe("a move that the forge has carried out", () => {
+  it.each([
+    ["the top", 0, 0],
+    ["a place between others", 1, 1],
+    ["the end", 1_000, 2],
+  ])("ends with its card at %s", async (_, index, position) => {
+    const { api, stages } = board;
+    const { number } = await api.card();
+    const answer = await api.move(number, stages["In progress"], index);
+    expect(answer).toMatchObject({ status: 200, body: { task: { number, blocked: null }, promoted: [] } });
+    expect(await api.readCard(number)).toMatchObject({ statusId: stages["In progress"], position });
+    await api.delete(`/v1/cards/${number}`);
+  });
+
+  it("goes behind a last card whose rank has no successor of its length", async () => {
+    const { api, db, stages } = board;
+    const last = await api.card();
+    await api.move(last.number, stages["In progress"], 1_000);
+    await db("cards")
+      .where({ id: last.id })
+      .update({ rank: "z".repeat(27) });
+    const { number } = await api.card();
+    expect((await api.move(number, stages["In progress"], 1_000)).status).toBe(200);
+    const { position } = await api.readCard(last.number);
+    expect(await api.readCard(number)).toMatchObject({ position: position + 1 });
+    for (const each of [number, last.number]) await api.delete(`/v1/cards/${each}`);
+  });
+
+  /** What another process changes when it takes over. */
+  const takenOver: readonly [
+    string,
+    (move: { readonly number: number; readonly key: string }) => Promise<unknown>,
+  ][] = [
+    [
+      "the move",
+      ({ number }) =>
+        board
+          .db("operations")
+          .where({ state: "running", workspace_id: board.workspaceId })
+          .whereIn(
+            "card_id",
+            board.db("cards").where({ workspace_id: board.workspaceId, number }).select("id"),
+          )
+          .increment("attempt"),
+    ],
+    ["its key", ({ key }) => board.db("idempotency_keys").where({ key }).increment("attempt")],
+  ];
+
+  it.each(takenOver)("changes nothing where another has %s by then", async (_, takeOver) => {
+    const { api, db, stages } = board;
+    const { id, number } = await api.card();
+    // With its branch already, so that the forge is only looked at.
+    await api.move(number, stages["In progress"]);
+    await api.move(number, stages["To do"]);
+    const before = [await api.readCard(number), await api.timeline(number)];
+    const key = `key-${randomUUID()}`;
+    const kept = keepCalls(world, {});
+    const moving = api.move(number, stages["In progress"], 0, { key });
+    await kept.met();
+    expect(await takeOver({ number, key })).toBe(1);
+    kept.letGo();
+    expect(await moving).toMatchObject({ status: 409, body: { error: "Conflict" } });
+    expect([await api.readCard(number), await api.timeline(number)]).toEqual(before);
+    await db("operations").where({ card_id: id, state: "running" }).update({ state: "abandoned" });
+    await db("idempotency_keys").where({ key }).delete();
+  });
+});

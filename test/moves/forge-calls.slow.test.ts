@@ -1,0 +1,345 @@
+/** What each action takes of the forge's budget: the most calls it may make, for one repository and for two; for tags, three. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { callsOf } from "../support/forge/count-calls.ts";
+import { settled } from "../support/database/database-content.ts";
+import { deliver } from "../support/forge/deliveries.ts";
+import { complete, freeze, makeRelease } from "../support/stories/releases.ts";
+import { sampleCalls } from "../support/routes.ts";
+import { callSample, sampleOf } from "../support/samples.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.service.deps.forge.identity();
+});
+afterAll(() => world.stop());
+
+type Act = () => Promise<unknown>;
+
+interface Action {
+  readonly action: string;
+  /** The most calls for so many repositories. */
+  readonly atMost: (repositories: number) => number;
+  /** Makes what it needs, and gives the act that is counted. */
+  readonly prepare: (board: TestBoard) => Promise<Act>;
+}
+
+const each = (calls: number) => (repositories: number) => calls * repositories;
+const forAll = (calls: number) => () => calls;
+
+const names = ({ repositories }: TestBoard): string[] => Object.keys(repositories);
+
+const makeCard = (board: TestBoard) => board.api.card({ repositoryIds: Object.values(board.repositories) });
+
+/** Moves a card, and fails with what stood in the way. */
+async function moved(board: TestBoard, number: number, stage: keyof TestBoard["stages"]): Promise<void> {
+  const { status, text } = await board.api.move(number, board.stages[stage]);
+  if (status !== 200) throw new Error(text);
+}
+
+/** Pushes a commit to a branch in every repository, as a person does on the forge's pages; gives the commits. */
+async function pushAll(board: TestBoard, branch: string, file = "pushed.txt"): Promise<void> {
+  for (const name of names(board)) {
+    const path = `/repos/${board.owner}/${name}/contents/${file}`;
+    const content = Buffer.from(branch).toString("base64");
+    const { status, body } = await board.person("ada", "PUT", path, { message: "Push", content, branch });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+  }
+  await settled(world);
+}
+
+/** A card with its branch in all repositories; further on, with a commit and a pull request in each. */
+async function cardIn(board: TestBoard, stage: "In progress" | "Draft" | "In review") {
+  const { number } = await makeCard(board);
+  await moved(board, number, "In progress");
+  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  if (stage === "In progress") return { number, branch };
+  await pushAll(board, branch);
+  await inDraft(board, number);
+  if (stage === "In review") await moved(board, number, stage);
+  await settled(world);
+  // GitHub's times are whole seconds, and of two things within one it is asked which came last.
+  await sleep(1_000);
+  return { number, branch };
+}
+
+const inDraft = (board: TestBoard, number: number) =>
+  board.api.cardWhen(number, ({ repositories }) => repositories.every(({ prState }) => prState === "draft"));
+
+/** As if the tips of the trunks had never been told. */
+const forgetTips = ({ db, repositories }: TestBoard) =>
+  db("trunks").whereIn("repository_id", Object.values(repositories)).delete();
+
+async function headOf(board: TestBoard, name: string, branch: string): Promise<string> {
+  const { body } = await board.person("ada", "GET", `/repos/${board.owner}/${name}/git/ref/heads/${branch}`);
+  return (body as { object: { sha: string } }).object.sha;
+}
+
+async function statuses(board: TestBoard, branch: string, state: "success" | "failure"): Promise<void> {
+  for (const name of names(board)) {
+    const path = `/repos/${board.owner}/${name}/statuses/${await headOf(board, name, branch)}`;
+    await board.person("ada", "POST", path, { state, context: "ci" });
+  }
+}
+
+async function failingRuns(board: TestBoard, branch: string): Promise<void> {
+  const annotation = {
+    path: "app.txt",
+    start_line: 1,
+    end_line: 1,
+    annotation_level: "failure",
+    message: "no",
+  };
+  const output = { title: "test", summary: "test", annotations: [annotation] };
+  for (const name of names(board)) {
+    const run = { name: "test", head_sha: await headOf(board, name, branch), status: "completed" };
+    const path = `/repos/${board.owner}/${name}/check-runs`;
+    await board.person("ada", "POST", path, { ...run, conclusion: "failure", output });
+  }
+}
+
+/** What goes on beside the cards: branches, tags, pull requests, comments and checks of nobody's. */
+async function untracked(board: TestBoard): Promise<void> {
+  for (const name of names(board)) {
+    const sha = await headOf(board, name, "main");
+    const act = async (method: string, path: string, body: object): Promise<void> => {
+      const answer = await board.person("ada", method, `/repos/${board.owner}/${name}${path}`, body);
+      if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+    };
+    await act("POST", "/git/refs", { ref: "refs/heads/aside", sha });
+    await act("POST", "/git/refs", { ref: "refs/tags/aside", sha });
+    await act("PUT", "/contents/aside.txt", { message: "Aside", content: "YQ==", branch: "aside" });
+    await act("POST", "/pulls", { title: "Aside", head: "aside", base: "main" });
+    await act("POST", "/issues/2/comments", { body: "Aside" });
+    await act("POST", `/statuses/${sha}`, { state: "failure", context: "aside" });
+    await act("PATCH", "/pulls/2", { state: "closed" });
+  }
+  await deliver(world, "star", { action: "created" });
+}
+
+const tagging: readonly Action[] = ([false, true] as const).map((isFrozen) => ({
+  action: `tag and release ${isFrozen ? "a frozen release" : "what is merged"}`,
+  // Of several, none is tagged before all have been looked at; then one call tags them all.
+  atMost: (repositories: number) => (repositories === 1 ? 2 : 2 + repositories),
+  prepare: async (board: TestBoard) => {
+    const id = await makeRelease(board.api, "One");
+    await pushAll(board, "main");
+    if (isFrozen) await freeze(board.api, id);
+    const versions = names(board).map((name) => ({
+      repositoryId: board.repositories[name],
+      tagName: "v1.0.0",
+    }));
+    return async () => {
+      const { status, text } = await complete(board.api, id, versions);
+      if (status !== 200) throw new Error(text);
+    };
+  },
+}));
+
+const actions: readonly Action[] = [
+  {
+    action: "cut a branch from a trunk whose commit a push told",
+    atMost: each(1),
+    prepare: async (board) => {
+      const { number } = await makeCard(board);
+      await pushAll(board, "main");
+      return () => moved(board, number, "In progress");
+    },
+  },
+  {
+    action: "cut a branch from a trunk nobody told of",
+    atMost: each(2),
+    prepare: async (board) => {
+      const { number } = await makeCard(board);
+      return async () => {
+        await forgetTips(board);
+        await moved(board, number, "In progress");
+      };
+    },
+  },
+  {
+    action: "open the draft pull request at the first push",
+    atMost: each(1),
+    prepare: async (board) => {
+      const { number, branch } = await cardIn(board, "In progress");
+      return async () => {
+        await pushAll(board, branch);
+        await inDraft(board, number);
+      };
+    },
+  },
+  {
+    action: "hear of further pushes",
+    atMost: forAll(0),
+    prepare: async (board) => {
+      const { branch } = await cardIn(board, "Draft");
+      return () => pushAll(board, branch, "more.txt");
+    },
+  },
+  {
+    action: "cut the branch of a repository linked later",
+    atMost: forAll(1),
+    prepare: async (board) => {
+      const repositoryIds = Object.values(board.repositories);
+      const { number } = await board.api.card({ repositoryIds: repositoryIds.slice(1) });
+      await pushAll(board, "main");
+      await moved(board, number, "In progress");
+      return () => board.api.patch(`/v1/cards/${number}`, { repositoryIds });
+    },
+  },
+  {
+    action: "take up the branch of a repository linked again",
+    atMost: each(1),
+    prepare: async (board) => {
+      const { number, branch } = await cardIn(board, "In progress");
+      await board.api.patch(`/v1/cards/${number}`, { repositoryIds: [] });
+      await pushAll(board, "main");
+      return async () => {
+        const repositoryIds = Object.values(board.repositories);
+        await board.api.patch(`/v1/cards/${number}`, { repositoryIds });
+        await board.api.cardWhen(number, ({ repositories }) =>
+          repositories.every(({ branchName }) => branchName === branch),
+        );
+      };
+    },
+  },
+  {
+    action: "check before merging, and refuse",
+    atMost: forAll(1),
+    prepare: async (board) => {
+      const { number, branch } = await cardIn(board, "In review");
+      await statuses(board, branch, "failure");
+      return async () => {
+        expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
+      };
+    },
+  },
+  {
+    action: "check, mark ready and merge",
+    atMost: (repositories) => 1 + 2 * repositories,
+    prepare: async (board) => {
+      const { number } = await cardIn(board, "Draft");
+      return () => moved(board, number, "Done");
+    },
+  },
+  {
+    action: "check and merge what is in review",
+    atMost: (repositories) => 1 + 2 * repositories,
+    prepare: async (board) => {
+      const { number } = await cardIn(board, "In review");
+      return () => moved(board, number, "Done");
+    },
+  },
+  {
+    action: "show the checks of a card, annotations included",
+    atMost: forAll(1),
+    prepare: async (board) => {
+      const { number, branch } = await cardIn(board, "In review");
+      await statuses(board, branch, "success");
+      await failingRuns(board, branch);
+      return async () => {
+        const { body } = await board.api.get<{ runs: { notes: unknown[] }[] }[]>(
+          `/v1/cards/${number}/checks`,
+        );
+        expect(body.map(({ runs }) => runs.flatMap(({ notes }) => notes).length)).toEqual(
+          names(board).map(() => 1),
+        );
+      };
+    },
+  },
+  {
+    action: "show the reviews of a card",
+    atMost: forAll(1),
+    prepare: async (board) => {
+      const { number } = await cardIn(board, "In review");
+      for (const name of names(board)) {
+        const path = `/repos/${board.owner}/${name}/pulls/1/reviews`;
+        await board.person("grace", "POST", path, { event: "APPROVE", body: "Good" });
+      }
+      return async () => {
+        const { body } = await board.api.get<{ reviews: unknown[] }[]>(`/v1/cards/${number}/reviews`);
+        expect(body.map(({ reviews }) => reviews.length)).toEqual(names(board).map(() => 1));
+      };
+    },
+  },
+  {
+    action: "mirror a comment",
+    atMost: each(1),
+    prepare: async (board) => {
+      const { number } = await cardIn(board, "In review");
+      return async () => {
+        const written = await board.api.post(`/v1/cards/${number}/comments`, { body: "Hello" });
+        expect(written.body["mirroredTo"]).toBe(names(board).length);
+      };
+    },
+  },
+  {
+    action: "freeze a release at commits that pushes told",
+    atMost: each(1),
+    prepare: async (board) => {
+      const id = await makeRelease(board.api, "One");
+      await pushAll(board, "main");
+      return async () => expect((await freeze(board.api, id)).status).toBe(200);
+    },
+  },
+  {
+    action: "freeze a release at commits nobody told of",
+    atMost: each(2),
+    prepare: async (board) => {
+      const id = await makeRelease(board.api, "One");
+      return async () => {
+        await forgetTips(board);
+        expect((await freeze(board.api, id)).status).toBe(200);
+      };
+    },
+  },
+  ...tagging,
+  {
+    action: "hear of what is not tracked",
+    atMost: forAll(0),
+    prepare: async (board) => {
+      await cardIn(board, "In review");
+      return () => untracked(board);
+    },
+  },
+  {
+    action: "read anything but checks and reviews",
+    atMost: forAll(0),
+    prepare: async (board) => {
+      const { number } = await cardIn(board, "In review");
+      const asked = ["checks", "reviews", "move-plan"].map((name) => `GET /v1/cards/{number}/${name}`);
+      const reads = sampleCalls.filter(({ name, method }) => method === "GET" && !asked.includes(name));
+      const calls: Act[] = [];
+      for (const { name } of reads) {
+        const sample = await sampleOf(name, board);
+        const ofCard = name.includes("{number}") ? { ...sample, path: { number } } : sample;
+        calls.push(async () => {
+          const { status } = await callSample(name, ofCard, board.api);
+          expect([name, status]).toEqual([name, 200]);
+        });
+      }
+      return async () => {
+        for (const call of calls) await call();
+      };
+    },
+  },
+];
+
+describe.each([
+  [["web"], actions],
+  [["web", "api"], actions],
+  [["web", "api", "docs"], tagging],
+] as const)("in %j", (repositories, tried) => {
+  it.each(tried)(
+    "$action",
+    async ({ prepare, atMost }) => {
+      const board = await world.board({ repositories });
+      const act = await prepare(board);
+      const calls = await callsOf(world, act);
+      expect([calls, calls.length <= atMost(repositories.length)]).toEqual([calls, true]);
+    },
+    60_000,
+  );
+});

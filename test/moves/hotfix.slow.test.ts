@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  BRING_BACK_HOTFIX,
+  bringBackHotfix,
+  lookAfterHotfixes,
+} from "../../src/actions/releases/bring-back-hotfix.ts";
+import { recordIntent } from "../../src/store/ops/intents.ts";
+import { eventually } from "../support/api.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
+import { kindsOf, work } from "../support/forge/repositories.ts";
+import { branchesOf, branchHas, twoTargets } from "../support/stories/two-targets.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+/** A hotfix with a commit and an open pull request. */
+async function hotfix(board: TestBoard): Promise<{ number: number; branchName: string; id: string }> {
+  const { number, id } = await board.api.card({ title: "Stop the leak", hotfix: true });
+  await board.api.move(number, board.stages["In progress"]);
+  await work(board, number);
+  const { branchName } = (await board.api.readCard(number)).repositories[0] ?? {};
+  return { number, id, branchName: branchName ?? "" };
+}
+
+const opensOf = async (board: TestBoard): Promise<{ number: number; base: string; head: string }[]> => {
+  const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=open`);
+  return (pulls.body as unknown as { number: number; base: { ref: string }; head: { ref: string } }[]).map(
+    ({ number, base, head }) => ({ number, base: base.ref, head: head.ref }),
+  );
+};
+const merge = (board: TestBoard, number: number, body: object = {}) =>
+  board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/${number}/merge`, body);
+
+/** Waits until everything that was told is worked, and nobody is about to look at a hotfix. */
+async function untilNobodyLooks(): Promise<void> {
+  await allWorked(world);
+  await eventually(
+    () =>
+      world.service.deps
+        .db("graphile_worker.jobs")
+        .where({ task_identifier: BRING_BACK_HOTFIX })
+        .select("key"),
+    ({ length }) => length === 0,
+  );
+}
+
+describe("a hotfix", () => {
+  it("is cut from the far end, aims there, and is offered to the branches before it once it has landed", async () => {
+    const { board } = await twoTargets(world);
+    const { number, branchName } = await hotfix(board);
+    expect(await branchHas(board, branchName, "develop.txt")).toBe(false);
+    expect(await opensOf(board)).toEqual([{ number: 1, base: "main", head: branchName }]);
+    const done = await board.api.move(number, board.stages.Done);
+    expect(done.body.promoted).toMatchObject([{ targetBranch: "main", prNumber: 1 }]);
+    const event = await board.api.eventWhen(number, ({ kind }) => kind === "backmerge_opened");
+    expect(event).toMatchObject({
+      actor: { login: null, user: { kind: "machine" } },
+      repositoryFullName: `${board.owner}/web`,
+      data: { prNumber: 2, targetBranch: "develop", branchName: `backmerge/${number}-develop` },
+    });
+    const item = await itemWhen(board.api, "backmerge_open");
+    expect(item).toMatchObject({
+      card: { number },
+      repository: `${board.owner}/web`,
+      dismissible: false,
+      data: { targetBranch: "develop", prNumber: 2 },
+    });
+    expect(item.detail).toContain("#2");
+    expect(await opensOf(board)).toEqual([
+      { number: 2, base: "develop", head: `backmerge/${number}-develop` },
+    ]);
+    // What the card shows is the pull request it is about.
+    expect((await board.api.readCard(number)).repositories[0]).toMatchObject({
+      prNumber: 1,
+      prState: "merged",
+    });
+    await merge(board, 2);
+    await clearedWhen(board.api, "backmerge_open");
+    expect(await branchHas(board, "develop", `${number}.txt`)).toBe(true);
+    await world.forge.settle();
+    const kinds = await kindsOf(board, number);
+    expect(kinds.filter((kind) => kind === "backmerge_opened")).toHaveLength(1);
+    expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+  });
+
+  it("is brought back as well when somebody else merged it", async () => {
+    const { board } = await twoTargets(world);
+    const { number } = await hotfix(board);
+    await board.api.move(number, board.stages["In review"]);
+    await merge(board, 1);
+    await board.api.eventWhen(number, ({ kind }) => kind === "backmerge_opened");
+    expect(await opensOf(board)).toMatchObject([{ base: "develop" }]);
+  });
+
+  it("is done with by a push that brings it, and by a merge that squashes it", async () => {
+    const { board } = await twoTargets(world);
+    for (const how of ["push", "squash"]) {
+      const { number } = await hotfix(board);
+      await board.api.move(number, board.stages.Done);
+      const { data } = await itemWhen(board.api, "backmerge_open");
+      if (how === "squash") await merge(board, Number(data["prNumber"]), { merge_method: "squash" });
+      else {
+        const clone = await board.clone();
+        await clone.checkout("develop");
+        await clone.git("merge", "-q", "--no-edit", "origin/main");
+        await clone.push();
+        await clone.remove();
+      }
+      expect(await clearedWhen(board.api, "backmerge_open")).toEqual([]);
+    }
+  });
+
+  it("that no word is heard of is looked after by itself", async () => {
+    const { board } = await twoTargets(world);
+    const { number } = await hotfix(board);
+    await board.api.move(number, board.stages.Done);
+    await itemWhen(board.api, "backmerge_open");
+    await untilNobodyLooks();
+    world.forge.control.webhooks.add({ fault: { kind: "drop" } });
+    await merge(board, 2);
+    await world.forge.settle();
+    expect(await itemsOf(board.api, "backmerge_open")).toHaveLength(1);
+    const { db } = world.service.deps;
+    await db("backmerges").update({ looked_at: db.raw("now() - interval '2 hours'") });
+    await lookAfterHotfixes(world.service.deps);
+    await clearedWhen(board.api, "backmerge_open");
+  });
+
+  it("is offered once, however often it is looked at, and after an answer that was lost", async () => {
+    const { board } = await twoTargets(world);
+    const { number, id } = await hotfix(board);
+    for (const path of ["/repositories/*/git/refs", "/repositories/*/pulls"]) {
+      const fault = { kind: "answer", status: 502, effect: "after" } as const;
+      world.forge.control.faults.add({ match: { method: "POST", path }, fault, times: 1 });
+    }
+    await board.api.move(number, board.stages.Done);
+    await itemWhen(board.api, "backmerge_open");
+    await Promise.all([1, 2, 3].map(() => bringBackHotfix(world.service.deps, id)));
+    expect(await opensOf(board)).toHaveLength(1);
+    const kinds = await kindsOf(board, number);
+    expect(kinds.filter((kind) => kind === "backmerge_opened")).toHaveLength(1);
+    expect((await branchesOf(board)).filter((name) => name.startsWith("backmerge/"))).toHaveLength(1);
+  });
+
+  it("owes nothing to a branch that has it already, or that does not exist", async () => {
+    const { board, staging } = await twoTargets(world, { repositories: ["web"] });
+    const first = await hotfix(board);
+    await board.api.move(first.number, staging);
+    await board.api.move(first.number, board.stages.Done);
+    const { db } = world.service.deps;
+    await eventually(
+      () => db("backmerges").where({ card_id: first.id }).whereNotNull("cleared_at"),
+      ({ length }) => length === 1,
+    );
+    const second = await hotfix(board);
+    await board.person("ada", "DELETE", `/repos/${board.owner}/web/git/refs/heads/develop`);
+    await board.api.move(second.number, board.stages.Done);
+    await eventually(
+      () => db("backmerges").where({ card_id: second.id }).whereNotNull("cleared_at"),
+      ({ length }) => length === 1,
+    );
+    expect(await itemsOf(board.api, "backmerge_open")).toEqual([]);
+    expect(await kindsOf(board, first.number)).not.toContain("backmerge_opened");
+    expect(await opensOf(board)).toEqual([]);
+  });
+
+  it("says why it could not be offered, in the forge's words, and leaves a foreign branch of that name alone", async () => {
+    const { board } = await twoTargets(world);
+    const { number, id } = await hotfix(board);
+    const foreign = await world.forge.commit(`${board.owner}/web`, `backmerge/${number}-develop`, {
+      "theirs.txt": "theirs\n",
+    });
+    const message = "Resource not accessible by integration";
+    // For as long as it takes: more than one look may be under way.
+    const { faults } = world.forge.control;
+    const refusing = faults.add({
+      match: { method: "POST", path: "/repositories/*/pulls" },
+      fault: { kind: "answer", status: 403, body: { message } },
+    });
+    await board.api.move(number, board.stages.Done);
+    const refused = await itemWhen(board.api, "backmerge_open");
+    expect(refused).toMatchObject({ detail: message, data: { prNumber: null } });
+    faults.remove(refusing);
+    await bringBackHotfix(world.service.deps, id);
+    const opened = await itemWhen(board.api, "backmerge_open");
+    expect(opened).toMatchObject({
+      id: refused.id,
+      data: { prNumber: 2, branchName: `backmerge/${number}-develop-2` },
+    });
+    const clone = await board.clone();
+    const there = await clone.git("rev-parse", `origin/backmerge/${number}-develop`);
+    await clone.remove();
+    expect(there).toBe(foreign);
+  });
+
+  it("leaves a foreign branch alone that a look which died had asked for", async () => {
+    const { board } = await twoTargets(world);
+    const { number, id } = await hotfix(board);
+    const { db } = world.service.deps;
+    const branchName = `backmerge/${number}-develop`;
+    const foreign = await world.forge.commit(`${board.owner}/web`, branchName, { "theirs.txt": "theirs\n" });
+    const card = await db("cards").where({ id }).first("created_by as actorId");
+    const link = await db("card_repositories").where({ card_id: id }).first("repository_id as repositoryId");
+    await recordIntent(db, { ...link, ...card, kind: "create_branch", subject: branchName, cardId: id });
+    await board.api.move(number, board.stages.Done);
+    const event = await board.api.eventWhen(number, ({ kind }) => kind === "backmerge_opened");
+    expect(event.data).toMatchObject({ prNumber: 2, branchName: `${branchName}-2` });
+    expect(await opensOf(board)).toMatchObject([{ number: 2, base: "develop", head: `${branchName}-2` }]);
+    const clone = await board.clone();
+    expect(await clone.git("rev-parse", `origin/${branchName}`)).toBe(foreign);
+    await clone.remove();
+  });
+
+  it("goes on with a branch of its own that somebody has pushed to", async () => {
+    const { board } = await twoTargets(world);
+    const { number, id } = await hotfix(board);
+    const branchName = `backmerge/${number}-develop`;
+    const refusing = world.forge.control.faults.add({
+      match: { method: "POST", path: "/repositories/*/pulls" },
+      fault: { kind: "answer", status: 403, body: { message: "Resource not accessible by integration" } },
+    });
+    await board.api.move(number, board.stages.Done);
+    await itemWhen(board.api, "backmerge_open");
+    await world.forge.commit(`${board.owner}/web`, branchName, { "resolved.txt": "resolved\n" });
+    world.forge.control.faults.remove(refusing);
+    await bringBackHotfix(world.service.deps, id);
+    expect(await opensOf(board)).toMatchObject([{ number: 2, base: "develop", head: branchName }]);
+  });
+
+  it("in a flow with one target is a card like any other", async () => {
+    const board = await world.board();
+    const { number, id } = await hotfix(board);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await bringBackHotfix(world.service.deps, id);
+    expect(await itemsOf(board.api, "backmerge_open")).toEqual([]);
+  });
+});

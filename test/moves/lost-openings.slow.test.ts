@@ -1,0 +1,205 @@
+/** A pull request that somebody closes before it was looked for, nobody having heard of its opening, or before reads show it. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
+import { eventually, type ApiCard } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { bringForward } from "../support/stories/put-off.ts";
+import { compared, edit, merge, told } from "../support/stories/repairing.ts";
+import { pushTo } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.reset());
+afterAll(() => world.stop());
+
+const PULLS = "/repositories/*/pulls";
+
+/** A card in progress whose branch has just been pushed to; word of what becomes of pull requests never comes. */
+async function pushed(): Promise<{ board: TestBoard; number: number; push: () => Promise<string> }> {
+  const board = await world.board();
+  const { number } = await board.api.card();
+  await board.api.move(number, board.stages["In progress"]);
+  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  await world.forge.settle();
+  const { webhooks } = world.forge.control;
+  webhooks.add({ match: { event: "pull_request" }, fault: { kind: "drop", unlogged: true } });
+  return { board, number, push: () => pushTo(board, branch, "a.txt") };
+}
+
+/** The next pull request is opened and its answer is lost; a look for it is `looking` until that is removed. */
+function loseOpening(looking: { kind: "gate" } | { kind: "answer"; status: number }): number {
+  const { faults } = world.forge.control;
+  const match = { method: "POST", path: PULLS };
+  faults.add({ match, fault: { kind: "reset", effect: "after" }, times: 1 });
+  return faults.add({ match: { method: "GET", path: PULLS }, fault: looking });
+}
+
+const pullsOf = async (board: TestBoard): Promise<unknown> =>
+  (await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=all`)).body;
+
+async function closedOnce(board: TestBoard): Promise<void> {
+  await eventually(
+    () => pullsOf(board),
+    (pulls) => (pulls as unknown[]).length === 1,
+  );
+  await edit(board, 1, "closed");
+}
+
+/** Once word has come of it. */
+async function expectOneClosed(board: TestBoard, number: number): Promise<void> {
+  expect(await pullsOf(board)).toMatchObject([{ number: 1, state: "closed" }]);
+  await compared(world);
+  expect((await board.api.readCard(number)).repositories).toMatchObject([{ prNumber: 1, prState: "closed" }]);
+  const items = await told(board, number, "pull_request_opened", "pull_request_closed");
+  const kinds = items.map(({ kind, actor }) => [kind, actor.user?.kind]);
+  expect(kinds).toEqual([
+    ["pull_request_opened", "machine"],
+    ["pull_request_closed", "human"],
+  ]);
+  await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+}
+
+it("is refused as closed by the move that opened it", async () => {
+  const { board, number, push } = await pushed();
+  world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
+  await push();
+  const gate = loseOpening({ kind: "gate" });
+  const moving = board.api.move(number, board.stages["In review"]);
+  await closedOnce(board);
+  world.forge.control.faults.remove(gate);
+  expect(await moving).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining("#1 was closed without merging") },
+  });
+  await expectOneClosed(board, number);
+});
+
+it("is opened no second time by whoever goes on later", async () => {
+  const { board, number, push } = await pushed();
+  loseOpening({ kind: "answer", status: 502 });
+  await push();
+  await closedOnce(board);
+  const jobs = () =>
+    board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD }).select("last_error");
+  await eventually(jobs, ([job]) => Boolean(job?.last_error));
+  world.forge.control.faults.clear();
+  await eventually(jobs, ({ length }) => length === 0, 20_000);
+  await expectOneClosed(board, number);
+});
+
+describe("while the forge does not show what was opened", () => {
+  /** A card in progress, of which all that Trunkline reads will show no pull request from the next opening on. */
+  async function unshown(): Promise<{ board: TestBoard; number: number; push: () => Promise<string> }> {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    await world.forge.settle();
+    const { control } = world.forge;
+    const installationId = control.installations().find(({ account }) => account === board.owner)?.id;
+    control.staleReads({ seconds: 600, after: { method: "POST", path: PULLS }, reads: { installationId } });
+    return { board, number, push: () => pushTo(board, branch, "a.txt") };
+  }
+
+  /** Nobody hears of the push, so that it is the move that opens. */
+  async function pushUnheard(push: () => Promise<string>): Promise<void> {
+    const { webhooks } = world.forge.control;
+    webhooks.add({ match: { event: "push" }, fault: { kind: "drop", unlogged: true } });
+    await push();
+    await world.forge.settle();
+  }
+
+  const isState =
+    (state: string) =>
+    ({ repositories }: ApiCard): boolean =>
+      repositories[0]?.prState === state;
+
+  it("is opened no second time when it was closed, and refused as closed once that is shown", async () => {
+    const { board, number, push } = await unshown();
+    await push();
+    await board.api.cardWhen(number, isState("draft"));
+    await edit(board, 1, "closed");
+    await board.api.cardWhen(number, isState("closed"));
+    const review = () => board.api.move(number, board.stages["In review"]);
+    const unsure = await review();
+    expect(unsure.status).toBe(503);
+    expect(Number(unsure.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await board.api.readCard(number)).blocked).toBeNull();
+    world.forge.control.staleReads(null);
+    expect(await eventually(review, ({ status }) => status !== 503)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("#1 was closed without merging") },
+    });
+    await expectOneClosed(board, number);
+  });
+
+  it("is opened no second time by the move whose answer was lost, once word of it has come", async () => {
+    const { board, number, push } = await unshown();
+    await pushUnheard(push);
+    const gate = loseOpening({ kind: "gate" });
+    const review = () => board.api.move(number, board.stages["In review"]);
+    const moving = review();
+    await closedOnce(board);
+    await board.api.cardWhen(number, isState("closed"));
+    world.forge.control.faults.remove(gate);
+    expect(await moving).toMatchObject({ status: 503 });
+    world.forge.control.staleReads(null);
+    expect((await eventually(review, ({ status }) => status !== 503)).status).toBe(409);
+    await expectOneClosed(board, number);
+  });
+
+  it("is not ordered again by the move that opened it, which merges it once it is shown", async () => {
+    const { board, number, push } = await unshown();
+    await pushUnheard(push);
+    world.forge.control.calls.reset();
+    const finish = () => board.api.move(number, board.stages.Done);
+    expect((await finish()).status).toBe(503);
+    expect(world.forge.control.calls.read().routes["POST /repos/{owner}/{repo}/pulls"]).toBe(1);
+    world.forge.control.staleReads(null);
+    expect(await eventually(finish, ({ status }) => status !== 503)).toMatchObject({
+      status: 200,
+      body: { promoted: [{ prNumber: 1 }] },
+    });
+    expect(await pullsOf(board)).toHaveLength(1);
+  });
+
+  it("is followed by another once it is shown, where somebody merged it and the branch has gone on", async () => {
+    const { board, number, push } = await unshown();
+    await pushUnheard(push);
+    world.forge.control.webhooks.clear();
+    await world.forge.control.keepStale();
+    const { branchName: head } = (await board.api.readCard(number)).repositories[0] ?? {};
+    const pull = { title: "By hand", head, base: "main" };
+    await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, pull);
+    await board.api.cardWhen(number, isState("open"));
+    await merge(board, 1);
+    await board.api.cardWhen(number, isState("merged"));
+    await pushTo(board, head ?? "", "b.txt");
+    await world.forge.settle();
+    const jobs = () => board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD });
+    await eventually(jobs, (left) => left.some(({ run_at }) => run_at > new Date()));
+    expect(await pullsOf(board)).toHaveLength(1);
+    world.forge.control.staleReads(null);
+    await bringForward(world);
+    await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prNumber === 2);
+    expect(await pullsOf(board)).toMatchObject([
+      { state: "open", draft: true },
+      { merged_at: expect.any(String) },
+    ]);
+  });
+
+  it("is opened again where the forge has it no more a minute later", async () => {
+    const { board, number, push } = await unshown();
+    await push();
+    await board.api.cardWhen(number, isState("draft"));
+    await edit(board, 1, "closed");
+    await board.api.cardWhen(number, isState("closed"));
+    const { db } = board;
+    await db("pull_requests").update({ changed_at: db.raw("now() - interval '61 seconds'") });
+    expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
+    expect(await pullsOf(board)).toMatchObject([{ number: 2 }, { number: 1 }]);
+  });
+});

@@ -1,0 +1,467 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
+import { acceptPermissions } from "../../sandbox/forge/acts/change-installation.ts";
+import { insertOperation } from "../../src/store/ops/operations.ts";
+import { placeCard } from "../../src/store/cards/placing.ts";
+import { recordEvents } from "../../src/store/events/timeline.ts";
+import { eventually } from "../support/api.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+import { settled } from "../support/database/database-content.ts";
+import { putFlow, readFlow } from "../support/flows.ts";
+import { readInbox } from "../support/inbox.ts";
+import { brokenIn, brokenWhen, onForge } from "../support/forge/installations.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
+import { branchHas } from "../support/stories/two-targets.ts";
+import { loginOf, pushTo } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { transaction } from "../../src/store/db/transaction.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const web = (board: TestBoard): string => `${board.owner}/web`;
+const pullOf = (board: TestBoard, number = 1) => {
+  const { state } = world.forge.context;
+  const pull = state.pullRequests
+    .in(world.forge.repository(web(board)).id)
+    .find((each) => each.number === number);
+  if (!pull) throw new Error(`no pull request ${number}`);
+  return pull;
+};
+
+/** Lets something happen right after the forge has answered the move's look, before its next call comes. */
+function afterTheLook(act: () => void): void {
+  const stop = world.forge.control.observe({
+    onAnswer: (call) => {
+      if (!call.body.includes("query Inspect")) return;
+      stop();
+      act();
+    },
+  });
+}
+
+const callsTo = (wanted: RegExp): number => {
+  const { routes } = world.forge.control.calls.read();
+  return Object.entries(routes)
+    .filter(([route]) => wanted.test(route))
+    .reduce((sum, [, count]) => sum + count, 0);
+};
+
+const mergeOrders = (): number => callsTo(/^PUT .*\/merge(-async)?$/);
+
+/**
+ * Lets a person do something on the forge, whole, between the move's look and its next call to GitHub's REST API, which waits for it.
+ */
+function betweenLookAndOrder(act: () => Promise<unknown>): { readonly done: () => Promise<unknown> } {
+  world.forge.control.faults.add({
+    match: { method: "GET", path: "/repositories/*/pulls/*" },
+    fault: { kind: "delay", ms: 3_000 },
+    times: 1,
+  });
+  let acting: Promise<unknown> = Promise.reject(new Error("the move did not look"));
+  acting.catch(() => undefined);
+  afterTheLook(() => {
+    acting = act();
+  });
+  return { done: () => acting };
+}
+
+/** Closes the card's pull request, or opens it again, as a person does. */
+const turn = (board: TestBoard, state: "open" | "closed") =>
+  board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { state });
+
+/** Moved to the end once the word that stands for it has come. */
+const movedInTheEnd = (board: TestBoard, number: number) =>
+  eventually(
+    () => board.api.move(number, board.stages.Done),
+    ({ status }) => status === 200,
+  );
+
+describe("a repository that changed its rules before the move", () => {
+  it.each([
+    [
+      "does not allow the flow's way of merging",
+      { allow_merge_commit: false },
+      "protected",
+      "Merge commits are not allowed on this repository.",
+    ],
+    ["is archived", { archived: true }, "not_permitted", "Repository was archived so is read-only."],
+  ])(
+    "%s: refused in the forge's words, with one order to merge at most",
+    async (_, change, reason, words) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      await board.person("ada", "PATCH", `/repos/${web(board)}`, change);
+      await world.forge.settle();
+      world.forge.control.calls.reset();
+      const refused = await board.api.move(number, board.stages.Done);
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { message: words, promoted: [], blocked: { reason, message: words } },
+      });
+      expect(mergeOrders()).toBeLessThanOrEqual(1);
+      const card = await board.api.readCard(number);
+      expect(card).toMatchObject({ statusId: board.stages["In review"], blocked: { message: words } });
+      await board.person("ada", "PATCH", `/repos/${web(board)}`, {
+        archived: false,
+        allow_merge_commit: true,
+      });
+      expect(await movedInTheEnd(board, number)).toMatchObject({ body: { task: { blocked: null } } });
+    },
+  );
+
+  it("has no drafts: opened ready, the next one in a single call, and as drafts again once somebody opened one", async () => {
+    const board = await world.board();
+    const { id } = world.forge.repository(web(board));
+    world.forge.context.state.repositories.update(id, { allowDrafts: false });
+    for (const [calls, prState] of [
+      [2, "open"],
+      [1, "open"],
+      [1, "draft"],
+    ] as const) {
+      if (prState === "draft") {
+        world.forge.context.state.repositories.update(id, { allowDrafts: true });
+        await pushTo(board, "theirs", "theirs.txt");
+        const theirs = { title: "Theirs", head: "theirs", base: "main", draft: true };
+        await board.person("ada", "POST", `/repos/${web(board)}/pulls`, theirs);
+        await allWorked(world);
+      }
+      const { number } = await board.api.card();
+      await board.api.move(number, board.stages["In progress"]);
+      const clone = await board.clone();
+      await clone.checkout((await board.api.readCard(number)).repositories[0]?.branchName ?? "");
+      await clone.commit("Work", { [`${number}.txt`]: "work\n" });
+      world.forge.control.calls.reset();
+      await clone.push();
+      await clone.remove();
+      await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === prState);
+      const { routes } = world.forge.control.calls.read();
+      expect(routes["POST /repos/{owner}/{repo}/pulls"]).toBe(calls);
+    }
+  });
+
+  it("has not the branch that the flow aims at: refused by its name, and the same call goes through once it is there", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const aimed = flow.stages.map((stage) =>
+      stage.name === "Done" ? { ...stage, rule: { type: "merge", into: "develop" } } : stage,
+    );
+    expect((await putFlow(board, { ...flow, stages: aimed })).status).toBe(200);
+    const { number } = await board.api.card();
+    const key = `no-base-${randomUUID()}`;
+    const refused = await board.api.move(number, board.stages["In progress"], 0, { key });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("develop"), blocked: { reason: "branch_missing" } },
+    });
+    const base = await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
+    expect((await board.api.move(number, board.stages["In progress"], 0, { key })).status).toBe(200);
+    const clone = await board.clone();
+    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    expect(await clone.git("rev-parse", `origin/${branch}`)).toBe(base);
+    await clone.remove();
+  });
+
+  it("is empty: nothing to start from, until there is a first commit", async () => {
+    const board = await world.board();
+    const repository = await world.forge.createRepository(board.owner, "new", { files: null });
+    const { db } = world.service.deps;
+    await db("repositories")
+      .where({ id: board.repositories["web"] })
+      .update({ forge_id: repository.id, full_name: `${board.owner}/new` });
+    const { number } = await board.api.card();
+    const key = `empty-${randomUUID()}`;
+    const refused = await board.api.move(number, board.stages["In progress"], 0, { key });
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "branch_missing" } } });
+    await world.forge.commit(`${board.owner}/new`, "main", { "README.md": "# New\n" });
+    expect((await board.api.move(number, board.stages["In progress"], 0, { key })).status).toBe(200);
+  });
+});
+
+describe("what happens between the look and the merge", () => {
+  it("a protection is switched on: refused in the forge's words", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.pages.setMergeQueue(web(board), "main", false);
+    const [protection] = world.forge.context.state.protections.in(world.forge.repository(web(board)).id);
+    afterTheLook(() =>
+      world.forge.context.state.protections.update(protection?.id ?? 0, {
+        requiredReviews: { count: 1 } as never,
+      }),
+    );
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        message: "At least 1 approving review is required by reviewers with write access.",
+        blocked: { reason: "review_required" },
+      },
+    });
+  });
+
+  it("a merge queue is switched on: the card waits in it", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    afterTheLook(() => world.forge.pages.setMergeQueue(web(board), "main", true));
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
+    await world.forge.pages.landQueued(web(board), 1);
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+  });
+
+  it("somebody closes the pull request: refused, and not merged", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const closing = betweenLookAndOrder(() => turn(board, "closed"));
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(await closing.done()).toMatchObject({ status: 200 });
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "pull_request_closed" } } });
+    expect(await branchHas(board, "main", "hello.txt")).toBe(false);
+  });
+
+  it("somebody closes it and opens it again: it is merged, once and by us", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const reopening = betweenLookAndOrder(async () => {
+      await turn(board, "closed");
+      return turn(board, "open");
+    });
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(await reopening.done()).toMatchObject({ status: 200 });
+    expect(moved).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });
+    await settled(world);
+    const told = (await kindsOf(board, number)).filter((kind) => /closed|reopened|merged/.test(kind));
+    expect(told.toSorted()).toEqual(["pull_request_closed", "pull_request_merged", "pull_request_reopened"]);
+    expect((await board.api.readCard(number)).repositories).toMatchObject([{ prState: "merged" }]);
+    expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
+  });
+
+  it.each(["before", "after"] as const)(
+    "somebody opens a closed one again, heard of %s the refusal: that is gone by itself, and the same move goes through",
+    async (heard) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      await turn(board, "closed");
+      await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
+      const { webhooks } = world.forge.control;
+      const look = keepCalls(world, { operation: "Inspect" });
+      const moving = board.api.move(number, board.stages.Done);
+      await look.met();
+      if (heard === "after") webhooks.add({ fault: { kind: "hold" } });
+      expect(await turn(board, "open")).toMatchObject({ status: 200 });
+      await settled(world);
+      look.letGo();
+      expect(await moving).toMatchObject({
+        status: 409,
+        body: { blocked: { reason: "pull_request_closed" } },
+      });
+      expect(await branchHas(board, "main", "hello.txt")).toBe(false);
+      webhooks.clear();
+      await webhooks.release();
+      await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+      expect((await board.api.move(number, board.stages.Done)).body.promoted).toMatchObject([
+        { prNumber: 1 },
+      ]);
+      expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
+    },
+  );
+
+  it("somebody merges it: the card advances, and nothing is merged twice", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const merge = betweenLookAndOrder(() =>
+      board.person("ada", "PUT", `/repos/${web(board)}/pulls/1/merge`, {}),
+    );
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(await merge.done()).toMatchObject({ status: 200 });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { task: { statusId: board.stages.Done }, promoted: [] },
+    });
+    await world.forge.settle();
+    const told = await eventually(
+      async () => (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged"),
+      ({ length }) => length > 0,
+    );
+    expect(told).toMatchObject([{ actor: { login: loginOf(board, "ada") } }]);
+    expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
+    const clone = await board.clone();
+    expect((await clone.git("log", "--merges", "--format=%s", "origin/main")).split("\n")).toHaveLength(1);
+    await clone.remove();
+  });
+
+  it("somebody renames the default branch: the merge lands on it under its new name", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const rename = betweenLookAndOrder(() =>
+      board.person("ada", "POST", `/repos/${web(board)}/branches/main/rename`, { new_name: "trunk" }),
+    );
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(await rename.done()).toMatchObject({ status: 201 });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { promoted: [{ targetBranch: "trunk", prNumber: 1 }] },
+    });
+    expect(await branchHas(board, "trunk", "hello.txt")).toBe(true);
+  });
+
+  it("somebody pushes: the new head is not merged unseen", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const forced = await world.forge.commit(web(board), "unrelated", { "unseen.txt": "unseen\n" });
+    afterTheLook(() => {
+      world.forge.context.state.pullRequests.update(pullOf(board).id, { headSha: forced });
+    });
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "head_moved" } } });
+    expect(await branchHas(board, "main", "hello.txt")).toBe(false);
+    expect(await branchHas(board, "main", "unseen.txt")).toBe(false);
+  });
+
+  it("somebody makes it aim elsewhere: the merge lands where the flow says, not where it aims", async () => {
+    const board = await world.board();
+    await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
+    const { number } = await openCard(world, board);
+    const aim = betweenLookAndOrder(() =>
+      board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { base: "develop" }),
+    );
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(await aim.done()).toMatchObject({ status: 200 });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { promoted: [{ fullName: web(board), targetBranch: "main", prNumber: 2 }] },
+    });
+    expect(await branchHas(board, "main", "hello.txt")).toBe(true);
+    expect(await branchHas(board, "develop", "hello.txt")).toBe(false);
+  });
+
+  it("somebody makes a draft aim elsewhere: seen when it is marked ready", async () => {
+    const board = await world.board();
+    await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
+    const { number } = await openCard(world, board);
+    world.forge.context.state.pullRequests.update(pullOf(board).id, { draft: true });
+    afterTheLook(() => {
+      world.forge.context.state.pullRequests.update(pullOf(board).id, { baseRef: "develop" });
+    });
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(moved.body.promoted).toMatchObject([{ targetBranch: "main", prNumber: 2 }]);
+    expect(await branchHas(board, "develop", "hello.txt")).toBe(false);
+  });
+
+  it("the repository is renamed and another takes its name: that one is not touched", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    await board.person("ada", "PATCH", `/repos/${web(board)}`, { name: "site" });
+    await world.forge.createRepository(board.owner, "web", { files: { "README.md": "# Another\n" } });
+    const moved = await board.api.move(number, board.stages.Done);
+    expect(moved.status).toBe(200);
+    const site = await board.clone("ada", "site");
+    expect(await site.git("show", "origin/main:hello.txt")).toBe("hello");
+    await site.remove();
+    const other = await board.clone("ada", "web");
+    expect(await other.git("log", "--format=%s", "--all")).toBe("Initial commit");
+    await other.remove();
+    expect(moved.body.promoted[0]?.prNumber).toBe(1);
+  });
+});
+
+describe("access that changes under a move", () => {
+  it("a token that was revoked is replaced, and the move goes through", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { state } = world.forge.context;
+    const owner = state.accounts.in(board.owner.toLowerCase())[0]?.id ?? 0;
+    const installation = state.installations.in(owner)[0]?.id ?? 0;
+    afterTheLook(() => world.forge.control.revokeTokens(installation));
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    expect((await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+  });
+
+  it("a token that is never taken: 503, in the inbox at once, and two tokens at the most are asked for", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { installation } = onForge(world, board);
+    const match = { installationId: installation.id };
+    const refuse = () => world.forge.control.faults.add({ match, fault: { kind: "answer", status: 401 } });
+    await world.forge.settle();
+    world.forge.control.calls.reset();
+    afterTheLook(refuse);
+    const key = `never-taken-${randomUUID()}`;
+    const unfinished = await board.api.move(number, board.stages.Done, 0, { key });
+    expect(unfinished.status).toBe(503);
+    expect(Number(unfinished.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await brokenIn(board)).toHaveLength(1);
+    expect((await board.api.readCard(number)).blocked).toBeNull();
+    for (let tries = 0; tries < 5; tries++) await board.api.move(number, board.stages.Done);
+    const minted = callsTo(/access_tokens$/);
+    expect([1, 2]).toContain(minted);
+    world.forge.control.faults.clear();
+    await syncInstallation(world.service.deps, installation.id);
+    await brokenWhen(board, 0);
+    expect((await movedInTheEnd(board, number)).body.promoted).toHaveLength(1);
+  });
+
+  it("permissions are taken back: refused, told in the inbox, and gone once they are accepted again", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const { context, by, installation } = onForge(world, board);
+    const fewer = { ...installation.permissions, contents: "read" as const };
+    afterTheLook(() => void context.state.installations.update(installation.id, { permissions: fewer }));
+    const key = `fewer-${randomUUID()}`;
+    const refused = await board.api.move(number, board.stages.Done, 0, { key });
+    expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "not_permitted" } } });
+    const [item] = await brokenWhen(board, 1);
+    expect(item?.detail).toContain("contents: write");
+    acceptPermissions(
+      context,
+      context.state.installations.need(installation.id),
+      by,
+      installation.permissions,
+    );
+    await brokenWhen(board, 0);
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(200);
+  });
+
+  it("a suspended installation refuses, and lets the move through once it is back", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    afterTheLook(() => world.forge.pages.setSuspended(board.owner, true, `ada-${board.owner.slice(4)}`));
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { blocked: { reason: "not_permitted", message: "This installation has been suspended" } },
+    });
+    world.forge.pages.setSuspended(board.owner, false, `ada-${board.owner.slice(4)}`);
+    await movedInTheEnd(board, number);
+  });
+});
+
+it("a card that another call has put there since a move began stays there, and is refused nothing", async () => {
+  const board = await world.board();
+  const { "In progress": from, "In review": to } = board.stages;
+  const { id, number } = await board.api.card({ statusId: from });
+  const { deps } = world.service;
+  const made = await deps.db<{ id: string; created_by: string }>("cards").where({ id }).first("created_by");
+  const actorId = made?.created_by ?? "";
+  await transaction(deps.db, async (trx) => {
+    await placeCard(trx, id, to, 0);
+    const actor = { userId: actorId, login: null };
+    await recordEvents(trx, [{ cardId: id, kind: "status_changed", actor, data: { from, to } }]);
+    const begun = { workspaceId: board.workspaceId, cardId: id, stageId: to, index: 0, actorId };
+    await insertOperation(trx, { ...begun, id: randomUUID(), holder: randomUUID(), requestId: randomUUID() });
+  });
+  await resumeOrphanedMoves(deps);
+  const open = () => deps.db("operations").where({ card_id: id, state: "running" });
+  await eventually(open, ({ length }) => length === 0);
+  expect(await board.api.readCard(number)).toMatchObject({ statusId: to, blocked: null });
+  expect(await kindsOf(board, number)).not.toContain("promotion_refused");
+});

@@ -1,0 +1,96 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import {
+  commentsOf,
+  dueMirrors,
+  mirrorsOf,
+  readsCatchUp,
+  shown,
+  writeComment,
+} from "../support/stories/comments.ts";
+import { openCard } from "../support/stories/open-card.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+describe.each([
+  [100, 1],
+  [101, 2],
+])("%d of them are read to the end, in %d calls:", (count, calls) => {
+  const numbered = (word: string): string[] => Array.from({ length: count }, (_, at) => `${word}-${at}`);
+
+  it("a card's checks", async () => {
+    const board = await world.board();
+    const { number, heads } = await openCard(world, board);
+    for (const context of numbered("job")) {
+      const path = `/repos/${board.owner}/web/statuses/${heads["web"]}`;
+      await board.person("ada", "POST", path, { state: "success", context });
+    }
+    await world.forge.settle();
+    world.forge.requests.reset();
+    const { body } = await board.api.get<{ runs: { name: string }[] }[]>(`/v1/cards/${number}/checks`);
+    expect(body[0]?.runs.map(({ name }) => name)).toEqual(numbered("job"));
+    expect(world.forge.requests.count(({ route }) => route === "POST /graphql")).toBe(calls);
+  }, 60_000);
+
+  it("a card's reviews", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    for (const text of numbered("review")) {
+      const path = `/repos/${board.owner}/web/pulls/1/reviews`;
+      await board.person("grace", "POST", path, { event: "COMMENT", body: text });
+    }
+    await world.forge.settle();
+    world.forge.requests.reset();
+    const { body } = await board.api.get<{ reviews: { body: string }[] }[]>(`/v1/cards/${number}/reviews`);
+    expect(body[0]?.reviews.map((review) => review.body)).toEqual(numbered("review"));
+    expect(world.forge.requests.count(({ route }) => route === "POST /graphql")).toBe(calls);
+  }, 60_000);
+});
+
+describe("a forge that never answers", () => {
+  it.each([
+    ["Checks", "checks", "runs"],
+    ["Reviews", "reviews", "reviews"],
+  ])("%s: the entry says so, and the caller is answered", async (operation, path, field) => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.control.faults.add({ match: { operation }, fault: { kind: "hang" } });
+    const { status, body } = await board.api.get(`/v1/cards/${number}/${path}`);
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: [{ [field]: null, error: "GitHub did not answer" }],
+    });
+  });
+
+  it.each([
+    ["did nothing", { kind: "hang" }],
+    ["did what it was asked", { kind: "hang", effect: "after" }],
+  ] as const)(
+    "and %s: a comment is kept, and mirrored once in the end",
+    async (_, fault) => {
+      const board = await world.board();
+      const { number } = await openCard(world, board);
+      const match = { method: "POST", path: "/repositories/*/issues/*/comments" };
+      world.forge.control.faults.add({ match, fault, times: 1 });
+      const { status, body } = await writeComment(board.api, number, "Once");
+      expect(status).toBe(201);
+      expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
+      await readsCatchUp(world.service.deps.db);
+      await eventually(
+        () => dueMirrors(world, body.id),
+        (due) => due === 0,
+        20_000,
+      );
+      expect(await mirrorsOf(world, board)).toEqual([shown("Once")]);
+      expect(await commentsOf(board.api, number)).toHaveLength(1);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,16 @@
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { play, stories } from "../support/stories/random-flows.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.reset());
+afterAll(() => world.stop());
+
+it("whatever people and bad luck do to a board, it says in the end what git says", async () => {
+  const told = fc.asyncProperty(stories(8), (story) => play(world, story));
+  await expect(fc.assert(told, { numRuns: 3, endOnFailure: true })).resolves.toBeUndefined();
+}, 120_000);

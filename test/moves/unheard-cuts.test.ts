@@ -1,0 +1,63 @@
+/** A branch that was cut for a card, and whose answer never came, is the card's all the same. */
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { listRefs } from "../../sandbox/forge/git/refs.ts";
+import { eventually } from "../support/api.ts";
+import { expectConsistent } from "../support/invariants.ts";
+import { compared } from "../support/stories/repairing.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterAll(() => world.stop());
+
+/** A branch is cut, but its answer does not come, nor that to a look for it. */
+function hideCuts(): void {
+  const { faults } = world.forge.control;
+  faults.add({
+    match: { method: "POST", path: "/repositories/*/git/refs" },
+    fault: { kind: "reset", effect: "after" },
+    times: 1,
+  });
+  faults.add({ match: { path: "/repositories/*/git/**" }, fault: { kind: "answer", status: 502 } });
+}
+
+async function branchesOf(board: TestBoard): Promise<string[]> {
+  const { id } = world.forge.repository(`${board.owner}/web`);
+  const refs = await listRefs(world.forge.context.git.repository(id), "refs/heads/card/");
+  return refs.map(({ name }) => name.slice("refs/heads/".length));
+}
+
+const branchOf = async (board: TestBoard, number: number) =>
+  (await board.api.readCard(number)).repositories[0]?.branchName;
+
+it("when its move is tried again and the card is called otherwise by then", async () => {
+  const board = await world.board();
+  const { number } = await board.api.card({ title: "Say hello" });
+  const move = () => board.api.move(number, board.stages["In progress"]);
+  hideCuts();
+  expect((await move()).status).toBe(503);
+  expect((await board.api.patch(`/v1/cards/${number}`, { title: "Say goodbye" })).status).toBe(200);
+  world.forge.control.faults.clear();
+  await eventually(move, ({ status }) => status === 200);
+  expect(await branchesOf(board)).toEqual([`card/${number}-say-hello`]);
+  expect(await branchOf(board, number)).toBe(`card/${number}-say-hello`);
+  await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+});
+
+it("when its move made way for another", async () => {
+  const board = await world.board();
+  const { number } = await board.api.card({ title: "Say hello" });
+  hideCuts();
+  expect((await board.api.move(number, board.stages["In progress"])).status).toBe(503);
+  expect((await board.api.move(number, board.stages["To do"])).status).toBe(200);
+  world.forge.control.faults.clear();
+  expect(await branchOf(board, number)).toBeNull();
+  await compared(world);
+  expect(await branchesOf(board)).toEqual([await branchOf(board, number)]);
+  expect(await kindsOf(board, number)).toContain("branch_created");
+  await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
+});

@@ -1,0 +1,525 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { keepCalls } from "../support/forge/kept-calls.ts";
+import { callsOf } from "../support/forge/count-calls.ts";
+import { settled } from "../support/database/database-content.ts";
+import { flowPath, readFlow } from "../support/flows.ts";
+import { cardInReview, fileOn, headOf, mergedCard } from "../support/stories/merged-card.ts";
+import {
+  complete,
+  freeze,
+  makeRelease,
+  pick,
+  readRelease,
+  setCards,
+  tagOf,
+  unfreeze,
+} from "../support/stories/releases.ts";
+import { hold, push, released } from "../support/stories/repairing.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { trunkWhenLanded } from "../support/stories/trunk.ts";
+import { writeFile } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board({ repositories: ["web", "api"] });
+});
+afterEach(() => leaveConsistent(world, board));
+afterAll(() => world.stop());
+
+async function published(own: TestBoard, repository: string, tagName: string) {
+  const path = `/repos/${own.owner}/${repository}/releases/tags/${tagName}`;
+  const { body } = await own.person("ada", "GET", path);
+  return body as { name: string; body: string; html_url: string };
+}
+const version = (own: TestBoard, repository: string, tagName: unknown) => ({
+  repositoryId: own.repositories[repository],
+  tagName,
+});
+
+/** Tags have to be made one by one: nobody hears of the call that would make them all, or made them. */
+const separately = (effect: "before" | "after" = "before") =>
+  world.forge.control.faults.add({
+    match: { operation: "CreateTags" },
+    fault: { kind: "answer", status: 502, effect },
+  });
+
+/** Works on a card and merges it. */
+async function intoMain(own: TestBoard, number: number, file: string): Promise<void> {
+  await own.api.move(number, own.stages["In progress"]);
+  await writeFile(
+    own,
+    "web",
+    (await own.api.readCard(number)).repositories[0]?.branchName ?? "",
+    file,
+    "x\n",
+  );
+  const moved = await own.api.move(number, own.stages.Done);
+  if (moved.status !== 200) throw new Error(`the card is not merged: ${moved.text}`);
+}
+
+const merging = (name: string, kind: string, into: string | null) => ({
+  name,
+  kind,
+  minRole: "member",
+  rule: { type: "merge", into },
+});
+
+describe("completing a release", () => {
+  it("tags each repository with a version at its trunk, and publishes notes that list the cards", async () => {
+    const title = "Say hello to @ada & [friends](x) #1";
+    const number = await mergedCard(world, board, { web: { "a.txt": "a\n" } }, title);
+    const { number: plain } = await board.api.card({ title: "No Git", repositoryIds: [] });
+    const id = await makeRelease(board.api, "Spring", [number, plain]);
+    const member = await board.as({ role: "member" });
+    const versions = [version(board, "web", "v1.0.0"), version(board, "api", "api/v1")];
+    expect((await complete(member, id, versions)).status).toBe(403);
+    const mains = { web: await headOf(board, "web", "main"), api: await headOf(board, "api", "main") };
+    world.forge.control.calls.reset();
+    const answer = await complete(board.api, id, versions);
+    expect(world.forge.control.calls.read()).toMatchObject({ total: 4, writes: 3 });
+    const notes = await published(board, "web", "v1.0.0");
+    const apiNotes = await published(board, "api", "api/v1");
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        status: "completed",
+        completedAt: expect.any(String),
+        taskCount: 2,
+        tags: [
+          {
+            repositoryId: board.repositories["api"],
+            fullName: `${board.owner}/api`,
+            tagName: "api/v1",
+            sha: mains.api,
+            url: apiNotes.html_url,
+          },
+          { fullName: `${board.owner}/web`, tagName: "v1.0.0", sha: mains.web, url: notes.html_url },
+        ],
+      },
+    });
+    expect([await tagOf(board, "web", "v1.0.0"), await tagOf(board, "api", "api/v1")]).toEqual([
+      mains.web,
+      mains.api,
+    ]);
+    expect(notes.name).toBe("Spring");
+    expect(notes.body).not.toContain("@ada");
+    expect(notes.body.split("\n")).toEqual([
+      expect.stringMatching(new RegExp(`^- Card ${number}: Say hello to .*ada .*\\(#1\\)$`, "u")),
+      `- Card ${plain}: No Git (not in this release)`,
+    ]);
+    expect(apiNotes.body).not.toContain("(#1)");
+    const told = (await board.api.timeline(plain)).filter(({ kind }) => kind === "release_completed");
+    expect(told).toMatchObject([{ data: { releaseId: id, releaseName: "Spring" } }]);
+  });
+
+  it("leaves it as it is for good, and its cards free for another", async () => {
+    const { number } = await board.api.card({ repositoryIds: [] });
+    const id = await makeRelease(board.api, "Over", [number]);
+    expect((await complete(board.api, id, [])).body.status).toBe("completed");
+    const before = await readRelease(board.api, id);
+    for (const answer of [
+      await setCards(board.api, id, []),
+      await freeze(board.api, id),
+      await unfreeze(board.api, id),
+      await pick(board.api, id, number),
+      await complete(board.api, id, []),
+      await board.api.post(`/v1/releases/${id}/promote`, { statusId: board.stages.Done }),
+      await board.api.delete(`/v1/releases/${id}`),
+    ]) {
+      expect([answer.status, (answer.body as { message: string }).message]).toEqual([
+        409,
+        "The release Over is completed. What it carried stays as it is.",
+      ]);
+    }
+    await makeRelease(board.api, "Next", [number]);
+    expect(await readRelease(board.api, id)).toEqual(before);
+    expect((await board.api.delete(`/v1/cards/${number}`)).status).toBe(204);
+    expect(await readRelease(board.api, id)).toMatchObject({
+      taskCount: 1,
+      cards: [{ number, title: "A card", statusId: null }],
+    });
+  });
+
+  it("tags the release's branch where it is frozen", async () => {
+    const own = await world.board();
+    const id = await makeRelease(own.api, "2.0");
+    await freeze(own.api, id);
+    await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+    const head = await world.forge.commit(`${own.owner}/web`, "release/2-0", { "version.txt": "2\n" });
+    const answer = await complete(own.api, id, [version(own, "web", "v2.0")]);
+    expect(answer.body.tags).toMatchObject([{ sha: head }]);
+    expect(await tagOf(own, "web", "v2.0")).toBe(head);
+    expect(await headOf(own, "web", "release/2-0")).toBe(head);
+  });
+
+  it("says of what its branch lacks that it is not in it, unless it was picked", async () => {
+    const own = await world.board();
+    const merged = (name: string) => mergedCard(world, own, { web: { [`${name}.txt`]: `${name}\n` } }, name);
+    const early = await merged("early");
+    await trunkWhenLanded(own.api, 2);
+    const { number: talk } = await own.api.card({ title: "talk", repositoryIds: [] });
+    await own.api.move(talk, own.stages.Done);
+    const open = await cardInReview(world, own, { web: { "open.txt": "open\n" } }, "open");
+    const late = await own.api.card({ title: "late" });
+    const picked = await own.api.card({ title: "picked" });
+    const id = await makeRelease(own.api, "3.0", [early, talk, open, late.number, picked.number]);
+    expect((await freeze(own.api, id)).status).toBe(200);
+    for (const { number, title } of [late, picked]) await intoMain(own, number, `${title}.txt`);
+    await trunkWhenLanded(own.api, 4);
+    expect((await pick(own.api, id, picked.number)).status).toBe(200);
+    expect((await complete(own.api, id, [version(own, "web", "v3.0")])).status).toBe(200);
+    expect((await published(own, "web", "v3.0")).body.split("\n")).toEqual([
+      `- Card ${early}: early (#1)`,
+      `- Card ${talk}: talk`,
+      `- Card ${open}: open (not in this release)`,
+      `- Card ${late.number}: late (not in this release)`,
+      expect.stringMatching(new RegExp(`^- Card ${picked.number}: picked \\(#\\d+\\)$`)),
+    ]);
+    expect(await fileOn(own, "web", "v3.0", "late.txt")).toBeNull();
+    expect(await fileOn(own, "web", "v3.0", "picked.txt")).not.toBeNull();
+  });
+
+  it("tags the target of the last merge stage where it is not", async () => {
+    const own = await world.board();
+    const main = await headOf(own, "web", "main");
+    const refs = `/repos/${own.owner}/web/git/refs`;
+    await own.person("ada", "POST", refs, { ref: "refs/heads/production", sha: main });
+    const live = await world.forge.commit(`${own.owner}/web`, "production", { "live.txt": "live\n" });
+    const flow = await readFlow(own);
+    const stages = flow.stages.flatMap((stage) =>
+      stage.kind === "done"
+        ? [merging("Merged", "stage", null), { ...stage, rule: { type: "merge", into: "production" } }]
+        : [stage],
+    );
+    expect((await own.api.put(flowPath(own), { ...flow, stages })).status).toBe(200);
+    const id = await makeRelease(own.api, "Live");
+    const answer = await complete(own.api, id, [version(own, "web", "v1")]);
+    expect(answer.body.tags).toMatchObject([{ sha: live }]);
+  });
+});
+
+describe("the versions", () => {
+  it("are checked before anything is written", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const { number } = await own.api.card();
+    const id = await makeRelease(own.api, "Checked", [number]);
+    const api = version(own, "api", "v1");
+    const web = version(own, "web", "v1");
+    const foreign = { repositoryId: board.repositories["web"], tagName: "v1" };
+    for (const [versions, path] of [
+      [[api], "body.versions"],
+      [[web, foreign], "body.versions.1.repositoryId"],
+      [[web, web], "body.versions.1.repositoryId"],
+      [[web, { ...web, tagName: "v2" }], "body.versions.1.repositoryId"],
+    ] as const) {
+      const refused = await complete(own.api, id, versions);
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
+    }
+    for (const tagName of [
+      "",
+      "v 1",
+      "v..1",
+      "-v1",
+      "v1.lock",
+      "v1/",
+      "a".repeat(240),
+      "f".repeat(40),
+      "@",
+      1,
+    ]) {
+      const refused = await complete(own.api, id, [{ ...web, tagName }]);
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.versions.0.tagName" }] } });
+    }
+    const other = await world.forge.commit(`${own.owner}/web`, "main", { "a.txt": "a\n" });
+    await own.person("ada", "POST", `/repos/${own.owner}/web/git/refs`, { ref: "refs/tags/v1", sha: other });
+    await world.forge.commit(`${own.owner}/web`, "main", { "b.txt": "b\n" });
+    const taken = await complete(own.api, id, [api, web]);
+    expect([taken.status, taken.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a tag v1 already, at another commit. Choose another name.`,
+    ]);
+    expect(await tagOf(own, "api", "v1")).toBeNull();
+    expect(await readRelease(own.api, id)).toMatchObject({ status: "open", tags: [] });
+    const mended = await complete(own.api, id, [api, { ...web, tagName: "v2" }]);
+    expect(mended.body).toMatchObject({ status: "completed", tags: [{ tagName: "v1" }, { tagName: "v2" }] });
+  });
+
+  it("may name a tag that is at the very commit already", async () => {
+    const own = await world.board();
+    const main = await headOf(own, "web", "main");
+    const refs = `/repos/${own.owner}/web/git/refs`;
+    await own.person("ada", "POST", refs, { ref: "refs/tags/v1", sha: main });
+    const id = await makeRelease(own.api, "Adopted");
+    const answer = await complete(own.api, id, [version(own, "web", "v1")]);
+    expect(answer).toMatchObject({ status: 200, body: { tags: [{ tagName: "v1", sha: main }] } });
+  });
+
+  it("that were tagged before a refusal stay as they are, and the next try finishes the rest", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const id = await makeRelease(own.api, "Halves");
+    const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
+    const { faults } = world.forge.control;
+    const together = separately();
+    const match = { method: "POST", path: "/repositories/*/git/refs" };
+    const body = { message: "Repository rule violations found", documentation_url: "https://docs.example" };
+    faults.add({ match, fault: { kind: "none" }, times: 1 });
+    faults.add({ match, fault: { kind: "answer", status: 422, body }, times: 1 });
+    const sha = await headOf(own, "api", "main");
+    const refused = await complete(own.api, id, versions);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web: Repository rule violations found`,
+    ]);
+    faults.remove(together);
+    const half = await readRelease(own.api, id);
+    expect(half).toMatchObject({ status: "open", tags: [{ fullName: `${own.owner}/api`, sha, url: null }] });
+    expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(409);
+    await world.forge.commit(`${own.owner}/api`, "main", { "later.txt": "later\n" });
+    const renamed = await complete(own.api, id, [version(own, "api", "v2"), version(own, "web", "v2")]);
+    expect([renamed.status, renamed.body.message]).toEqual([409, expect.stringContaining("is tagged v1")]);
+    const done = await complete(own.api, id, [version(own, "api", "v1"), version(own, "web", "v2")]);
+    expect(done.body).toMatchObject({ status: "completed", tags: [{ sha }, { tagName: "v2" }] });
+    expect(await tagOf(own, "api", "v1")).toBe(sha);
+  });
+});
+
+describe("a release of several repositories", () => {
+  const NAMES = ["api", "docs", "web"];
+
+  /** A release whose tags are ordered, held back by the forge until they are let go. */
+  async function ordered() {
+    const own = await world.board({ repositories: NAMES });
+    const id = await makeRelease(own.api, "Several");
+    const shas = await Promise.all(NAMES.map((name) => headOf(own, name, "main")));
+    const tagging = keepCalls(world, { operation: "CreateTags" }, "before");
+    const completing = complete(
+      own.api,
+      id,
+      NAMES.map((name) => version(own, name, "v1")),
+    );
+    await tagging.met();
+    return {
+      own,
+      id,
+      shas,
+      tagged: (name: string, sha: string) =>
+        own.person("ada", "POST", `/repos/${own.owner}/${name}/git/refs`, { ref: "refs/tags/v1", sha }),
+      letGo: async () => {
+        tagging.letGo();
+        return completing;
+      },
+    };
+  }
+
+  it("is refused a tag that somebody makes elsewhere just then, and says what the others got", async () => {
+    const { own, id, shas, tagged, letGo } = await ordered();
+    const [api, docs, web] = shas;
+    const theirs = await world.forge.commit(`${own.owner}/docs`, "aside", { "a.txt": "a\n" });
+    await tagged("docs", theirs);
+    await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+    const refused = await letGo();
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/docs has a tag v1 already, at another commit. Choose another name.`,
+    ]);
+    expect(await readRelease(own.api, id)).toMatchObject({
+      status: "open",
+      tags: [
+        { fullName: `${own.owner}/api`, tagName: "v1", sha: api, url: null },
+        { fullName: `${own.owner}/web`, tagName: "v1", sha: web, url: null },
+      ],
+    });
+    expect(await Promise.all(NAMES.map((name) => tagOf(own, name, "v1")))).toEqual([api, theirs, web]);
+    const versions = NAMES.map((name) => version(own, name, name === "docs" ? "v2" : "v1"));
+    const done = await complete(own.api, id, versions);
+    expect(done.body).toMatchObject({
+      status: "completed",
+      tags: [{ sha: api }, { sha: docs }, { sha: web }],
+    });
+    expect(done.body.tags.map(({ url }) => url)).toEqual(NAMES.map(() => expect.any(String)));
+    expect(await tagOf(own, "docs", "v1")).toBe(theirs);
+  });
+
+  it("finds its tags where nobody heard that they were made", async () => {
+    const own = await world.board({ repositories: NAMES });
+    const id = await makeRelease(own.api, "Unheard");
+    const shas = await Promise.all(NAMES.map((name) => headOf(own, name, "main")));
+    separately("after");
+    const versions = NAMES.map((name) => version(own, name, "v1"));
+    expect((await complete(own.api, id, versions)).body).toMatchObject({
+      status: "completed",
+      tags: shas.map((sha) => ({ sha })),
+    });
+    world.forge.control.faults.clear();
+  });
+
+  it("takes a tag that somebody makes at the very commit just then", async () => {
+    const { own, shas, tagged, letGo } = await ordered();
+    await tagged("docs", shas[1]!);
+    expect((await letGo()).body).toMatchObject({ status: "completed", tags: shas.map((sha) => ({ sha })) });
+    expect(await Promise.all(NAMES.map((name) => tagOf(own, name, "v1")))).toEqual(shas);
+  });
+});
+
+describe("a release of one repository", () => {
+  const TAG = "POST /repos/{owner}/{repo}/git/refs";
+  const PUBLISH = "POST /repos/{owner}/{repo}/releases";
+
+  /** A board whose trunk was heard of, and a release there. */
+  async function heardOf(frozen = false) {
+    const own = await world.board();
+    await push(own, "main", "heard.txt");
+    await settled(world);
+    const id = await makeRelease(own.api, "One");
+    if (frozen) await freeze(own.api, id);
+    const completed = (key: string) => complete(own.api, id, [version(own, "web", "v1")], { key });
+    return { own, id, completed };
+  }
+  const made = (own: TestBoard, ref: string, sha: string | null) =>
+    own.person("ada", "POST", `/repos/${own.owner}/web/git/refs`, { ref, sha });
+
+  it.each([
+    ["main", false],
+    ["release/one", true],
+  ])("is tagged where %s is, though nothing has told of the last push", async (branch, frozen) => {
+    const { own, completed } = await heardOf(frozen);
+    hold(world);
+    const head = await world.forge.commit(`${own.owner}/web`, branch, { "late.txt": "late\n" });
+    const calls = await callsOf(world, async () =>
+      expect((await completed("the-push-is-held")).body.tags).toMatchObject([{ sha: head }]),
+    );
+    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, PUBLISH]);
+    expect(await tagOf(own, "web", "v1")).toBe(head);
+    await released(world);
+  });
+
+  it("is refused a tag that somebody has made at another commit, and writes nothing", async () => {
+    const { own, id, completed } = await heardOf();
+    const main = await headOf(own, "web", "main");
+    const other = await world.forge.commit(`${own.owner}/web`, "aside", { "a.txt": "a\n" });
+    await made(own, "refs/tags/v1", other);
+    const refused = await completed("the-tag-is-taken");
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a tag v1 already, at another commit. Choose another name.`,
+    ]);
+    expect(await readRelease(own.api, id)).toMatchObject({ status: "open", tags: [] });
+    expect([await tagOf(own, "web", "v1"), await headOf(own, "web", "main")]).toEqual([other, main]);
+  });
+
+  it("takes a tag that is at the very commit, also one that nothing has told of", async () => {
+    const { own, completed } = await heardOf();
+    hold(world);
+    const late = await world.forge.commit(`${own.owner}/web`, "main", { "late.txt": "late\n" });
+    await made(own, "refs/tags/v1", late);
+    expect((await completed("the-tag-is-there")).body.tags).toMatchObject([{ sha: late }]);
+    await released(world);
+  });
+
+  it("is tagged after a look where its branch may not be named beside the tag", async () => {
+    const { own, completed } = await heardOf();
+    const protection = {
+      required_status_checks: null,
+      enforce_admins: true,
+      required_pull_request_reviews: null,
+      restrictions: { users: ["ada"], teams: [], apps: [] },
+    };
+    const path = `/repos/${own.owner}/web/branches/main/protection`;
+    expect((await own.person("ada", "PUT", path, protection)).status).toBe(200);
+    const main = await headOf(own, "web", "main");
+    const calls = await callsOf(world, () => completed("the-branch-is-protected"));
+    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, PUBLISH]);
+    expect(await tagOf(own, "web", "v1")).toBe(main);
+  });
+
+  it.each([
+    ["never arrived: the tag is where the branch is by then", "before", false],
+    ["arrived: the tag stays where it was made", "after", true],
+  ] as const)("goes on when nobody knows of its tag, which %s", async (_, effect, isThere) => {
+    const { own, completed } = await heardOf();
+    const main = await headOf(own, "web", "main");
+    const { faults } = world.forge.control;
+    faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "answer", status: 502, effect } });
+    faults.add({ match: { operation: "Repository" }, fault: { kind: "answer", status: 502 } });
+    const key = "one-tag-while-it-is-away";
+    expect((await completed(key)).status).toBe(503);
+    expect(await tagOf(own, "web", "v1")).toBe(isThere ? main : null);
+    const later = await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+    faults.clear();
+    const done = await completed(key);
+    const sha = isThere ? main : later;
+    expect(done.body).toMatchObject({ status: "completed", tags: [{ tagName: "v1", sha }] });
+    expect(await tagOf(own, "web", "v1")).toBe(sha);
+  });
+});
+
+describe("the forge being away while a release is completed", () => {
+  it.each([
+    ["the first tag", "/repositories/*/git/refs", 0],
+    ["the last tag", "/repositories/*/git/refs", 1],
+    ["the first provider release", "/repositories/*/releases", 0],
+    ["the last provider release", "/repositories/*/releases", 1],
+  ] as const)(
+    "and the answer about %s lost: the commit written down before is the one that is tagged",
+    async (_, path, passing) => {
+      const own = await world.board({ repositories: ["web", "api"] });
+      const id = await makeRelease(own.api, "Away");
+      const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
+      const { faults } = world.forge.control;
+      separately();
+      if (passing > 0)
+        faults.add({ match: { method: "POST", path }, fault: { kind: "none" }, times: passing });
+      faults.add({ match: { method: "POST", path }, fault: { kind: "answer", status: 502 }, times: 3 });
+      const key = "complete-while-it-is-away";
+      const mains = [await headOf(own, "api", "main"), await headOf(own, "web", "main")];
+      const away = await complete(own.api, id, versions, { key });
+      expect([away.status, Number(away.headers.get("retry-after")) > 0]).toEqual([503, true]);
+      await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
+      faults.clear();
+      const done = await complete(own.api, id, versions, { key });
+      expect(done.body.tags.map(({ sha }) => sha)).toEqual(mains);
+      expect([await tagOf(own, "api", "v1"), await tagOf(own, "web", "v1")]).toEqual(mains);
+      const { body } = await own.person("ada", "GET", `/repos/${own.owner}/api/releases`);
+      expect(body).toHaveLength(1);
+    },
+  );
+});
+
+describe("reads that lag while a release is completed", () => {
+  it.each([[["web"]], [["api", "web"]]])(
+    "and lost answers about all that was written in %s: tagged and published once, and refused by nobody",
+    async (names) => {
+      const own = await world.board({ repositories: ["web", "api"] });
+      const id = await makeRelease(own.api, "Lagging");
+      const versions = names.map((name) => version(own, name, "v1"));
+      const { control } = world.forge;
+      const fault = { kind: "answer", status: 502, effect: "after" } as const;
+      for (const operation of ["UpdateRefs", "CreateTags"])
+        control.faults.add({ match: { operation }, fault, times: 1 });
+      for (const path of ["/repositories/*/git/refs", "/repositories/*/releases"])
+        control.faults.add({ match: { method: "POST", path }, fault, times: names.length });
+      // Longer than it takes, however busy the machine is.
+      const lagging = { seconds: 600 };
+      const completed = () => complete(own.api, id, versions, { key: "complete-while-reads-lag" });
+      control.staleReads(lagging);
+      // Tags are told of at last; then their releases are as late.
+      expect((await completed()).status).toBe(503);
+      control.staleReads(null);
+      control.staleReads(lagging);
+      expect((await completed()).status).toBe(503);
+      control.staleReads(null);
+      const done = await eventually(completed, ({ status }) => status !== 503, 60_000);
+      expect(done).toMatchObject({ status: 200, body: { status: "completed" } });
+      for (const name of names) {
+        expect(await tagOf(own, name, "v1")).toBe(await headOf(own, name, "main"));
+        const { body } = await own.person("ada", "GET", `/repos/${own.owner}/${name}/releases`);
+        expect(body).toHaveLength(1);
+      }
+    },
+    90_000,
+  );
+});

@@ -1,0 +1,227 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { settled } from "../support/database/database-content.ts";
+import { aheadOfMain, cardInReview, fileOn, headOf, mergedCard } from "../support/stories/merged-card.ts";
+import { freeze, makeRelease, pick, readRelease, setCards, unfreeze } from "../support/stories/releases.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board({ repositories: ["web", "api"] });
+});
+afterEach(() => leaveConsistent(world, board));
+afterAll(() => world.stop());
+
+async function frozen(own: TestBoard, name: string): Promise<string> {
+  const id = await makeRelease(own.api, name);
+  const { status, text } = await freeze(own.api, id);
+  if (status !== 200) throw new Error(`the release is not frozen: ${text}`);
+  return id;
+}
+const heads = async (own: TestBoard, branch: string) => [
+  await headOf(own, "web", branch),
+  await headOf(own, "api", branch),
+];
+const temporary = async (own: TestBoard): Promise<number> => {
+  const path = `/repos/${own.owner}/web/git/matching-refs/heads/trunkline/tmp/`;
+  return ((await own.person("ada", "GET", path)).body as unknown as unknown[]).length;
+};
+
+describe("picking a card into a frozen release", () => {
+  it("brings its merged commits to the branch in each of its repositories, once", async () => {
+    const id = await frozen(board, "1.0");
+    const number = await mergedCard(world, board, {
+      web: { "hello.txt": "hello\n" },
+      api: { "greet.txt": "greet\n" },
+    });
+    const mains = await heads(board, "main");
+    const before = await heads(board, "release/1-0");
+    const member = await board.as({ role: "member" });
+    const answer = await pick(member, id, number);
+    expect(answer).toMatchObject({ status: 200, body: { id, taskCount: 1, frozenAt: expect.any(String) } });
+    expect(await fileOn(board, "web", "release/1-0", "hello.txt")).toBe("hello\n");
+    expect(await fileOn(board, "api", "release/1-0", "greet.txt")).toBe("greet\n");
+    const [message, ...others] = await aheadOfMain(board, "web", "release/1-0");
+    expect(message).toContain(`(cherry picked from commit ${mains[0]})`);
+    expect(others).toEqual([]);
+    const after = await heads(board, "release/1-0");
+    expect(after).not.toEqual(before);
+    const { cards, repositories } = await readRelease(board.api, id);
+    expect(cards).toMatchObject([{ number, pickedAt: expect.any(String) }]);
+    expect(repositories.map(({ headSha }) => headSha)).toEqual([after[1], after[0]]);
+    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_picked");
+    expect(told).toMatchObject([
+      {
+        actor: { user: { name: "member agent" }, login: null },
+        data: { releaseId: id, releaseName: "1.0", commits: [mains[1], mains[0]] },
+      },
+    ]);
+    expect((await pick(board.api, id, number)).status).toBe(200);
+    expect(await heads(board, "release/1-0")).toEqual(after);
+    expect((await board.api.timeline(number)).filter(({ kind }) => kind === "release_picked")).toHaveLength(
+      1,
+    );
+    expect(await temporary(board)).toBe(0);
+    const unfrozen = await unfreeze(board.api, id);
+    expect([unfrozen.status, unfrozen.text]).toEqual([409, expect.stringContaining("picked or pushed")]);
+  });
+
+  it("takes what the branch has already, and a card without Git, as it is", async () => {
+    const number = await mergedCard(world, board, { web: { "early.txt": "early\n" } });
+    const { number: plain } = await board.api.card({ repositoryIds: [] });
+    const id = await frozen(board, "1.1");
+    const before = await heads(board, "release/1-1");
+    expect((await pick(board.api, id, number)).status).toBe(200);
+    expect((await pick(board.api, id, plain)).status).toBe(200);
+    expect(await heads(board, "release/1-1")).toEqual(before);
+    expect((await readRelease(board.api, id)).cards.map((card) => card.number)).toEqual([number, plain]);
+    expect((await unfreeze(board.api, id)).status).toBe(200);
+    expect((await readRelease(board.api, id)).cards).toMatchObject([{ pickedAt: null }, { pickedAt: null }]);
+  });
+
+  it("is refused before the card is merged, everywhere", async () => {
+    const id = await frozen(board, "1.2");
+    const number = await cardInReview(world, board, { web: { "soon.txt": "soon\n" } });
+    const early = await pick(board.api, id, number);
+    expect(early).toMatchObject({
+      status: 409,
+      body: {
+        message: expect.stringMatching(/^Pull request #\d+ of card \d+ is not merged yet in .*\/web\.$/),
+        repository: `${board.owner}/web`,
+      },
+    });
+    const { number: draft } = await board.api.card();
+    expect((await pick(board.api, id, draft)).status).toBe(409);
+    expect((await readRelease(board.api, id)).cards).toEqual([]);
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    expect((await pick(board.api, id, number)).status).toBe(200);
+  });
+
+  it("is refused with the forge's words and the files where it conflicts, and picks nothing anywhere", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const id = await frozen(own, "2.0");
+    await world.forge.commit(`${own.owner}/web`, "release/2-0", { "app.txt": "eins\n" });
+    const number = await mergedCard(world, own, {
+      api: { "fine.txt": "fine\n" },
+      web: { "app.txt": "uno\n" },
+    });
+    const before = await heads(own, "release/2-0");
+    const refused = await pick(own.api, id, number);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        message: `${own.owner}/web: Merge conflict (app.txt)`,
+        repository: `${own.owner}/web`,
+        files: ["app.txt"],
+      },
+    });
+    expect(await heads(own, "release/2-0")).toEqual(before);
+    expect(await readRelease(own.api, id)).toMatchObject({ taskCount: 0, frozenAt: expect.any(String) });
+    expect(await temporary(own)).toBe(0);
+    // Solved on the branch by hand, it goes through.
+    await world.forge.commit(`${own.owner}/web`, "release/2-0", { "app.txt": "one\n" });
+    expect((await pick(own.api, id, number)).status).toBe(200);
+    expect(await fileOn(own, "web", "release/2-0", "app.txt")).toBe("uno\n");
+  });
+
+  it("takes back what has landed where a later repository refuses", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const id = await frozen(own, "3.0");
+    const number = await mergedCard(world, own, { api: { "a.txt": "a\n" }, web: { "w.txt": "w\n" } });
+    const before = await heads(own, "release/3-0");
+    const branch = encodeURIComponent("release/3-0");
+    await own.person("ada", "PUT", `/repos/${own.owner}/web/branches/${branch}/protection`, {
+      required_status_checks: null,
+      enforce_admins: true,
+      required_pull_request_reviews: null,
+      restrictions: { users: [], teams: [], apps: [] },
+    });
+    const refused = await pick(own.api, id, number);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web: You're not authorized to push to this branch.`,
+    ]);
+    expect(await heads(own, "release/3-0")).toEqual(before);
+    expect((await readRelease(own.api, id)).cards).toEqual([]);
+  });
+
+  it("begins anew where somebody pushes to the branch meanwhile", async () => {
+    const own = await world.board();
+    const id = await frozen(own, "4.0");
+    const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
+    const { faults } = world.forge.control;
+    faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "delay", ms: 2_000 }, times: 1 });
+    const picking = pick(own.api, id, number);
+    await eventually(
+      () => Promise.resolve(faults.list()[0]?.hits),
+      (hits) => hits === 1,
+    );
+    await world.forge.commit(`${own.owner}/web`, "release/4-0", { "version.txt": "4\n" });
+    expect((await picking).status).toBe(200);
+    expect(await fileOn(own, "web", "release/4-0", "w.txt")).toBe("w\n");
+    expect(await fileOn(own, "web", "release/4-0", "version.txt")).toBe("4\n");
+  });
+
+  it("gives up on a branch that moves each time, and leaves everything as it was", async () => {
+    const own = await world.board();
+    const id = await frozen(own, "4.1");
+    const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
+    const { faults } = world.forge.control;
+    faults.add({ match: { operation: "PickMerges" }, fault: { kind: "delay", ms: 1_000 } });
+    const picking = pick(own.api, id, number);
+    for (const time of [1, 2, 3, 4]) {
+      await eventually(
+        () => Promise.resolve(faults.list()[0]?.hits),
+        (hits) => hits === time,
+        20_000,
+      );
+      await world.forge.commit(`${own.owner}/web`, "release/4-1", { "version.txt": `${time}\n` });
+    }
+    expect(await picking).toMatchObject({
+      status: 409,
+      body: {
+        message: `The branch release/4-1 in ${own.owner}/web keeps moving. Try again.`,
+        repository: `${own.owner}/web`,
+      },
+    });
+    expect(await fileOn(own, "web", "release/4-1", "version.txt")).toBe("4\n");
+    expect(await fileOn(own, "web", "release/4-1", "w.txt")).toBeNull();
+    expect(await temporary(own)).toBe(0);
+    faults.clear();
+    expect((await pick(own.api, id, number)).status).toBe(200);
+  });
+
+  it("needs a frozen release of the card's project, and a card in no other one", async () => {
+    const { number } = await board.api.card({ repositoryIds: [] });
+    const open = await makeRelease(board.api, "Open");
+    const early = await pick(board.api, open, number);
+    expect([early.status, early.body.message]).toEqual([409, expect.stringContaining("is not frozen")]);
+    await setCards(board.api, open, [number]);
+    const id = await frozen(board, "5.0");
+    const taken = await pick(board.api, id, number);
+    expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining("open release Open")]);
+    expect(await pick(board.api, id, 4711)).toMatchObject({
+      status: 404,
+      body: { message: "There is no card 4711 on this board." },
+    });
+    for (const wrong of [0, "7"]) {
+      const answer = await board.api.post(`/v1/releases/${id}/pick`, { taskNumber: wrong });
+      expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.taskNumber" }] } });
+    }
+    const viewer = await board.as({ role: "viewer" });
+    expect((await pick(viewer, id, number)).status).toBe(403);
+  });
+
+  it("takes at most five calls for a card of one commit", async () => {
+    const own = await world.board();
+    const id = await frozen(own, "6.0");
+    const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
+    await settled(world);
+    world.forge.control.calls.reset();
+    expect((await pick(own.api, id, number)).status).toBe(200);
+    expect(world.forge.control.calls.read().total).toBeLessThanOrEqual(5);
+  });
+});

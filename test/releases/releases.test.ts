@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { flowPath, readFlow } from "../support/flows.ts";
+import { makeRelease, readRelease, setCards, type ReleaseAnswer } from "../support/stories/releases.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
+const numbersOf = ({ cards }: ReleaseAnswer): number[] => cards.map(({ number }) => number);
+const list = async (query = ""): Promise<ReleaseAnswer[]> =>
+  (await board.api.get<ReleaseAnswer[]>(`/v1/releases${query}`)).body;
+
+describe("a release", () => {
+  it("is created by a member, open and empty, in the project the query names", async () => {
+    const api = await board.as({ role: "member" });
+    const created = await api.post<ReleaseAnswer>(`/v1/releases?projectId=${board.projectId}`, {
+      name: " 1.4 ",
+    });
+    expect(created.status).toBe(201);
+    expect(created.body).toMatchObject({
+      projectId: board.projectId,
+      name: "1.4",
+      status: "open",
+      frozenAt: null,
+      taskCount: 0,
+      createdByName: "member agent",
+      completedAt: null,
+      tags: [],
+    });
+    const { cards, repositories, ...rest } = await readRelease(board.api, created.body.id);
+    expect(rest).toEqual(created.body);
+    expect(cards).toEqual([]);
+    expect(repositories).toEqual([
+      {
+        repositoryId: board.repositories["web"],
+        fullName: `${board.owner}/web`,
+        branchName: null,
+        headSha: null,
+        holdsCards: false,
+      },
+    ]);
+  });
+
+  it.each([
+    [{}, "body.name"],
+    [{ name: " " }, "body.name"],
+    [{ name: "x".repeat(81) }, "body.name"],
+    [{ name: "x", projectId: UNKNOWN }, "body.projectId"],
+    [{ name: "x", status: "completed" }, "body.status"],
+  ])("is not created of %j", async (body, path) => {
+    const refused = await board.api.post("/v1/releases", body);
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
+  });
+
+  it("takes a name of 80 characters, and one that another has", async () => {
+    const first = await makeRelease(board.api, "🚀".repeat(80));
+    const second = await makeRelease(board.api, "🚀".repeat(80));
+    expect((await list()).map(({ id }) => id).slice(0, 2)).toEqual([second, first]);
+  });
+
+  it("is listed newest first, and in pages", async () => {
+    const own = await world.board();
+    const ids: string[] = [];
+    for (const name of ["1", "2", "3"]) ids.unshift(await makeRelease(own.api, name));
+    const first = await own.api.get<ReleaseAnswer[]>("/v1/releases?limit=2");
+    const next = /<([^>]+)>/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+    const rest = await own.api.get<ReleaseAnswer[]>(next.replace(own.api.baseUrl, ""));
+    expect([...first.body, ...rest.body].map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("is deleted by a maintainer; its cards stay and are free for another", async () => {
+    const { number } = await board.api.card();
+    const id = await makeRelease(board.api, "Never", [number]);
+    expect((await (await board.as({ role: "member" })).delete(`/v1/releases/${id}`)).status).toBe(403);
+    expect((await board.api.delete(`/v1/releases/${id}`)).status).toBe(204);
+    expect((await board.api.get(`/v1/releases/${id}`)).status).toBe(404);
+    const other = await makeRelease(board.api, "Later", [number]);
+    expect(numbersOf(await readRelease(board.api, other))).toEqual([number]);
+  });
+
+  it("of another board is as unknown as one that never was", async () => {
+    const other = await world.board();
+    const foreign = await makeRelease(other.api, "Theirs");
+    for (const id of [foreign, UNKNOWN]) {
+      const answers = [
+        await board.api.get(`/v1/releases/${id}`),
+        await setCards(board.api, id, []),
+        await board.api.delete(`/v1/releases/${id}`),
+      ];
+      for (const answer of answers) {
+        expect(answer).toMatchObject({
+          status: 404,
+          body: { message: "There is no release with this id on this board." },
+        });
+      }
+    }
+    const elsewhere = await board.api.post(`/v1/releases?projectId=${other.projectId}`, { name: "x" });
+    expect(elsewhere.status).toBe(404);
+  });
+
+  it("of a board with several projects needs to be told which", async () => {
+    const own = await world.board();
+    const second = await own.api.post("/v1/projects", { name: "Second" });
+    expect((await own.api.get("/v1/releases")).status).toBe(400);
+    expect((await own.api.post("/v1/releases", { name: "x" })).status).toBe(400);
+    const projectId = String(second.body["id"]);
+    const made = await own.api.post<ReleaseAnswer>(`/v1/releases?projectId=${projectId}`, { name: "x" });
+    expect(made.status).toBe(201);
+    expect((await own.api.get(`/v1/releases?projectId=${own.projectId}`)).body).toEqual([]);
+    const { number } = await own.api.card({ projectId: own.projectId });
+    const scoped = await setCards(own.api, made.body.id, [number]);
+    expect(scoped).toMatchObject({
+      status: 400,
+      body: {
+        issues: [{ path: "body.taskNumbers.0", message: `card ${number} belongs to another project` }],
+      },
+    });
+    expect((await own.api.delete(`/v1/projects/${projectId}`)).status).toBe(204);
+    expect((await own.api.get(`/v1/releases/${made.body.id}`)).status).toBe(404);
+  });
+
+  it("is written to only where the flow works with releases; it can still be read", async () => {
+    const own = await world.board();
+    const id = await makeRelease(own.api, "Before");
+    const flow = await readFlow(own);
+    expect((await own.api.put(flowPath(own), { ...flow, releases: false })).status).toBe(200);
+    const writes = [
+      await own.api.post("/v1/releases", { name: "x" }),
+      await setCards(own.api, id, []),
+      await own.api.delete(`/v1/releases/${id}`),
+    ];
+    for (const { status, body } of writes) {
+      expect([status, (body as { message: string }).message]).toEqual([
+        400,
+        expect.stringMatching(/does not work with releases.*flow settings/),
+      ]);
+    }
+    expect((await own.api.get(`/v1/releases/${id}`)).status).toBe(200);
+    expect((await own.api.get("/v1/releases")).body).toHaveLength(1);
+  });
+});
+
+describe("the scope of a release", () => {
+  it("is the set last given, and says so on the timelines of the cards that come in", async () => {
+    const numbers = [
+      (await board.api.card()).number,
+      (await board.api.card()).number,
+      (await board.api.card()).number,
+    ];
+    const [a = 0, b = 0, c = 0] = numbers;
+    const id = await makeRelease(board.api, "1.5", [b, a, a]);
+    expect(await readRelease(board.api, id)).toMatchObject({
+      taskCount: 2,
+      cards: [{ number: a, title: "A card", statusId: board.stages.Backlog, pickedAt: null }, { number: b }],
+      repositories: [{ holdsCards: true }],
+    });
+    const replaced = await setCards(board.api, id, [b, c]);
+    expect([replaced.status, replaced.text]).toEqual([204, ""]);
+    expect(numbersOf(await readRelease(board.api, id))).toEqual([b, c]);
+    for (const number of numbers) {
+      const added = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_added");
+      expect(added.map(({ data }) => data)).toEqual([{ releaseId: id, releaseName: "1.5" }]);
+    }
+    expect((await setCards(board.api, id, [])).status).toBe(204);
+    expect(numbersOf(await readRelease(board.api, id))).toEqual([]);
+  });
+
+  it.each([["7"], [1.5], [0], [-1], [null], [4_000_000_000]])(
+    "does not take %j for a number",
+    async (wrong) => {
+      const id = await makeRelease(board.api, "Strict");
+      const refused = await setCards(board.api, id, [wrong]);
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.taskNumbers.0" }] } });
+    },
+  );
+
+  it("takes at most 500 numbers", async () => {
+    const { number } = await board.api.card();
+    const id = await makeRelease(board.api, "Large");
+    expect((await setCards(board.api, id, Array(500).fill(number))).status).toBe(204);
+    expect((await setCards(board.api, id, Array(501).fill(number))).status).toBe(400);
+  });
+
+  it("names the numbers that are no card, and takes none then", async () => {
+    const { number } = await board.api.card();
+    const id = await makeRelease(board.api, "Typo");
+    const refused = await setCards(board.api, id, [number, 4711]);
+    expect(refused).toMatchObject({
+      status: 404,
+      body: { message: "There is no card 4711 on this board.", error: "Not Found", statusCode: 404 },
+    });
+    expect((await setCards(board.api, id, [4711, 4712])).body).toMatchObject({
+      message: "There are no cards 4711, 4712 on this board.",
+    });
+    expect(numbersOf(await readRelease(board.api, id))).toEqual([]);
+  });
+
+  it("leaves a card to the open release it is in", async () => {
+    const { number } = await board.api.card();
+    await makeRelease(board.api, "First come", [number]);
+    const second = await makeRelease(board.api, "Second");
+    const refused = await setCards(board.api, second, [number]);
+    expect(refused.status).toBe(409);
+    expect((refused.body as { message: string }).message).toContain(
+      `Card ${number} is in the open release First come already`,
+    );
+  });
+
+  it("gives a card that several ask for at once to one of them", async () => {
+    const numbers: number[] = [];
+    for (let made = 0; made < 5; made++) numbers.push((await board.api.card()).number);
+    const releases: string[] = [];
+    for (let made = 0; made < 6; made++) releases.push(await makeRelease(board.api, `Race ${made}`));
+    const answers = await Promise.all(
+      releases.map((id, at) => setCards(board.api, id, at % 2 === 0 ? numbers : numbers.toReversed())),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 409, 409, 409, 409, 409]);
+    const held = await Promise.all(releases.map((id) => readRelease(board.api, id)));
+    expect(held.flatMap(numbersOf)).toEqual(numbers);
+  });
+
+  it("loses a card that is deleted", async () => {
+    const { number } = await board.api.card();
+    const id = await makeRelease(board.api, "Shrinking", [number]);
+    expect((await board.api.delete(`/v1/cards/${number}`)).status).toBe(204);
+    expect(await readRelease(board.api, id)).toMatchObject({ taskCount: 0, cards: [] });
+  });
+
+  it("is set by members only, and once per key", async () => {
+    const { number } = await board.api.card();
+    const id = await makeRelease(board.api, "Roles");
+    const viewer = await board.as({ role: "viewer" });
+    expect((await setCards(viewer, id, [number])).status).toBe(403);
+    const member = await board.as({ role: "member" });
+    const key = "scope-of-a-release";
+    expect((await setCards(member, id, [number], { key })).status).toBe(204);
+    const again = await setCards(member, id, [number], { key });
+    expect([again.status, again.headers.get("idempotent-replay")]).toEqual([204, "true"]);
+  });
+});

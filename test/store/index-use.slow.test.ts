@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { seedHistory } from "../../bench/seed-history.ts";
+import type { BenchBoard } from "../../bench/seed.ts";
+import { connect, rows } from "../../src/store/db/connect.ts";
+import { eventually, makeApi, type Api } from "../support/api.ts";
+import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { startSecondService } from "../support/processes/second-service.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+/** Cards of the board that calls are made on, and of each of the others that share its tables. */
+const CARDS = 240;
+const CARDS_OF_OTHERS = 60;
+const OTHERS = 120;
+
+/** What grows with use, the tables of a handful of rows for each board or person apart. */
+const GROWING = [
+  "board_changes",
+  "card_labels",
+  "card_repositories",
+  "cards",
+  "check_reports",
+  "deliveries",
+  "idempotency_keys",
+  "landings",
+  "operations",
+  "place_changes",
+  "pull_requests",
+  "release_cards",
+  "release_tags",
+  "releases",
+  "timeline_items",
+];
+
+/** What calls, deliveries and moves leave behind. */
+const WRITTEN_DOWN = [
+  `insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
+   select c.id, 'key-' || n, '', 'done', 201, '{}' from credentials c, generate_series(1, 100) n`,
+  `insert into deliveries (guid, event, lane, payload, state)
+   select gen_random_uuid(), 'push', 'repository:' || n % 50, '{}', 'done' from generate_series(1, 20000) n`,
+  `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, state)
+   select gen_random_uuid(), c.workspace_id, c.id, c.stage_id, 0, c.created_by, 'done' from cards c`,
+  `insert into check_reports (repository_id, sha, source, name, forge_id, outcome)
+   select p.repository_id, p.head_sha, 'status', 'ci-' || n, n, 'passing' from pull_requests p, generate_series(1, 2) n`,
+  `insert into board_changes (project_id, xid)
+   select p.id, cast(cast(n as text) as xid8) from projects p, generate_series(1, 300) n on conflict do nothing`,
+  `insert into place_changes (stage_id, rank, change, xid)
+   select s.id, 'a0', 1, cast(cast(n as text) as xid8) from stages s, generate_series(1, 100) n`,
+];
+
+let world: TestWorld;
+let board: BenchBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.board();
+  const seeding = connect({ connectionString: as("seeding"), onError: () => undefined });
+  board = await seedHistory(seeding, CARDS);
+  for (let other = 1; other <= OTHERS; other++) await seedHistory(seeding, CARDS_OF_OTHERS + other);
+  for (const sql of WRITTEN_DOWN) await seeding.raw(sql);
+  await seeding.raw("analyze");
+  await seeding.destroy();
+  await told("seeding");
+}, 300_000);
+afterAll(() => world.stop());
+
+/** The database, for connections that are to be known by this name. */
+function as(name: string): string {
+  const url = new URL(world.databaseUrl);
+  url.searchParams.set("application_name", name);
+  return url.href;
+}
+
+/** Waits until connections of this name have told what they read, which they do when they end, if not before. */
+async function told(name: string): Promise<void> {
+  const left = () =>
+    rows(world.service.deps.db, "select 1 from pg_stat_activity where application_name = :name", { name });
+  await eventually(left, (found) => found.length === 0);
+}
+
+/** Calls as they are made all day. Each is made often enough for PostgreSQL to settle on one plan for all values. */
+const calls: Readonly<Record<string, (api: Api, turn: number) => Promise<{ readonly status: number }>>> = {
+  "creating a card": (api) => api.post("/v1/cards", { title: "New" }),
+  "changing a card": (api, turn) => api.patch(`/v1/cards/${turn + 1}`, { title: `Title ${turn}` }),
+  "a move to the top": (api, turn) => api.move(4 * turn + 1, stage(1), 0),
+  "a move down a column": (api, turn) => api.move(4 * turn + 1, stage(1), 20 + turn),
+  "a move to another column": (api, turn) => api.move(turn + 1, stage(1 + (turn % 4)), 3),
+  "a comment": (api, turn) => api.post(`/v1/cards/${turn + 1}/comments`, { body: "Hello" }),
+  "reading a card": (api, turn) => api.get(`/v1/cards/${turn * 25 + 1}`),
+  "reading a timeline": (api, turn) => api.get(`/v1/cards/${turn + 1}/timeline`),
+  "the backlog": (api) => api.get("/v1/backlog?limit=50"),
+  "the board": (api) => api.get("/v1/board"),
+  "the inbox": (api) => api.get("/v1/inbox"),
+  "the trunk report": (api) => api.get("/v1/trunk"),
+  "the releases": (api) => api.get("/v1/releases"),
+  "the labels": (api) => api.get("/v1/labels"),
+  "the pages": (api) => api.get("/v1/docs"),
+  "a key that is used again": (api) => api.post("/v1/labels", { name: "bug", color: "red" }),
+};
+const stage = (at: number): string => board.stages[at]?.id ?? "";
+const TURNS = 8;
+/** The most that one call reads of what all boards have. The one it is made on has a sixtieth, and reads some of that more than once. */
+const PART = 1 / 15;
+
+/** What was read so far of a table: how often all of it, and how many of its rows or of its indexes' entries. */
+interface Read {
+  readonly scans: number;
+  readonly entries: number;
+  readonly rows: number;
+}
+
+async function readSoFar(): Promise<Map<string, Read>> {
+  const found = await rows<Read & { readonly table: string }>(
+    world.service.deps.db,
+    `select t.relname as "table", t.seq_scan as scans, t.n_live_tup as rows,
+            cast(t.seq_tup_read + (select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid) as bigint) as entries
+       from pg_stat_user_tables t where t.schemaname = 'public' and t.relname = any(cast(:tables as text[]))`,
+    { tables: GROWING },
+  );
+  expect(found).toHaveLength(GROWING.length);
+  return new Map(found.map(({ table, ...read }) => [table, read]));
+}
+
+/** What is read that is not the board's own, by a process that does this so many times and then ends: whole tables, and large parts of what all boards have. */
+async function readOfOthers(work: (baseUrl: string, webhookUrl: string) => Promise<void>): Promise<string[]> {
+  const before = await readSoFar();
+  const service = await startSecondService({ ...world, databaseUrl: as("measured") });
+  try {
+    await work(service.baseUrl, service.webhookUrl);
+  } finally {
+    await service.stop();
+  }
+  await told("measured");
+  const after = await readSoFar();
+  return GROWING.flatMap((table) => {
+    const [was, is] = [before.get(table), after.get(table)];
+    if (!was || !is) return [];
+    if (is.scans > was.scans) return [`all of ${table}`];
+    const each = Math.round((is.entries - was.entries) / TURNS);
+    return each > PART * is.rows ? [`${each} of ${is.rows} ${table}`] : [];
+  });
+}
+
+it.each(Object.keys(calls))("%s reads what is its board's, by an index", async (name) => {
+  const read = await readOfOthers(async (baseUrl) => {
+    const api = makeApi(baseUrl, board.apiKey);
+    for (let turn = 0; turn < TURNS; turn++) {
+      expect((await calls[name]?.(api, turn))?.status).toBeLessThan(500);
+    }
+  });
+  expect(read).toEqual([]);
+});
+
+it("a webhook, and what is done about it, reads what is its card's", async () => {
+  const other = await world.board();
+  const { status } = await cardWithStatuses(world, other);
+  const read = await readOfOthers(async (_, url) => {
+    for (let turn = 0; turn < TURNS; turn++) {
+      const payload = status(turn % 2 === 0 ? "failure" : "success");
+      expect((await deliver(world, "status", payload, { url })).status).toBe(202);
+    }
+    await allWorked(world);
+  });
+  expect(read).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import type { Db } from "../../../src/store/db/connect.ts";
+import { eventually } from "../api.ts";
+import type { TestWorld } from "../world.ts";
+
+/** What the tables hold, as one hash for each: two of these are equal when nothing was written in between. */
+export async function databaseContent({ deps }: { readonly deps: { readonly db: Db } }): Promise<object> {
+  const { db } = deps;
+  // `instances` tells only that the process is alive.
+  const tables = await db.raw<{ rows: { name: string }[] }>(
+    "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'instances' order by 1",
+  );
+  const hashes = tables.rows.map(
+    ({ name }) =>
+      `select '${name}' as name, md5(string_agg(t::text, ',' order by t::text)) as hash from ${name} t`,
+  );
+  const result = await db.raw<{ rows: { name: string; hash: string | null }[] }>(hashes.join(" union all "));
+  return Object.fromEntries(result.rows.map(({ name, hash }) => [name, hash]));
+}
+
+/** Waits until everything the calls before have set off is done: deliveries and jobs. */
+export async function settled({ forge, service }: TestWorld): Promise<void> {
+  await eventually(
+    async () => {
+      await forge.settle();
+      const { db } = service.deps;
+      // Deliveries are kept a moment before a job is asked to work them.
+      const kept = await db("deliveries").where({ state: "waiting", attempts: 0 }).select("guid");
+      const due = await db("graphile_worker.jobs")
+        .where("run_at", "<=", db.fn.now())
+        .select("task_identifier");
+      return [...kept, ...due];
+    },
+    ({ length }) => length === 0,
+  );
+}

@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import { pino } from "pino";
+import type { Forge } from "../../../src/forge/forge.ts";
+import type { Ordered, RepositoryRef } from "../../../src/forge/values.ts";
+import type { PickOrder, PickResult } from "../../../src/forge/releasing.ts";
+import { createGitHubForge } from "../../../src/forge/github/connect-github.ts";
+import { startTestForge, type TestForge } from "./sandbox-forge.ts";
+
+/** The adapter and the forge it talks to, with repositories of real git behind it. */
+export interface Adapter {
+  readonly world: TestForge;
+  readonly forge: Forge;
+  readonly newRepository: (files: Readonly<Record<string, string>>) => Promise<TestRepository>;
+}
+
+export interface TestRepository {
+  readonly ref: RepositoryRef;
+  /** The first commit. */
+  readonly base: string;
+  readonly commit: (branch: string, files: Record<string, string>, message?: string) => Promise<string>;
+  /** Puts many empty commits on main at once; `at` is in seconds since 1970. */
+  readonly import: (commits: readonly { readonly message: string; readonly at: number }[]) => void;
+  /** Runs git in the forge's own repository. */
+  readonly git: (...args: string[]) => string;
+}
+
+export async function startAdapter(): Promise<Adapter> {
+  const world = await startTestForge({ seed: false });
+  const installationId = world.forge.installApp("acme", "all").id;
+  const forge = createGitHubForge({
+    appId: world.forge.app.id,
+    privateKey: world.forge.app.privateKey,
+    webhookSecret: world.forge.app.webhookSecret,
+    baseUrl: world.forge.apiUrl,
+    log: pino({ level: "silent" }),
+  });
+  let named = 0;
+  return {
+    world,
+    forge,
+    async newRepository(files) {
+      const name = `shop-${(named += 1)}`;
+      const { id } = await world.forge.createRepository("acme", name, { files });
+      const { path } = world.forge.context.git.repository(id);
+      const git = (...args: string[]) =>
+        execFileSync("git", ["-C", path, ...args], { encoding: "utf8" }).trim();
+      const fullName = `acme/${name}`;
+      return {
+        ref: { installationId, forgeId: id, fullName },
+        base: git("rev-parse", "main"),
+        commit: (branch, content, message) =>
+          world.forge.commit(fullName, branch, content, message === undefined ? {} : { message }),
+        import: (commits) => {
+          const input = commits.map(({ message, at }, index) => importedCommit(message, at, index === 0));
+          execFileSync("git", ["-C", path, "fast-import", "--quiet"], { input: input.join("") });
+        },
+        git,
+      };
+    },
+  };
+}
+
+/** A commit as `git fast-import` reads it. */
+function importedCommit(message: string, at: number, isFirst: boolean): string {
+  const length = Buffer.byteLength(message);
+  const from = isFirst ? "from refs/heads/main^0\n" : "";
+  return `commit refs/heads/main\ncommitter Ada <ada@example.com> ${at} +0000\ndata ${length}\n${message}\n${from}\n`;
+}
+
+/** A pick as the product makes one: prepared, then landed, or dropped where it does not come to that. */
+export async function cherryPick(
+  forge: Forge,
+  repository: RepositoryRef,
+  order: PickOrder,
+): Promise<Ordered<PickResult>> {
+  const prepared = await forge.preparePick(repository, order);
+  if (!prepared.ok || prepared.value.state !== "prepared") return prepared as Ordered<PickResult>;
+  const landed = await forge.landPick(repository, order, prepared.value);
+  if (!landed.ok || landed.value.state !== "picked") await forge.dropPick(repository, order, prepared.value);
+  return landed;
+}

@@ -1,0 +1,36 @@
+import { eventually } from "../api.ts";
+import type { Repository } from "./repositories.ts";
+import type { TestBoard, TestWorld } from "../world.ts";
+
+export interface Item {
+  readonly id: string;
+  readonly kind: string;
+  readonly detail: string;
+  readonly repository: string | null;
+  readonly dismissible: boolean;
+}
+
+/** The account, its installation and its owner, as the forge has them. */
+export function onForge(world: Pick<TestWorld, "forge">, { owner }: TestBoard) {
+  const { context } = world.forge;
+  const [account] = context.state.accounts.in(owner);
+  const [installation] = context.state.installations.in(account?.id ?? 0);
+  const [by] = context.state.accounts.in(`ada-${owner.slice(4)}`);
+  if (!account || !by) throw new Error(`no account ${owner}`);
+  return { context, account, by, installation: installation! };
+}
+export const repositoryOf = (world: TestWorld, board: TestBoard, name = "web") =>
+  world.forge.context.state.repositories.need(world.forge.repository(`${board.owner}/${name}`).id);
+export const brokenIn = async (board: TestBoard): Promise<Item[]> =>
+  (await board.api.get<Item[]>("/v1/inbox")).body.filter(({ kind }) => kind === "connection_broken");
+export const brokenWhen = (board: TestBoard, count: number): Promise<Item[]> =>
+  eventually(
+    () => brokenIn(board),
+    ({ length }) => length === count,
+  );
+export const healthOf = async (board: TestBoard) =>
+  (await board.api.get<(Repository & { health: Record<string, unknown> })[]>("/v1/repositories")).body[0]
+    ?.health;
+/** The calls the service made, tokens and its own questions as the App aside. */
+export const callsByBot = (world: TestWorld) =>
+  world.forge.requests.all.filter(({ by }) => by !== null && by.endsWith("[bot]"));

@@ -1,0 +1,24 @@
+import type { CallMatch } from "../../../sandbox/forge/control/match.ts";
+import { eventually } from "../api.ts";
+import type { TestWorld } from "../world.ts";
+
+/** The forge keeps so many calls until they are let go. */
+export function keepCalls(
+  { forge }: Pick<TestWorld, "forge">,
+  match: CallMatch,
+  effect: "before" | "after" = "after",
+  times = 1,
+) {
+  const { faults } = forge.control;
+  const id = faults.add({ match, fault: { kind: "gate", effect }, times });
+  return {
+    /** Resolves when it has them all. */
+    met: () =>
+      eventually(
+        () => Promise.resolve(faults.list()),
+        (rules) => rules.find((rule) => rule.id === id)?.hits === times,
+        30_000,
+      ),
+    letGo: () => faults.remove(id),
+  };
+}

@@ -1,0 +1,36 @@
+import { openPullRequest } from "../../../sandbox/forge/acts/open-pull-request.ts";
+import type { PullRequestRow } from "../../../sandbox/forge/rows.ts";
+import { accountByLogin } from "../../../sandbox/forge/world.ts";
+import type { ForgeAnswer, TestForge } from "./sandbox-forge.ts";
+
+let last = 0;
+
+/** Opens a pull request of ada's into acme/web's main branch, with one commit of its own. */
+export async function openOne(world: TestForge, draft = false): Promise<PullRequestRow> {
+  const branch = `change-${++last}`;
+  const { forge } = world;
+  await forge.commit("acme/web", branch, { [`${branch}.txt`]: `${branch}\n` }, { message: `Add ${branch}` });
+  const given = {
+    title: `Add ${branch}`,
+    body: null,
+    head: branch,
+    base: "main",
+    draft,
+    maintainerCanModify: false,
+  };
+  const ada = accountByLogin(forge.context, "ada");
+  return openPullRequest(forge.context, forge.repository("acme/web").id, ada, given);
+}
+
+/** The GraphQL id of one of acme/web's pull requests. */
+export async function nodeIdOf(world: TestForge, number: number): Promise<string> {
+  const query = `query ($n: Int!) { repository(owner: "acme", name: "web") { pullRequest(number: $n) { id } } }`;
+  return (await world.graphql(query, { n: number })).at("data.repository.pullRequest.id");
+}
+
+/** Status, type and message of a GraphQL answer with an error. */
+export const errorOf = (answer: ForgeAnswer) => [
+  answer.status,
+  answer.at("errors.0.type"),
+  answer.at("errors.0.message"),
+];

@@ -1,0 +1,62 @@
+import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
+import { answerMismatches, operationOf, requestMismatches, webhookMismatches } from "./github-contract.ts";
+
+/** Everything a forge sent since it was recorded, held against GitHub's descriptions. */
+export interface Recording {
+  /** Operations answered, as `get /repos/{owner}/{repo}`, with the statuses they were answered with. */
+  readonly operations: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Webhooks sent, as `pull_request opened`. */
+  readonly webhooks: ReadonlySet<string>;
+  /** What was not as described, each once; empty is good. */
+  readonly mismatches: readonly string[];
+  stop(): void;
+}
+
+/**
+ * Validates all that a forge sends from now on. Answers that a test scripted or broke on purpose are validated too: record
+ * forges that behave.
+ */
+export function recordForge(forge: RunningForge): Recording {
+  const operations = new Map<string, Set<number>>();
+  const webhooks = new Set<string>();
+  const mismatches = new Set<string>();
+  const note = (subject: string, found: readonly string[]) => {
+    for (const each of found) mismatches.add(`${subject}: ${each}`);
+  };
+  const stop = forge.control.observe({
+    onAnswer(call, { status, body }) {
+      if (call.route === "POST /graphql") return;
+      const operation = operationOf(call.method, call.path);
+      // An address nobody knows is answered 404, rightly.
+      if (operation === undefined && call.route === null) return;
+      const statuses = operations.get(operation ?? call.path) ?? new Set<number>();
+      operations.set(operation ?? call.path, statuses.add(status));
+      note(
+        `${status} to ${call.method} ${operation ?? call.path}`,
+        answerMismatches(call.method, call.path, status, asSent(body)),
+      );
+      if (status < 300 && call.body.length > 0) {
+        const sent: unknown = JSON.parse(call.body.toString("utf8"));
+        note(`request ${call.method} ${operation}`, requestMismatches(call.method, call.path, sent));
+      }
+    },
+    onDelivery({ event, action, body }) {
+      webhooks.add(action === null ? event : `${event} ${action}`);
+      const payload: unknown = JSON.parse(body);
+      note(`webhook ${event} ${action ?? ""}`.trim(), webhookMismatches(event, action ?? undefined, payload));
+    },
+  });
+  return {
+    operations,
+    webhooks,
+    get mismatches() {
+      return [...mismatches];
+    },
+    stop,
+  };
+}
+
+/** What a caller reads of a body: the forge writes objects as JSON. */
+function asSent(body: unknown): unknown {
+  return typeof body === "object" && body !== null ? JSON.parse(JSON.stringify(body)) : body;
+}

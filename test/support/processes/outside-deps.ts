@@ -1,0 +1,23 @@
+import { v7 as uuidv7 } from "uuid";
+import type { Deps } from "../../../src/actions/deps.ts";
+import { createGitHubForge } from "../../../src/forge/github/connect-github.ts";
+import { createLog } from "../../../src/log.ts";
+import { createMetrics } from "../../../src/metrics/metrics.ts";
+import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
+import type { Db } from "../../../src/store/db/connect.ts";
+import { createReadyBoards } from "../../../src/store/cards/ready-boards.ts";
+
+/** What actions need, beside services that run in processes of their own on the same database and forge. */
+export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {
+  const log = createLog("silent");
+  const { id: appId, privateKey, webhookSecret } = app;
+  return {
+    db,
+    log,
+    forge: createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, log }),
+    metrics: createMetrics(),
+    boards: createReadyBoards(),
+    instanceId: uuidv7(),
+    newId: uuidv7,
+  };
+}

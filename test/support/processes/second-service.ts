@@ -1,0 +1,24 @@
+import type { CallLimits } from "../../../src/http/gate.ts";
+import { startService, type RunningService } from "../../../src/service.ts";
+import type { TestWorld } from "../world.ts";
+
+/** A second service on a world's database, as another process would be. */
+export function startSecondService(
+  { databaseUrl, forge: { app, apiUrl }, service }: TestWorld,
+  limits?: CallLimits,
+): Promise<RunningService> {
+  return startService({
+    databaseUrl,
+    host: "127.0.0.1",
+    port: 0,
+    github: {
+      apiUrl,
+      appId: app.id,
+      privateKey: app.privateKey,
+      webhookSecrets: [app.webhookSecret],
+      paceWrites: false,
+    },
+    ...(limits && { limits }),
+    log: service.deps.log,
+  });
+}

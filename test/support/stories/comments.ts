@@ -1,0 +1,106 @@
+import type { Db } from "../../../src/store/db/connect.ts";
+import type { Api, ApiAnswer, CallOptions } from "../api.ts";
+import type { TestBoard, TestWorld } from "../world.ts";
+
+/** A comment as the API answers it. */
+export interface ApiComment {
+  readonly id: string;
+  readonly body: string;
+  readonly author: {
+    readonly user: { readonly id: string; readonly name: string; readonly kind: string };
+    readonly login: string | null;
+  };
+  readonly mirroredTo: number;
+  readonly editable: boolean;
+  readonly at: string;
+  readonly editedAt: string | null;
+}
+
+/** A comment as the timeline tells it. */
+export type TimelineComment = Omit<ApiComment, "mirroredTo"> & { readonly type: "comment" };
+
+/** A comment on the forge. */
+export interface ForgeComment {
+  readonly id: number;
+  readonly body: string;
+  readonly user: { readonly login: string };
+}
+
+export const writeComment = (
+  api: Api,
+  number: number,
+  body: unknown,
+  options?: CallOptions,
+): Promise<ApiAnswer<ApiComment>> => api.post(`/v1/cards/${number}/comments`, { body }, options);
+
+export const editComment = (
+  api: Api,
+  number: number,
+  id: string,
+  body: unknown,
+  options?: CallOptions,
+): Promise<ApiAnswer<ApiComment>> => api.patch(`/v1/cards/${number}/comments/${id}`, { body }, options);
+
+/** The comments on a card's timeline. */
+export async function commentsOf(api: Api, number: number): Promise<TimelineComment[]> {
+  const { body } = await api.get<TimelineComment[]>(`/v1/cards/${number}/timeline`);
+  return body.filter(({ type }) => type === "comment");
+}
+
+/** The comments on a pull request, as people see them on the forge. */
+export async function forgeComments(
+  board: TestBoard,
+  repository = "web",
+  prNumber = 1,
+): Promise<ForgeComment[]> {
+  const path = `/repos/${board.owner}/${repository}/issues/${prNumber}/comments?per_page=100`;
+  return (await board.person("ada", "GET", path)).body as unknown as ForgeComment[];
+}
+
+/** Writes a comment on a pull request as a person, and gives its id. */
+export async function commentOnForge(
+  board: TestBoard,
+  login: "ada" | "grace",
+  body: string,
+  prNumber = 1,
+): Promise<number> {
+  const path = `/repos/${board.owner}/web/issues/${prNumber}/comments`;
+  const made = await board.person(login, "POST", path, { body });
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  return Number(made.body["id"]);
+}
+
+/** How a comment of ours begins on the forge, unseen by its readers. */
+export const MARK = /^<!-- trunkline:comment [0-9a-f-]{36} [\w-]{43} -->\n\n/;
+
+/** How a card's comment by the board's own credential reads on the forge. */
+export const shown = (text: string, number = 1): string =>
+  `**maintainer agent** on card ${number}:\n\n${text}`;
+
+/** What readers of the pull request see of our comments. */
+export async function mirrorsOf(
+  world: TestWorld,
+  board: TestBoard,
+  repository = "web",
+  prNumber = 1,
+): Promise<string[]> {
+  const found = await forgeComments(board, repository, prNumber);
+  return found
+    .filter(({ user }) => user.login === `${world.forge.app.slug}[bot]`)
+    .map(({ body }) => body.replace(MARK, ""));
+}
+
+/** Lets the time go by in which the forge may not show yet what it did: mirrors whose orders had no answer may then be written again. */
+export async function readsCatchUp(db: Db): Promise<void> {
+  await db("comment_mirrors")
+    .whereNotNull("unsure_since")
+    .update({ unsure_since: db.raw("now() - interval '2 minutes'") });
+}
+
+/** How many pull requests do not show a comment as it is now. */
+export async function dueMirrors(world: TestWorld, commentId: string): Promise<number> {
+  const due = await world.service.deps
+    .db("comment_mirrors")
+    .where({ comment_id: commentId, shown_revision: null });
+  return due.length;
+}

@@ -1,0 +1,58 @@
+import type { TestForge } from "../forge/sandbox-forge.ts";
+
+/** Creates a ref; the operation is called `Cut`. */
+export const CUT = /* GraphQL */ `
+  mutation Cut($id: ID!, $name: String!, $oid: GitObjectID!) {
+    createRef(input: { repositoryId: $id, name: $name, oid: $oid }) {
+      ref {
+        name
+      }
+    }
+  }
+`;
+
+const MAIN = /* GraphQL */ `
+  query Main {
+    repository(owner: "acme", name: "web") {
+      id
+      defaultBranchRef {
+        target {
+          oid
+        }
+      }
+    }
+  }
+`;
+
+const HAS_REF = /* GraphQL */ `
+  query HasRef($name: String!) {
+    repository(owner: "acme", name: "web") {
+      ref(qualifiedName: $name) {
+        id
+      }
+    }
+  }
+`;
+
+let last = 0;
+
+/** The id of acme/web and the commit at the tip of its main branch. */
+export async function mainOf(world: TestForge): Promise<{ readonly id: string; readonly oid: string }> {
+  const answer = await world.graphql(MAIN);
+  return {
+    id: answer.at("data.repository.id"),
+    oid: answer.at("data.repository.defaultBranchRef.target.oid"),
+  };
+}
+
+/** Cuts a new branch of acme/web at main through GraphQL, whatever the forge makes of it; answers its whole name. */
+export async function cutBranch(world: TestForge): Promise<string> {
+  const name = `refs/heads/card/${++last}`;
+  await world.graphql(CUT, { ...(await mainOf(world)), name });
+  return name;
+}
+
+export async function hasRef(world: TestForge, name: string): Promise<boolean> {
+  const answer = await world.graphql(HAS_REF, { name });
+  return !answer.text.includes('"ref":null');
+}

@@ -1,0 +1,62 @@
+import { writeFile } from "./work-on-card.ts";
+import type { TestBoard, TestWorld } from "../world.ts";
+
+/** Makes a card with these files in each of its repositories, and merges it through the stages. Gives its number. */
+export async function mergedCard(
+  { forge }: Pick<TestWorld, "forge">,
+  board: TestBoard,
+  files: Readonly<Record<string, Readonly<Record<string, string>>>>,
+  title = "Say hello",
+): Promise<number> {
+  const number = await cardInReview({ forge }, board, files, title);
+  const merged = await board.api.move(number, board.stages.Done);
+  if (merged.status !== 200) throw new Error(`the card is not merged: ${merged.text}`);
+  return number;
+}
+
+/** The same, one move before its merge. */
+export async function cardInReview(
+  { forge }: Pick<TestWorld, "forge">,
+  board: TestBoard,
+  files: Readonly<Record<string, Readonly<Record<string, string>>>>,
+  title = "Say hello",
+): Promise<number> {
+  const repositoryIds = Object.keys(files).map((name) => board.repositories[name] ?? "");
+  const { number } = await board.api.card({ title, repositoryIds });
+  await board.api.move(number, board.stages["In progress"]);
+  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  for (const [name, content] of Object.entries(files)) {
+    for (const [path, text] of Object.entries(content)) await writeFile(board, name, branch, path, text);
+  }
+  const moved = await board.api.move(number, board.stages["In review"]);
+  if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);
+  await forge.settle();
+  return number;
+}
+
+/** The commit of a branch on the forge, or null. */
+export async function headOf(board: TestBoard, repository: string, branch: string): Promise<string | null> {
+  const path = `/repos/${board.owner}/${repository}/git/ref/heads/${branch}`;
+  const { status, body } = await board.person("ada", "GET", path);
+  return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
+}
+
+/** What a file holds on a branch of the forge, or null. */
+export async function fileOn(
+  board: TestBoard,
+  repository: string,
+  branch: string,
+  file: string,
+): Promise<string | null> {
+  const path = `/repos/${board.owner}/${repository}/contents/${file}?ref=${encodeURIComponent(branch)}`;
+  const { status, body } = await board.person("ada", "GET", path);
+  return status === 404 ? null : Buffer.from(String(body["content"]), "base64").toString();
+}
+
+/** The messages of the commits that a branch has and main has not, newest first. */
+export async function aheadOfMain(board: TestBoard, repository: string, branch: string): Promise<string[]> {
+  const path = `/repos/${board.owner}/${repository}/compare/main...${encodeURIComponent(branch)}`;
+  const { body } = await board.person("ada", "GET", path);
+  const { commits } = body as unknown as { commits: { commit: { message: string } }[] };
+  return commits.map(({ commit }) => commit.message).toReversed();
+}

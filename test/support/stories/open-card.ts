@@ -1,0 +1,41 @@
+import { listProjectRepositories } from "../../../src/store/forge/repositories.ts";
+import type { TestBoard, TestWorld } from "../world.ts";
+
+/** A card in review with an open pull request in each of its repositories. */
+export interface OpenCard {
+  readonly number: number;
+  readonly branchName: string;
+  /** The heads of its branch, by the repositories' short names. */
+  readonly heads: Readonly<Record<string, string>>;
+}
+
+/** Makes a card, commits to its branch in each repository, and moves it into review. */
+export async function openCard(
+  world: TestWorld,
+  board: TestBoard,
+  repositories: readonly string[] = ["web"],
+): Promise<OpenCard> {
+  const known = await listProjectRepositories(world.service.deps.db, board.projectId);
+  const repositoryIds = repositories.map((name) => {
+    const repository = known.find(({ fullName }) => fullName === `${board.owner}/${name}`);
+    if (!repository) throw new Error(`no repository ${name}`);
+    return repository.id;
+  });
+  const { id, number } = await board.api.card({ title: "Say hello", repositoryIds });
+  await board.api.move(number, board.stages["In progress"]);
+  const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const heads: Record<string, string> = {};
+  for (const name of repositories) {
+    const sha = await world.forge.commit(`${board.owner}/${name}`, branchName, { "hello.txt": "hello\n" });
+    // Such a commit sends no webhook; this is what one would have left.
+    await board
+      .db("card_repositories")
+      .where({ card_id: id, repository_id: board.repositories[name] ?? "" })
+      .update({ head_sha: sha });
+    heads[name] = sha;
+  }
+  const moved = await board.api.move(number, board.stages["In review"]);
+  if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);
+  await world.forge.settle();
+  return { number, branchName, heads };
+}

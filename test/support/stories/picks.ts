@@ -1,0 +1,59 @@
+import { expect } from "@jest/globals";
+import type { PickOrder } from "../../../src/forge/releasing.ts";
+import type { Adapter, TestRepository } from "../forge/adapter.ts";
+
+export const RELEASE = "release/spring";
+export const TEMP = "trunkline/tmp/pick-1";
+
+const LINES = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
+/** Eight lines, some of them changed. */
+export const text = (changes: Readonly<Record<number, string>> = {}): string =>
+  `${LINES.map((line, index) => changes[index] ?? line).join("\n")}\n`;
+
+/** The answer to a pick that went through. */
+export const picked = {
+  ok: true,
+  value: expect.objectContaining({ state: "picked", sha: expect.stringMatching(/^[0-9a-f]{40}$/) }),
+};
+
+type Change = readonly [files: Record<string, string>, message?: string];
+
+/** A repository with a branch of a release, cut at its first commit. */
+export interface PickShop extends TestRepository {
+  /** Merges a pull request with these commits into main. */
+  land(changes: readonly Change[], how?: "merge" | "squash" | "rebase"): Promise<Landed>;
+  /** The order to pick pull requests, from where the release's branch stands now. */
+  order(...pullRequests: number[]): Promise<PickOrder>;
+  branches(): string[];
+}
+
+export interface Landed {
+  readonly number: number;
+  /** The commit that main is at since. */
+  readonly sha: string;
+}
+
+export async function pickShop({ forge, world, newRepository }: Adapter): Promise<PickShop> {
+  const shop = await newRepository({ "list.txt": text() });
+  const { ref, git } = shop;
+  await forge.createBranch(ref, RELEASE, shop.base);
+  let landed = 0;
+  return {
+    ...shop,
+    land: async (changes, how = "rebase") => {
+      const head = `card/${(landed += 1)}`;
+      await forge.createBranch(ref, head, git("rev-parse", "main"));
+      for (const [files, message] of changes) await shop.commit(head, files, message);
+      const pulls = `/repos/${ref.fullName}/pulls`;
+      const opened = await world.api("POST", pulls, { title: "Work", head, base: "main" });
+      const number = opened.number("number");
+      const merged = await world.api("PUT", `${pulls}/${number}/merge`, { merge_method: how });
+      return { number, sha: merged.at("sha") };
+    },
+    order: async (...pullRequests) => {
+      const expectedTip = (await forge.branchHead(ref, RELEASE)) ?? "";
+      return { branchName: RELEASE, expectedTip, pullRequests, tempBranch: TEMP };
+    },
+    branches: () => git("for-each-ref", "--format=%(refname:short)", "refs/heads/").split("\n"),
+  };
+}

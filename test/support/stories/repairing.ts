@@ -1,0 +1,70 @@
+import { reconcile } from "../../../src/actions/reconcile/reconcile.ts";
+import type { TimelineEvent } from "../api.ts";
+import { allWorked } from "../forge/deliveries.ts";
+import type { TestBoard, TestWorld } from "../world.ts";
+
+/** Compares everything with the forge at once, whatever has just changed, and waits until what that calls for is done. */
+export async function compared(world: TestWorld): Promise<void> {
+  await world.forge.settle();
+  await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
+  await allWorked(world);
+}
+
+/** From now on nothing arrives, and no log knows of it. */
+export const lose = (world: TestWorld) =>
+  world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
+/** From now on everything is kept back. */
+export const hold = (world: TestWorld) => world.forge.control.webhooks.add({ fault: { kind: "hold" } });
+
+export async function released(world: TestWorld, order: "kept" | "reversed" = "kept"): Promise<void> {
+  world.forge.control.webhooks.clear();
+  await world.forge.control.webhooks.release(order);
+  await allWorked(world);
+}
+
+/** Pushes a commit of ada's to a branch. */
+export async function push(
+  board: TestBoard,
+  branch: string,
+  file = "more.txt",
+  ...args: string[]
+): Promise<string> {
+  const clone = await board.clone();
+  await clone.checkoutKnown(branch);
+  const sha = await clone.commit(`Add ${file}`, { [file]: `${file}\n` });
+  await clone.push(...args);
+  await clone.remove();
+  return sha;
+}
+
+export const pullOf = async (board: TestBoard, number: number): Promise<number> =>
+  (await board.api.readCard(number)).repositories[0]?.prNumber ?? 0;
+export const edit = (board: TestBoard, pull: number, state: "open" | "closed") =>
+  board.person("grace", "PATCH", `/repos/${board.owner}/web/pulls/${pull}`, { state });
+export const merge = (board: TestBoard, pull: number) =>
+  board.person("grace", "PUT", `/repos/${board.owner}/web/pulls/${pull}/merge`, {});
+export const told = async (board: TestBoard, number: number, ...kinds: string[]): Promise<TimelineEvent[]> =>
+  (await board.api.timeline(number)).filter(({ kind }) => kinds.includes(kind));
+/** Says something on a pull request, as ada, and gives the comment's id. */
+export const say = async (board: TestBoard, pull: number, body: string): Promise<number> =>
+  Number(
+    (await board.person("ada", "POST", `/repos/${board.owner}/web/issues/${pull}/comments`, { body })).body[
+      "id"
+    ],
+  );
+export const sayAnew = (board: TestBoard, commentId: number, body: string) =>
+  board.person("ada", "PATCH", `/repos/${board.owner}/web/issues/comments/${commentId}`, { body });
+/** Reviews a pull request, as ada, and gives the review's id. */
+export const review = async (
+  board: TestBoard,
+  pull: number,
+  event: "APPROVE" | "REQUEST_CHANGES" | "COMMENT",
+): Promise<number> =>
+  Number(
+    (
+      await board.person("ada", "POST", `/repos/${board.owner}/web/pulls/${pull}/reviews`, {
+        event,
+        body: "Read",
+      })
+    ).body["id"],
+  );

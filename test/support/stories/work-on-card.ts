@@ -1,0 +1,83 @@
+import { eventually } from "../api.ts";
+import type { TestBoard } from "../world.ts";
+
+export interface WorkedCard {
+  readonly number: number;
+  readonly branchName: string;
+  /** The branch's tip, pushed with git. */
+  readonly sha: string;
+}
+
+/** A card in progress, or further on, with a commit of ada's on its branch and its pull request open. */
+export async function workedCard(
+  board: TestBoard,
+  stage: "In progress" | "In review" = "In review",
+): Promise<WorkedCard> {
+  const { number } = await board.api.card({ title: "Say hello" });
+  await board.api.move(number, board.stages["In progress"]);
+  const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const sha = await pushTo(board, branchName, `${number}.txt`);
+  await eventually(
+    () => board.api.readCard(number),
+    ({ repositories }) => repositories[0]?.prState === "draft",
+  );
+  if (stage === "In review") {
+    const moved = await board.api.move(number, board.stages["In review"]);
+    if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);
+  }
+  return { number, branchName, sha };
+}
+
+/** Pushes a commit to a branch, making it from main where there is none; gives the commit. */
+export async function pushTo(
+  board: TestBoard,
+  branch: string,
+  file: string,
+  login: "ada" | "grace" = "ada",
+  repository = "web",
+): Promise<string> {
+  const clone = await board.clone(login, repository);
+  try {
+    const isThere = (await clone.git("branch", "-r", "--list", `origin/${branch}`)) !== "";
+    await (isThere ? clone.checkoutKnown(branch) : clone.git("checkout", "-q", "-b", branch));
+    const sha = await clone.commit(`Change ${file}`, { [file]: `${branch}\n` });
+    await clone.push("origin", `HEAD:refs/heads/${branch}`);
+    return sha;
+  } finally {
+    await clone.remove();
+  }
+}
+
+/** A commit of ada's over the forge's API, which tells of it as of any push: without a clone. What the branch's rules refuse is not done. */
+export async function writeFile(
+  board: TestBoard,
+  repository: string,
+  branch: string,
+  path: string,
+  text: string,
+): Promise<void> {
+  const at = `/repos/${board.owner}/${repository}/contents/${path}`;
+  const there = await board.person("ada", "GET", `${at}?ref=${encodeURIComponent(branch)}`);
+  const sha = there.status === 200 ? { sha: there.body["sha"] } : {};
+  const content = Buffer.from(text).toString("base64");
+  await board.person("ada", "PUT", at, { message: `Change ${path}`, content, branch, ...sha });
+}
+
+/** Deletes a branch with git. */
+export async function deleteBranch(
+  board: TestBoard,
+  branch: string,
+  login: "ada" | "grace" = "ada",
+): Promise<void> {
+  const clone = await board.clone(login);
+  await clone.push("origin", "--delete", branch);
+  await clone.remove();
+}
+
+/** What ada's and grace's accounts are called on the forge. */
+export const loginOf = (board: TestBoard, person: "ada" | "grace"): string =>
+  `${person}-${board.owner.slice(4)}`;
+
+/** One of the board's pull requests on the forge, in `web`. */
+export const pullPath = (board: TestBoard, number: number): string =>
+  `/repos/${board.owner}/web/pulls/${number}`;
