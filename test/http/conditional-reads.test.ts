@@ -36,6 +36,16 @@ describe("a read", () => {
     expect((await board.api.get(path, { headers: { "if-none-match": etag } })).status).toBe(200);
   });
 
+  it("of a card changes its ETag with a refusal, and of the board does not", async () => {
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    const read = async (path: string) => (await board.api.get(path)).headers.get("etag");
+    const [cardBefore, boardBefore] = [await read(`/v1/cards/${number}`), await read("/v1/board")];
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
+    expect(await read("/v1/board")).toBe(boardBefore);
+    expect(await read(`/v1/cards/${number}`)).not.toBe(cardBefore);
+  });
+
   it("without a key is 401, whatever ETag it has", async () => {
     const etag = (await board.api.get("/v1/me")).headers.get("etag") ?? "";
     const response = await fetch(`${board.api.baseUrl}/v1/me`, { headers: { "if-none-match": etag } });

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const MODULES = join(ROOT, "node_modules");
+
+let world: TestWorld;
+let dir: string;
+let example: string;
+beforeAll(async () => {
+  const guide = await readFile(join(ROOT, "docs/guide-for-agents.md"), "utf8");
+  example = /```ts\n(.*?)```/s.exec(guide)?.[1] ?? "";
+  world = await startWorld();
+  dir = await mkdtemp(join(tmpdir(), "trunkline-agent-"));
+});
+afterAll(async () => {
+  await rm(dir, { recursive: true, force: true });
+  await world.stop();
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program in the agent's folder and gives how it ended, whatever its exit code. */
+async function run(program: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  const options = { cwd: dir, env: { PATH: process.env["PATH"] ?? "", HOME: dir, ...env } };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, [...args], options);
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as Ended;
+  }
+}
+
+const runAgent = (env: { readonly API: string; readonly KEY: string }): Promise<Ended> =>
+  run(join(MODULES, ".bin/tsx"), ["agent.ts"], env);
+
+describe.each([
+  ["a folder without a package.json", null],
+  ["an ES module", "module"],
+  ["a CommonJS package", "commonjs"],
+])("the example of docs/guide-for-agents.md in %s", (_, type) => {
+  beforeAll(async () => {
+    await rm(join(dir, "package.json"), { force: true });
+    if (type !== null) await writeFile(join(dir, "package.json"), JSON.stringify({ type }));
+    await writeFile(join(dir, "agent.ts"), example);
+  });
+
+  it("compiles with strict settings", async () => {
+    const settings = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"];
+    const modules = ["--module", "nodenext", "--typeRoots", join(MODULES, "@types"), "--types", "node"];
+    const tsc = join(MODULES, "typescript/bin/tsc");
+    const compiled = await run(process.execPath, [tsc, ...settings, ...modules, "agent.ts"], {});
+    expect(compiled).toMatchObject({ code: 0, stdout: "" });
+  }, 60_000);
+
+  it("prints the card's branch and why its merge is refused", async () => {
+    const board = await world.board();
+    const ended = await runAgent({ API: board.api.baseUrl, KEY: board.api.apiKey });
+    expect(ended).toEqual({
+      code: 0,
+      stdout: `${board.owner}/web card/1-fix-the-footer\nnothing_to_merge - 409 No commits between main and card/1-fix-the-footer\n`,
+      stderr: "",
+    });
+  }, 60_000);
+
+  it("ends with the status and message of an error", async () => {
+    const wrongKey = await runAgent({ API: world.service.baseUrl, KEY: "wrong" });
+    expect(wrongKey).toMatchObject({ code: 1, stdout: "" });
+    expect(wrongKey.stderr).toMatch(/^401 .*valid API key/);
+    const board = await world.board();
+    const reader = await board.as({ scopes: ["read"] });
+    const readOnly = await runAgent({ API: reader.baseUrl, KEY: reader.apiKey });
+    expect(readOnly).toMatchObject({ code: 1, stdout: "" });
+    expect(readOnly.stderr).toMatch(/^403 .*for reading only/);
+  }, 60_000);
+});
