@@ -112,6 +112,7 @@ it("a process that dies at every provider release of a release gets one reposito
 
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 
+// Fault: A10 Five processes in a row die with the same work => it is abandoned and reported
 it("what every process dies with is given up after five of them, and keeps nothing else waiting", async () => {
   const { db, forge } = world;
   const { faults } = forge.control;

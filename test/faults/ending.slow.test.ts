@@ -72,6 +72,7 @@ async function moveInFlight(service: ShippedProcess): Promise<InFlight> {
   return { board, number, key, answer, release: () => held.commit().then(() => undefined) };
 }
 
+// Fault: A9 SIGTERM during calls and jobs => current work finishes; exit code 0
 describe("the service as it is shipped", () => {
   it("asked to end, finishes the call and the jobs under way, takes no connection more, and exits with 0", async () => {
     const service = await start();

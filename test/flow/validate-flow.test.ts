@@ -263,6 +263,7 @@ describe("a branch's name", () => {
     },
   );
 
+  // Fault: D8
   it.each([
     "",
     "HEAD",

@@ -44,6 +44,7 @@ async function now(): Promise<number> {
 }
 
 describe("the turns of an installation", () => {
+  // Invariant: I11
   test("are a second apart, whichever process takes them", async () => {
     const begun = await now();
     const taken = await Promise.all(
@@ -148,6 +149,7 @@ describe("calls to GitHub", () => {
     expect(github.clock.slept).toEqual([]);
   });
 
+  // Fault: C4
   test("that would wait too long are not made, and the caller is told so at once", async () => {
     for (let count = 0; count < 200; count++) await turns.take(7, write);
     const refused = await create(github).catch((error: unknown) => error);
@@ -156,6 +158,7 @@ describe("calls to GitHub", () => {
     expect(github.clock.slept).toEqual([]);
   });
 
+  // Fault: C5
   test("stop in every process when GitHub tells one of them to", async () => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";

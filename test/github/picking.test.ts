@@ -62,6 +62,7 @@ describe("a pick", () => {
     expect(shop.git("ls-tree", "--name-only", RELEASE)).toBe("a.txt\nlist.txt");
   });
 
+  // Fault: D15
   test("of what the branch has already writes nothing", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     await shop.commit(RELEASE, { "list.txt": text({ 1: "TWO" }) });

@@ -41,6 +41,7 @@ describe("the inbox", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
+  // Contract: Inbox: `promotion_blocked`: a move was refused; `detail` is GitHub's message
   it("tells of a refused promotion in the words of the refusal, for as long as the card is blocked", async () => {
     const board = await world.board();
     const number = await blockedCard(board);
@@ -127,6 +128,7 @@ describe("the inbox", () => {
 });
 
 describe("putting an item away", () => {
+  // Contract: Inbox: Stored items can be dismissed; derived items clear automatically
   it("takes a stored one out of the inbox, for good", async () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
@@ -153,6 +155,7 @@ describe("putting an item away", () => {
     expect((await itemWhen(board.api, "error_reported")).id).not.toBe(first.id);
   });
 
+  // Contract: Inbox: Stored items can be dismissed; derived items clear automatically
   it("is a conflict for a derived one, which clears by itself", async () => {
     const board = await world.board();
     const number = await blockedCard(board);

@@ -51,6 +51,8 @@ function lineOf(key: string): [string, string] {
   return [key, key.slice(120, 150)];
 }
 
+// Fault: C15
+// Invariant: I10
 describe.each(secrets)("%s never gets into the log", (_, secret, core) => {
   it.each<[string, (log: Logger) => void]>([
     ["in the message", (log) => log.info(`using ${secret} now`)],
