@@ -1,6 +1,6 @@
 import { inputFieldsOf, valueAt, withValueAt } from "../../../test/support/input-fields.ts";
 import { boardCalls } from "../../../test/support/routes.ts";
-import { callSample, sampleOf } from "../../../test/support/samples.ts";
+import { callSample, sampleOf, type Sample } from "../../../test/support/samples.ts";
 import type { Scene } from "../scene.ts";
 
 const STRANGE: readonly unknown[] = [
@@ -44,13 +44,20 @@ export async function badInput(scene: Scene): Promise<void> {
   const { world, dice } = scene;
   const [board] = world.boards;
   if (!board) throw new Error("the attack needs a board");
+  const samples = new Map<string, Sample>();
   while (!scene.isOver()) {
     const { name } = dice.pick(boardCalls) ?? { name: "GET /v1/me" };
-    const sample = await sampleOf(name, board);
-    const fields = inputFieldsOf(name).filter((field) => valueAt(sample, field) !== undefined);
-    const field = dice.pick(fields);
-    const value = dice.pick(STRANGE);
-    const changed = field === undefined ? sample : withValueAt(sample, field, value);
+    // A sample that was used up still reaches the validation of its input.
+    const sample = dice.chance(0.1)
+      ? await sampleOf(name, board)
+      : (samples.get(name) ?? (await sampleOf(name, board)));
+    samples.set(name, sample);
+    const field = dice.pick(inputFieldsOf(name).filter((each) => !each.startsWith("header.")));
+    const picked = dice.pick(STRANGE);
+    // An address cannot carry a lone surrogate.
+    const value =
+      typeof picked === "string" && !field?.startsWith("body") ? Buffer.from(picked).toString() : picked;
+    const changed = field === undefined ? sample : withField(sample, field, value);
     const headers = dice.chance(0.2) ? { [dice.pick(HEADERS) ?? ""]: headerOf(value) } : {};
     const { status, text } = await callSample(name, changed, board.api, { headers });
     scene.tried();
@@ -58,6 +65,15 @@ export async function badInput(scene: Scene): Promise<void> {
     if (status >= 500 && status !== 503)
       scene.found(`${name} with ${field} = ${JSON.stringify(value)?.slice(0, 80)}: ${status} ${text}`);
   }
+}
+
+/** The sample with a value in a field, also in one that the sample leaves out. */
+function withField(sample: Sample, field: string, value: unknown): Sample {
+  const isInside = valueAt(sample, field) !== undefined;
+  const [part, ...names] = field.split(".");
+  if (isInside || names.length !== 1 || (part !== "query" && part !== "body"))
+    return isInside ? withValueAt(sample, field, value) : sample;
+  return { ...sample, [part]: { ...sample[part], [names[0] ?? ""]: value } };
 }
 
 /** Bytes that fetch lets into a header. */
