@@ -56,7 +56,9 @@ create table repositories (
   lacks_async_merge_at timestamptz,
   last_webhook_at timestamptz,
   last_reconciled_at timestamptz,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- For the foreign key of a card's links.
+  unique (id, project_id)
 );
 create index on repositories (project_id);
 create index on repositories (organization_id);

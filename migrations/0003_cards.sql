@@ -28,6 +28,8 @@ create table cards (
   updated_at timestamptz not null default now(),
   deleted_at timestamptz,
   unique (workspace_id, number),
+  -- For the foreign key of the card's links.
+  unique (id, project_id),
   constraint cards_stand_somewhere
     check (deleted_at is not null or (project_id is not null and stage_id is not null))
 );
@@ -51,6 +53,10 @@ create index on card_labels (label_id);
 create table card_repositories (
   card_id uuid not null references cards,
   repository_id uuid not null references repositories,
+  -- The project that both the card and the repository belong to. Null after the repository left the
+  -- card's project: the card still shows the link, and nothing acts on it. The foreign keys make it
+  -- impossible that a usable link joins a card and a repository of different projects.
+  project_id uuid,
   branch_name text,
   -- The last known tip of the branch. Null before the branch exists and after its deletion.
   head_sha text,
@@ -59,10 +65,27 @@ create table card_repositories (
   -- The last change that a comparison with the forge found, without a webhook: when, and the tip.
   found_at timestamptz,
   found_sha text,
-  primary key (card_id, repository_id)
+  primary key (card_id, repository_id),
+  foreign key (card_id, project_id) references cards (id, project_id) deferrable initially deferred,
+  foreign key (repository_id, project_id) references repositories (id, project_id)
+    deferrable initially deferred
 );
 -- A branch belongs to one card.
-create unique index on card_repositories (repository_id, branch_name);
+create unique index on card_repositories (repository_id, branch_name) where project_id is not null;
+
+-- In SQL, because a link must never outlast the repository's place in the project, however the
+-- repository leaves: by the API, with a deleted project, or by a transfer to another organization.
+create function update_links() returns trigger
+language plpgsql as $$
+begin
+  update card_repositories set project_id = null where repository_id = old.id and project_id is not null;
+  update card_repositories cr set project_id = new.project_id
+    from cards c
+   where cr.repository_id = new.id and c.id = cr.card_id and c.project_id = new.project_id;
+  return null;
+end $$;
+create trigger repository_changes_project after update of project_id on repositories
+  for each row when (old.project_id is distinct from new.project_id) execute function update_links();
 
 -- Branches whose card was unlinked from the repository. When the card is linked again it takes its
 -- branch back, unless another card owns the branch by then.

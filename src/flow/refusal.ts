@@ -65,7 +65,14 @@ export const blockedReason = (repository: string, refusal: Refusal): BlockedReas
 });
 
 /** Why nothing may be done in a repository. */
-export const BROKEN_KINDS = ["uninstalled", "suspended", "refused", "not_granted", "archived"] as const;
+export const BROKEN_KINDS = [
+  "uninstalled",
+  "suspended",
+  "refused",
+  "not_granted",
+  "archived",
+  "other_project",
+] as const;
 export type Broken = (typeof BROKEN_KINDS)[number];
 
 /** What each means, and what to do about it. Of `refused` the forge's own words are told, and GitHub's are those of `archived`. */
@@ -77,6 +84,8 @@ export const BROKEN_WORDS: Readonly<Record<Broken, string>> = {
   not_granted:
     "The App is not granted this repository any more, or it is gone. Grant it again, or take it out of the project.",
   archived: "Repository was archived so is read-only.",
+  other_project:
+    "The repository does not belong to the card's project any more. Add it to the project again, or unlink the card from it.",
 };
 
 /** The refusal of whatever is asked in such a repository. */

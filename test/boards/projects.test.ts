@@ -286,7 +286,7 @@ describe("deleting a project", () => {
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect(refused.headers.get("retry-after")).toBe("1");
     const busy = await makeProject({ name: "Busy" }, own.api);
-    const { number } = await own.api.card({ projectId: own.projectId });
+    const { number } = await own.api.card({ projectId: own.projectId, repositoryIds: [] });
     const backlog = (await flowOf(busy.id, own.api)).stages[0]?.id;
     const kept = await during(
       world,

@@ -41,7 +41,7 @@ export async function listBlockedCards(db: Db, repositoryId: string): Promise<st
   return column<string>(
     db,
     `select c.id from card_repositories cr join cards c on c.id = cr.card_id
-      where cr.repository_id = :repositoryId and c.blocked is not null and c.deleted_at is null`,
+      where cr.repository_id = :repositoryId and cr.project_id is not null and c.blocked is not null and c.deleted_at is null`,
     { repositoryId },
   );
 }
@@ -84,7 +84,7 @@ export async function listForbiddenCards(
     db,
     `select distinct c.id as "cardId", c.blocked->>'at' as at
        from repositories r join card_repositories cr on cr.repository_id = r.id join cards c on c.id = cr.card_id
-      where r.organization_id = :organizationId and c.deleted_at is null
+      where r.organization_id = :organizationId and cr.project_id is not null and c.deleted_at is null
         and c.blocked->'reasons' @> '[{"reason": "not_permitted"}]'
       order by c.id`,
     { organizationId },

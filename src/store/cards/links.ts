@@ -1,6 +1,6 @@
 import { rows, type Db, type Trx } from "../db/connect.ts";
 import { IS_FRESH, type LinkedPullRequest } from "../forge/pull-requests.ts";
-import { REPOSITORY_JSON, type Repository } from "../forge/repositories.ts";
+import { IS_USABLE, linkedRepositoryJson, type Repository } from "../forge/repositories.ts";
 
 /** A card's link to a repository with all that is known of its branch and pull requests there. */
 export interface Link {
@@ -11,7 +11,7 @@ export interface Link {
 }
 
 const LINKS = `
-     select ${REPOSITORY_JSON} as repository,
+     select ${linkedRepositoryJson(IS_USABLE)} as repository,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
             coalesce((select json_agg(json_build_object('number', p.number, 'nodeId', p.node_id,
                                'targetBranch', p.target_branch, 'state', p.state, 'headSha', p.head_sha,
@@ -42,7 +42,8 @@ export async function countLinks(db: Db, cardId: string): Promise<number> {
 export async function insertLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {
   await rows(
     db,
-    `insert into card_repositories (card_id, repository_id) select :cardId, unnest(cast(:repositoryIds as uuid[]))
+    `insert into card_repositories (card_id, repository_id, project_id)
+     select :cardId, r.id, r.project_id from repositories r where r.id = any(cast(:repositoryIds as uuid[]))
      on conflict (card_id, repository_id) do nothing`,
     { cardId, repositoryIds: [...repositoryIds] },
   );

@@ -17,7 +17,8 @@ const REPOSITORIES = `
              'fullName', r.full_name, 'branchName', cr.branch_name,
              'prNumber', pr.number, 'prState', pr.state,
              'checksState', (select ${CHECKS_STATE} from check_reports k
-                              where k.repository_id = cr.repository_id and k.sha = cr.head_sha))
+                              where k.repository_id = cr.repository_id and k.sha = cr.head_sha
+                                and cr.project_id is not null))
            order by r.full_name)
       from card_repositories cr
       join repositories r on r.id = cr.repository_id

@@ -1,7 +1,7 @@
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 import { READS_LAG } from "../forge/pull-requests.ts";
-import { REF } from "../forge/repositories.ts";
+import { REF, hasUsableLink } from "../forge/repositories.ts";
 
 /** A comment that a pull request does not show as it is now, and all it takes to write it there. */
 export interface DueMirror {
@@ -61,7 +61,7 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
                r.forge_id as "forgeId", m.forge_comment_id as "forgeCommentId", m.first_tried_at as "triedSince",
                due.first_tried_at is not null as "isRepeated", due.may_write as "mayWrite",
                t.revision, t.body, u.name as "authorName", c.number as "cardNumber",
-               ${REF} as ref`,
+               case when ${hasUsableLink("t.card_id", "m.repository_id")} then ${REF} end as ref`,
     { commentId, holdSeconds },
   );
 }

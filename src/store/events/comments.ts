@@ -1,3 +1,4 @@
+import { hasUsableLink } from "../forge/repositories.ts";
 import { firstRow, type Db } from "../db/connect.ts";
 import type { Actor, TimelineActor } from "./timeline.ts";
 
@@ -106,6 +107,7 @@ const INSERT = `
     insert into comment_mirrors (comment_id, repository_id, pr_number)
     select added.id, p.repository_id, p.number from added
       join pull_requests p on p.card_id = added.card_id and p.state in ('draft', 'open')
+       and ${hasUsableLink("p.card_id", "p.repository_id")}
     returning 1)
   select t.id, t.body, ${AUTHOR} as author, 0 as "mirroredTo", true as editable, t.at, t.edited_at as "editedAt",
          (select count(*) from mirrored) as mirrors

@@ -1,3 +1,4 @@
+import { hasUsableLink } from "../forge/repositories.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 
 /** Where people and agents talk about one piece of work: a card's branch in a repository with its pull requests, or a proposal. */
@@ -18,12 +19,14 @@ export async function findConversation(
   return firstRow<Conversation>(
     db,
     `select c.id as "cardId", c.workspace_id as "workspaceId", p.repository_id as "repositoryId", p.pr_number as "prNumber"
-       from (select card_id, repository_id, 0 as pr_number from pull_requests
+       from (select card_id, repository_id, 0 as pr_number from pull_requests pull
               where repository_id = :repositoryId and number = :number
+                and ${hasUsableLink("pull.card_id", "pull.repository_id")}
              union all
              select card_id, repository_id, number from proposals
               where repository_id = :repositoryId and number = :number) p
        join cards c on c.id = p.card_id and c.deleted_at is null
+       join repositories r on r.id = p.repository_id and r.project_id = c.project_id
       order by p.pr_number limit 1`,
     { repositoryId, number },
   );
@@ -39,11 +42,12 @@ export async function listConversationsAt(
     db,
     `select c.id as "cardId", c.workspace_id as "workspaceId", p.repository_id as "repositoryId", p.pr_number as "prNumber"
        from (select card_id, repository_id, 0 as pr_number from card_repositories
-              where repository_id = :repositoryId and head_sha = :sha
+              where repository_id = :repositoryId and head_sha = :sha and project_id is not null
              union all
              select card_id, repository_id, number from proposals
               where repository_id = :repositoryId and head_sha = :sha and state in ('draft', 'open')) p
-       join cards c on c.id = p.card_id and c.deleted_at is null`,
+       join cards c on c.id = p.card_id and c.deleted_at is null
+       join repositories r on r.id = p.repository_id and r.project_id = c.project_id`,
     { repositoryId, sha },
   );
 }

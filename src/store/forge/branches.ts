@@ -59,7 +59,8 @@ export async function findBranchOwner(
   return firstRow<CardHead>(
     db,
     `${CARD_HEAD} where deleted_at is null and id in (
-       select card_id from card_repositories where repository_id = :repositoryId and branch_name = :branchName)`,
+       select card_id from card_repositories
+        where repository_id = :repositoryId and branch_name = :branchName and project_id is not null)`,
     { repositoryId, branchName },
   );
 }
@@ -78,7 +79,8 @@ export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string)
 export async function isBranchTaken(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
   return exists(
     db,
-    "select 1 from card_repositories where repository_id = :repositoryId and branch_name = :branchName",
+    `select 1 from card_repositories
+      where repository_id = :repositoryId and branch_name = :branchName and project_id is not null`,
     { repositoryId, branchName },
   );
 }
@@ -93,7 +95,8 @@ export async function findLeftBranch(db: Db, cardId: string, repositoryId: strin
     `select l.branch_name as "branchName" from left_branches l
       where l.card_id = :cardId and l.repository_id = :repositoryId
         and not exists (select 1 from card_repositories cr
-                         where cr.repository_id = l.repository_id and cr.branch_name = l.branch_name)
+                         where cr.repository_id = l.repository_id and cr.branch_name = l.branch_name
+                           and cr.project_id is not null)
       order by l.left_at desc limit 1`,
     { cardId, repositoryId },
   );
@@ -116,7 +119,7 @@ export async function listBranchesAt(
     db,
     `select c.id as "cardId", cr.branch_name as "branchName", cr.head_sha as "headSha"
        from card_repositories cr join cards c on c.id = cr.card_id
-      where cr.repository_id = :repositoryId and c.deleted_at is null
+      where cr.repository_id = :repositoryId and cr.project_id is not null and c.deleted_at is null
         and (cr.head_sha = :sha or cr.branch_name = any(:branchNames))
       order by c.id`,
     { repositoryId, sha, branchNames: [...branchNames] },

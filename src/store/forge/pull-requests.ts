@@ -1,7 +1,7 @@
 import type { RepositoryRef } from "../../forge/values.ts";
 import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { REF } from "./repositories.ts";
+import { REF, hasUsableLink } from "./repositories.ts";
 
 /** How long GitHub's reads may lag behind a write, in SQL. */
 export const READS_LAG = "interval '1 minute'";
@@ -30,7 +30,9 @@ export async function findPullRequestOwner(
   return firstRow<CardHead>(
     db,
     `${CARD_HEAD} where deleted_at is null and id in (
-       select card_id from pull_requests where repository_id = :repositoryId and number = :number)`,
+       select p.card_id from pull_requests p
+        where p.repository_id = :repositoryId and p.number = :number
+          and ${hasUsableLink("p.card_id", "p.repository_id")})`,
     { repositoryId, number },
   );
 }
@@ -49,7 +51,7 @@ export async function listOpenPullRequests(db: Db, cardId: string): Promise<Open
   return rows<OpenPullRequest>(
     db,
     `select distinct on (r.full_name, r.id) r.full_name as "fullName", cr.branch_name as "branchName", p.number,
-            ${REF} as ref
+            case when cr.project_id is not null then ${REF} end as ref
        from pull_requests p
        join card_repositories cr on cr.card_id = p.card_id and cr.repository_id = p.repository_id
        join repositories r on r.id = p.repository_id

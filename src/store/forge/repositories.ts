@@ -23,6 +23,15 @@ export const REF = `
       case when r.lacks_drafts_at > now() - ${LACK_LASTS} then 'drafts' end,
       case when r.lacks_async_merge_at > now() - ${LACK_LASTS} then 'async_merge' end], null)) end`;
 
+/** Whether a link `cr` may be acted on, in SQL: its repository still belongs to the card's project. */
+export const IS_USABLE = "cr.project_id is not null";
+
+/** Whether the card with this id has a usable link to a repository, in SQL. */
+export const hasUsableLink = (cardId: string, repositoryId: string): string => `
+  exists (select 1 from card_repositories usable
+           where usable.card_id = ${cardId} and usable.repository_id = ${repositoryId}
+             and usable.project_id is not null)`;
+
 /** What is wrong with a connection, in SQL: the words for what `broken`, itself SQL, comes to. */
 export const brokenWords = (broken: string): string => {
   const cases = BROKEN_KINDS.map(
@@ -63,11 +72,16 @@ const CONNECTED_REPOSITORY = `
          o.missing_permissions as "missingPermissions"
     from repositories r join organizations o on o.id = r.organization_id`;
 
-/** The same of `r` and `o` as a JSON object, in SQL. */
-export const REPOSITORY_JSON = `
+/**
+ * The same of `r` and `o` as a JSON object, in SQL, for a card's link. `isUsable` is SQL that is false after the
+ * repository left the card's project: then nothing may be done there.
+ */
+export const linkedRepositoryJson = (isUsable: string): string => `
   json_build_object('id', r.id, 'projectId', r.project_id, 'fullName', r.full_name, 'defaultBranch', r.default_branch,
                     'linkByDefault', r.link_by_default, 'connected', r.connected,
-                    'installationId', o.installation_id, 'broken', ${BROKEN}, 'ref', ${REF})`;
+                    'installationId', o.installation_id,
+                    'broken', case when ${isUsable} then ${BROKEN} else 'other_project' end,
+                    'ref', case when ${isUsable} then ${REF} end)`;
 
 /** The repositories of a project, by name. */
 export async function listProjectRepositories(db: Db, projectId: string): Promise<ConnectedRepository[]> {

@@ -88,7 +88,7 @@ const LANDINGS = `
       select p.number, p.card_id from pull_requests p
        where l.pr_number is null and p.repository_id = l.repository_id and p.merge_sha = l.sha and p.state = 'merged'
        limit 1) p on true
-    left join cards c on c.id = p.card_id and c.deleted_at is null
+    left join cards c on c.id = p.card_id and c.project_id = :projectId and c.deleted_at is null
     left join timeline_items t on t.card_id = p.card_id and t.login is null
      and t.natural_key = 'pull_request_merged:' || l.repository_id || ':' || p.number
    order by l.at desc, l.seq desc`;

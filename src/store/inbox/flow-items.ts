@@ -30,7 +30,7 @@ export const CHECKS_BROKEN = `
       join pull_requests p on p.repository_id = r.id and p.state in ('draft', 'open')
       join cards c on c.id = p.card_id and c.deleted_at is null
       join stages s on s.id = c.stage_id and s.rule_type in ('pull_request', 'merge')
-      join card_repositories cr on cr.card_id = c.id and cr.repository_id = r.id
+      join card_repositories cr on cr.card_id = c.id and cr.repository_id = r.id and cr.project_id = r.project_id
       join lateral (select array_agg(k.name order by k.name) as names from check_reports k
                      where k.repository_id = r.id and k.sha = cr.head_sha and k.outcome = 'failing'
                    ) failing on failing.names is not null

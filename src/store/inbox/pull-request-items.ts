@@ -13,7 +13,7 @@ export const PR_MERGED_OUTSIDE = `
       from stages s
       join cards c on c.stage_id = s.id and c.deleted_at is null
       join pull_requests p on p.card_id = c.id and p.state = 'merged'
-      join repositories r on r.id = p.repository_id
+      join repositories r on r.id = p.repository_id and r.project_id = c.project_id
       join lateral (select m.id, m.position from stages m
                      where m.project_id = s.project_id and m.rule_type = 'merge'
                        and coalesce(m.rule_into, r.default_branch) = p.target_branch
@@ -85,7 +85,7 @@ export const PR_CLOSED_OUTSIDE = `
       join cards c on c.stage_id = s.id and c.deleted_at is null
       join pull_requests p on p.card_id = c.id and p.state = 'closed'
       join card_repositories cr on cr.card_id = c.id and cr.repository_id = p.repository_id
-       and cr.head_sha is not null
+       and cr.project_id is not null and cr.head_sha is not null
       join lateral (select t.id, t.at, t.login from timeline_items t
                      where t.card_id = c.id and t.kind = 'pull_request_closed' and t.repository_id = p.repository_id
                        and t.data->>'prNumber' = cast(p.number as text)
@@ -117,7 +117,7 @@ export const AGENT_STOPPED_REACTING = `
               from repositories r join conversation_asks a on a.repository_id = r.id
              where r.project_id = :projectId) asked
       join cards c on c.id = asked.card_id and c.deleted_at is null
-      join stages s on s.id = c.stage_id and s.kind = 'stage'
+      join stages s on s.id = c.stage_id and s.kind = 'stage' and s.project_id = :projectId
       join projects f on f.id = s.project_id
       join lateral (select t.repository_id, t.pr_number, max(t.acted_at) as acted_at,
                            (array_agg(u.login order by t.acted_at desc))[1] as login

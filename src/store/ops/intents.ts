@@ -52,7 +52,7 @@ const recordedIf = (isWanted: string, isToBeChanged: string): string => `
 
 const RECORD = recordedIf(IS_HELD_MOVE, "true");
 const IS_FREE = `
-  not exists (select 1 from card_repositories cr where cr.repository_id = :repositoryId and cr.branch_name = :subject)`;
+  not exists (select 1 from card_repositories cr where cr.repository_id = :repositoryId and cr.branch_name = :subject and cr.project_id is not null)`;
 const RECORD_CUT = recordedIf(`${IS_HELD_MOVE} and ${IS_FREE}`, "i.done or i.card_id = excluded.card_id");
 
 /**

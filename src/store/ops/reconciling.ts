@@ -98,7 +98,8 @@ export async function listBranchesToCompare(
        join organizations o on o.id = r.organization_id
        join cards c on c.id = cr.card_id
        join stages s on s.id = c.stage_id
-      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.branch_name is not null
+      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.project_id is not null
+        and cr.branch_name is not null
         and (cast(:repositoryId as uuid) is null
              or (cr.repository_id, cr.branch_name) > (cast(:repositoryId as uuid), cast(:branchName as text)))
         and cr.changed_at <= now() - :quietMs * interval '1 millisecond'
@@ -152,7 +153,8 @@ export async function listUnconfirmedCuts(
        join repositories r on r.id = i.repository_id
        join organizations o on o.id = r.organization_id
        join cards c on c.id = i.card_id
-      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.branch_name is null and ${UNHEARD_CUT}
+      where o.id = :organizationId and r.connected and c.deleted_at is null and cr.project_id is not null
+        and cr.branch_name is null and ${UNHEARD_CUT}
         and i.created_at <= now() - :quietMs * interval '1 millisecond'
         and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
       order by i.created_at limit :limit`,

@@ -1,3 +1,4 @@
+import { hasUsableLink } from "../forge/repositories.ts";
 import { column, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A card of a release as the API shows it. */
@@ -161,7 +162,9 @@ export async function listOpenBackmerges(db: Db, cardId: string): Promise<Backme
     db,
     `select repository_id as "repositoryId", target_branch as "targetBranch", sha, actor_id as "actorId",
             pr_number as "prNumber"
-       from backmerges where card_id = :cardId and cleared_at is null order by repository_id, target_branch`,
+       from backmerges b where card_id = :cardId and cleared_at is null
+        and ${hasUsableLink("b.card_id", "b.repository_id")}
+      order by repository_id, target_branch`,
     { cardId },
   );
 }
@@ -174,8 +177,9 @@ export async function listCardsWaitingFor(
 ): Promise<string[]> {
   return column<string>(
     db,
-    `select card_id as "cardId" from backmerges
-      where repository_id = :repositoryId and target_branch = :targetBranch and cleared_at is null`,
+    `select card_id as "cardId" from backmerges b
+      where repository_id = :repositoryId and target_branch = :targetBranch and cleared_at is null
+        and ${hasUsableLink("b.card_id", "b.repository_id")}`,
     { repositoryId, targetBranch },
   );
 }
@@ -184,8 +188,9 @@ export async function listCardsWaitingFor(
 export async function listForgottenBackmerges(db: Db, limit: number): Promise<string[]> {
   const found = await rows<{ cardId: string }>(
     db,
-    `select card_id as "cardId" from backmerges
+    `select card_id as "cardId" from backmerges b
       where cleared_at is null and looked_at < now() - interval '1 hour'
+        and ${hasUsableLink("b.card_id", "b.repository_id")}
       order by looked_at limit :limit`,
     { limit },
   );
