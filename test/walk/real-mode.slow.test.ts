@@ -39,7 +39,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }, 60_000);
 
-/** `trunkline forge`, as the README has it. */
+/** Starts `trunkline forge`, as docs/operating.md does. */
 async function startForge(dataDir: string): Promise<ForgeFile> {
   const words = ["forge", "--port", "0", "--webhook-url", `http://127.0.0.1:${port}${WEBHOOK_PATH}`];
   const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words], {
