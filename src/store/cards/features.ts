@@ -70,7 +70,7 @@ export async function updateFeature(db: Db, featureId: string, changes: FeatureC
   if (Object.keys(present).length > 0) await db("features").where({ id: featureId }).update(present);
 }
 
-/** Moves a feature to a place among the archived or the other features, at most to their end. */
+/** Moves a feature among the archived or the other features. A place past the end is the end. */
 export async function placeFeature(
   trx: Trx,
   workspaceId: string,

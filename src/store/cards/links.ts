@@ -70,7 +70,7 @@ interface LinkedCard {
 /** Lists the cards linked to these repositories by number and locks them in the transaction. */
 export async function holdLinkedCards(trx: Trx, repositoryIds: readonly string[]): Promise<LinkedCard[]> {
   const bindings = { repositoryIds: [...repositoryIds] };
-  // Two statements, because a statement that waits for a lock returns the state before the wait.
+  // Two statements, because one that waits for a lock reads the state at its start.
   await rows(
     trx,
     `select c.id from cards c

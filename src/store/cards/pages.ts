@@ -36,7 +36,7 @@ export async function pageRankAtEnd(trx: Trx, place: Place): Promise<string> {
   return generateKeyBetween(last?.rank ?? null, null);
 }
 
-/** Moves the children of a page to its parent, in order and after the page. */
+/** Moves the children of a page, in order, to its parent, behind the page. */
 export async function handOnChildren(trx: Trx, pageId: string): Promise<void> {
   const children = await rows<{ id: string }>(
     trx,

@@ -37,7 +37,7 @@ interface ConnectOptions {
 /**
  * A connection plans each statement once and keeps the plan. A sequential scan that is cheapest
  * while a table is empty becomes slow when the table grows, so plans use indexes, which cost little
- * more on short tables. JIT compilation pays off only in long reports. Tables are mostly in memory.
+ * more on short tables. JIT compilation pays off only in long reports. Pages are mostly in memory.
  */
 const PLANNING = "-c enable_seqscan=off -c jit=off -c random_page_cost=1.1";
 

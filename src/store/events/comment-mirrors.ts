@@ -17,7 +17,7 @@ export interface DueMirror {
   readonly triedSince: Date;
   /** Whether an earlier attempt may have written the copy. */
   readonly isRepeated: boolean;
-  /** Whether GitHub would show a copy of an earlier attempt by now. */
+  /** Whether GitHub would show an earlier copy by now, so that a missing one may be written. */
   readonly mayWrite: boolean;
   readonly revision: number;
   readonly body: string;

@@ -127,7 +127,7 @@ export async function fulfilIntent(db: Db, key: IntentKey): Promise<void> {
 }
 
 /**
- * Deletes an intent that GitHub refused: from now on the same effect there is somebody else's. Does
+ * Deletes an intent that GitHub refused: a later effect of this kind is not Trunkline's. Does
  * nothing if another process owns the move, because it may be about to repeat the effect.
  */
 export async function withdrawIntent(db: Db, key: IntentKey, move: HeldMove | null = null): Promise<void> {

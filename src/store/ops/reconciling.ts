@@ -138,8 +138,8 @@ interface UnconfirmedBranch {
 }
 
 /**
- * Lists them for an organization, the oldest first. Skips moving cards and attempts less than
- * `quietMs` ago. Null if GitHub refuses the installation.
+ * Lists such branches of an organization, the oldest first. Skips moving cards and attempts less
+ * than `quietMs` ago. Null if GitHub refuses the installation.
  */
 export async function listUnconfirmedCuts(
   db: Db,

@@ -29,7 +29,7 @@ async function inBatches(db: Db, sql: string, bindings: Batches = {}): Promise<n
   }
 }
 
-/** Keeps waiting and parked deliveries. */
+/** Deletes processed deliveries, but no waiting or parked ones. */
 export const dropOldDeliveries = (db: Db, days: number, batch?: number): Promise<number> =>
   inBatches(
     db,
@@ -61,7 +61,7 @@ export const dropOldReports = (db: Db, batch?: number): Promise<number> =>
     { batch },
   );
 
-/** Keeps the reports on the head commits of cards, pull requests and proposals. */
+/** Deletes check reports, except on the head commits of cards, pull requests and proposals. */
 export const dropOldCheckReports = (db: Db, days: number, batch?: number): Promise<number> =>
   inBatches(
     db,

@@ -97,11 +97,11 @@ const REPOSITORIES = `
    where p.project_id = r.project_id
       or p.id in (select repository_id from release_branches where release_id = r.id)`;
 
-/** SQL for them as JSON, by name. */
+/** SQL for these repositories as JSON, by name. */
 export const RELEASE_REPOSITORIES = `
   (select coalesce(json_agg(listed order by listed."fullName"), '[]') from (${REPOSITORIES}) listed)`;
 
-/** Lists them by name. */
+/** Lists these repositories by name. */
 export async function listReleaseRepositories(db: Db, releaseId: string): Promise<ReleaseRepository[]> {
   return rows<ReleaseRepository>(
     db,

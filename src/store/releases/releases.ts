@@ -109,7 +109,7 @@ export async function findRelease(
  * A caller that also locks cards must lock them first.
  */
 export async function holdOpenReleases(trx: Trx, projectId: string): Promise<ReleaseHead[]> {
-  // Two statements, because a statement that waits for a lock returns the state before the wait.
+  // Two statements, because one that waits for a lock reads the state at its start.
   const lock =
     "select id from releases where project_id = :projectId and status = 'open' order by id for update";
   const read = `${HEAD} where r.project_id = :projectId and r.status = 'open' order by r.id`;

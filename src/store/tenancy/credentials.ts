@@ -106,9 +106,9 @@ export interface Rotation {
 }
 
 /**
- * Replaces the secret of a credential. The previous secret stays valid for `keepMs`, at most until
- * the credential expired before; older secrets become invalid now. Null for an unknown, revoked or
- * expired credential.
+ * Replaces the secret of a credential. The previous secret stays valid for `keepMs`, but not beyond
+ * its old expiry; older secrets become invalid now. Null for an unknown, revoked or expired
+ * credential.
  */
 export async function rotateSecret(
   db: Db,

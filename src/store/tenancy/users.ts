@@ -12,8 +12,8 @@ export interface User {
 }
 
 /**
- * SQL for the kind of a user on a board: an account may be registered as an agent of one board
- * only. `user` is an alias and `workspaceId` an expression, never input.
+ * SQL for the kind of a user on a board, which may register human accounts as agents. `user` is an
+ * alias and `workspaceId` an expression, never input.
  */
 export const kindOn = (workspaceId: string, user: string): string =>
   `case when ${user}.kind = 'human' and exists (
