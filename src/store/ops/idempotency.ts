@@ -73,18 +73,18 @@ export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyCla
 }
 
 /** Stores an answer. False if another request took over the key; the caller must then roll back. */
-export async function storeAnswer(db: Db, held: HeldKey, answer: StoredAnswer): Promise<boolean> {
+export async function storeAnswer(db: Db, claim: HeldKey, answer: StoredAnswer): Promise<boolean> {
   return exists(
     db,
     `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
       where credential_id = :credentialId and key = :key and attempt = :attempt and state = 'running' returning attempt`,
-    { ...held, ...answer },
+    { ...claim, ...answer },
   );
 }
 
 /** Releases a key after a failed attempt, so that the request can be repeated with it. */
-export async function releaseKey(db: Db, held: HeldKey): Promise<void> {
+export async function releaseKey(db: Db, claim: HeldKey): Promise<void> {
   await db("idempotency_keys")
-    .where({ credential_id: held.credentialId, key: held.key, attempt: held.attempt, state: "running" })
+    .where({ credential_id: claim.credentialId, key: claim.key, attempt: claim.attempt, state: "running" })
     .delete();
 }

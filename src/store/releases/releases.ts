@@ -193,10 +193,11 @@ export interface CarriedCard {
 /** SQL for whether the pull request `p` landed after the start of the release branch. */
 const IS_LATER = `
   exists (select 1 from release_branches b
-            join landings cut on cut.repository_id = b.repository_id and cut.branch_name = p.target_branch and cut.sha = b.cut_sha
-            join landings own on own.repository_id = cut.repository_id and own.branch_name = cut.branch_name
+            join landings start on start.repository_id = b.repository_id and start.branch_name = p.target_branch
+             and start.sha = b.cut_sha
+            join landings own on own.repository_id = start.repository_id and own.branch_name = start.branch_name
              and (own.key = '#' || p.number or own.sha = p.merge_sha)
-           where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > cut.seq)`;
+           where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > start.seq)`;
 
 export async function listCarriedCards(db: Db, releaseId: string): Promise<CarriedCard[]> {
   return rows<CarriedCard>(
