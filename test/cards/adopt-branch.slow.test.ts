@@ -159,7 +159,7 @@ describe("adopting a suggested branch", () => {
     const refused = await adopt(board, item);
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or put the item away.`,
+      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or dismiss the item.`,
     ]);
     await world.forge.settle();
     world.forge.control.webhooks.clear();

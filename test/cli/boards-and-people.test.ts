@@ -119,7 +119,7 @@ describe("member add, list and remove", () => {
       1,
       "nobody-at-all",
     ],
-    ["an organization", (_, id) => [...on(id, "ORG"), "--role", "member"], 1, "no person or bot"],
+    ["an organization", (_, id) => [...on(id, "ORG"), "--role", "member"], 1, "no user or bot"],
     [
       "a role there is not",
       (login, id) => [...on(id, login), "--role", "king"],

@@ -162,8 +162,8 @@ describe("putting an item away", () => {
     const item = await itemWhen(board.api, "promotion_blocked");
     const refused = await board.api.delete<{ message: string }>(`/v1/inbox/${item.id}`);
     expect(refused.status).toBe(409);
-    expect(refused.body.message).toContain("clears by itself");
-    expect(refused.body.message).toMatch(`It says: “${item.detail}”`);
+    expect(refused.body.message).toContain("clears automatically");
+    expect(refused.body.message).toMatch(`Its detail: “${item.detail}”`);
     expect(await itemsOf(board.api, "promotion_blocked")).toEqual([item]);
     await board.api.move(number, board.stages["In progress"]);
     await clearedWhen(board.api, "promotion_blocked");

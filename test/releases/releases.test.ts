@@ -216,7 +216,7 @@ describe("the scope of a release", () => {
     const refused = await setCards(board.api, second, [number]);
     expect(refused.status).toBe(409);
     expect((refused.body as { message: string }).message).toContain(
-      `Card ${number} is in the open release First come already`,
+      `Card ${number} is in the open release First come.`,
     );
   });
 
