@@ -25,7 +25,7 @@ const parser = new MarkdownIt("commonmark", { maxNesting: 100 }).disable(["entit
 /** Replaces an `@` while the text is parsed: its offset between two noncharacters. */
 const MARK = /\uFFFF(\d+)\uFFFF/g;
 
-/** HTML, footnotes, tables and formulas: GitHub lets them begin or end in a CommonMark code span. */
+/** HTML, footnotes, tables, formulas: GitHub lets them begin or end in a CommonMark code span. */
 const EXTENSIONS = [/^[ \t]*(?:<|\[(?:\^|.*\]:))/m, /^[ \t|:]*-[ \t|:-]*$/m, /\$[^$`]*`[^$]*\$/];
 /** HTML, which differs between versions of CommonMark, or a link too deep for the parser. */
 const DOUBTFUL_PROSE = /<[a-z/!?]|\]\(/i;

@@ -9,7 +9,7 @@ const spelledOut = (text: string): string =>
     .replaceAll(/[æÆ]/g, "ae")
     .replaceAll(/[łŁ]/g, "l");
 
-/** A title in at most 50 ASCII letters, digits and hyphens; empty when it has no such characters. */
+/** A title in at most 50 ASCII letters, digits and hyphens; empty if it has no such characters. */
 export function slugOf(title: string): string {
   const ascii = spelledOut(title)
     .replaceAll(/\p{Mark}/gu, "")
