@@ -53,7 +53,7 @@ interface Deps extends Wire, Pacing {
 }
 
 /** Called before a call fails because GitHub refuses the installation or the credentials. */
-export type OnRefused = (installationId: number, words: string) => Promise<void>;
+export type OnRefused = (installationId: number, message: string) => Promise<void>;
 
 export function createClient(deps: Deps): GitHubClient {
   return {
@@ -114,9 +114,9 @@ async function toAnswer(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer>
   const { status, headers, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
-  const words = allWordsOf(body);
+  const message = allWordsOf(body);
   const isLimited = call.kind === "graphql" && isGraphqlLimit(body);
-  const limit = deps.limits.note(account, call.kind, { ...raw, words, isGraphqlLimit: isLimited });
+  const limit = deps.limits.note(account, call.kind, { ...raw, message, isGraphqlLimit: isLimited });
   if (limit !== null) {
     const { retryAfter } = limit.unavailable;
     deps.log.warn({ ...facts, account, retryAfter }, "GitHub's rate limit is reached");
@@ -124,7 +124,7 @@ async function toAnswer(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer>
     throw limit.unavailable;
   }
   const isRefused = status === 403 || status === 404;
-  if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(words))) {
+  if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(message))) {
     const details = { connection: "refused" };
     throw new InstallationRefused({ ...refusalOf(status, body), reason: "not_permitted", details });
   }
@@ -156,7 +156,7 @@ function unavailable(
   return new Kind("GitHub did not answer", { cause });
 }
 
-/** Errors that contain a request may reveal secrets; others, such as an unreadable key, help. */
+/** Omits the message of an error with a request, which may contain secrets. */
 function nameOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.message;
   if (!(error instanceof Error)) return "failed";

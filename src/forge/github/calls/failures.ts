@@ -47,6 +47,8 @@ export class InstallationRefused extends Error {
 export const isUnanswered = (error: unknown): error is ForgeUnavailable | InstallationRefused =>
   error instanceof ForgeUnavailable || error instanceof InstallationRefused;
 
+export const isUnavailable = (error: unknown): error is ForgeUnavailable => error instanceof ForgeUnavailable;
+
 export const isInstallationRefused = (error: unknown): error is InstallationRefused =>
   error instanceof InstallationRefused;
 

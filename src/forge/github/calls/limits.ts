@@ -14,7 +14,7 @@ const LONGEST_WAIT_S = 15 * 60;
 
 interface LimitedAnswer extends Pick<RawAnswer, "status" | "headers"> {
   /** The answer's `message`, or the messages of its GraphQL errors. */
-  readonly words: string;
+  readonly message: string;
   /** A GraphQL error is of type RATE_LIMITED, with status 200. */
   readonly isGraphqlLimit: boolean;
 }
@@ -85,17 +85,17 @@ function answeredAt({ headers }: LimitedAnswer, clock: ForgeClock): number {
 function isPrimary(answer: LimitedAnswer): boolean {
   if (answer.isGraphqlLimit) return true;
   if (answer.status !== 403 && answer.status !== 429) return false;
-  if (/secondary rate limit/i.test(answer.words)) return false;
-  if (/API rate limit exceeded/i.test(answer.words)) return true;
+  if (/secondary rate limit/i.test(answer.message)) return false;
+  if (/API rate limit exceeded/i.test(answer.message)) return true;
   // The last call of the hour may be refused for another reason.
-  const isRefusal = answer.status === 403 && !/rate limit/i.test(answer.words) && answer.words !== "";
+  const isRefusal = answer.status === 403 && !/rate limit/i.test(answer.message) && answer.message !== "";
   return String(answer.headers["x-ratelimit-remaining"]) === "0" && !isRefusal;
 }
 
 function isSecondary(answer: LimitedAnswer, retryAfter: number | null): boolean {
   if (answer.status === 429) return true;
   if (answer.status !== 403) return false;
-  if (/secondary rate limit|temporarily blocked|abuse detection/i.test(answer.words)) return true;
+  if (/secondary rate limit|temporarily blocked|abuse detection/i.test(answer.message)) return true;
   return retryAfter !== null;
 }
 

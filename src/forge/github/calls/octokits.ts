@@ -141,7 +141,7 @@ function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<Installat
   };
 }
 
-/** For requests that octokit sends itself: minting tokens, and calls without a route of ours. */
+/** For requests that octokit makes itself, mainly for tokens. */
 function mintingFetch(transport: Transport, clock: ForgeClock) {
   return (url: string, init: RequestInit): Promise<Arrived> => {
     const isMint = /\/app\/installations\/\d+\/access_tokens$/.test(url);

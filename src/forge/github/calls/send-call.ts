@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ForgeUnavailable } from "../../values.ts";
+import { isUnavailable } from "./failures.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
 import { type Arrived, type ForgeClock, type Transport, TransportFailure } from "./transport.ts";
 
@@ -145,11 +145,8 @@ function answerOf(error: unknown): RawAnswer {
   }
   const answer = causes.map(answerIn).find((each) => each !== null);
   if (answer) return answer;
-  throw causes.find(isThrownByFetch) ?? error;
+  throw causes.find((each) => each instanceof TransportFailure || isUnavailable(each)) ?? error;
 }
-
-const isThrownByFetch = (error: unknown): boolean =>
-  error instanceof TransportFailure || error instanceof ForgeUnavailable;
 
 function answerIn(error: unknown): RawAnswer | null {
   const refused = graphqlError.safeParse(error);

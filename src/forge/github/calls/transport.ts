@@ -79,7 +79,7 @@ export interface Transport {
   send(url: string, init: RequestInit, rules: SendRules): Promise<Arrived>;
 }
 
-/** No answer. The message contains nothing of the request. */
+/** No answer. The message contains no data of the request. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 }
