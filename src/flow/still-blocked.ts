@@ -31,11 +31,11 @@ const DOUBTED: ReadonlySet<RefusalReason> = new Set(["review_required", "changes
  * The reasons that still block a card. Those that only GitHub's answer to a write revealed come
  * first: no plan shows them, so each stays until that write succeeds or is no longer needed.
  */
-export function stillInTheWay(blocked: Blocked, look: LaterLook): BlockedReason[] {
-  const { plan } = look;
-  if (plan.isUndecided) return blocked.reasons.filter((each) => !isForgiven(each, look));
+export function stillInTheWay(blocked: Blocked, inspection: LaterLook): BlockedReason[] {
+  const { plan } = inspection;
+  if (plan.isUndecided) return blocked.reasons.filter((each) => !isForgiven(each, inspection));
   const answered = blocked.reasons.filter(
-    (each) => isOnlyAnswered(each) && stillApplies(each, blocked, look),
+    (each) => isOnlyAnswered(each) && stillApplies(each, blocked, inspection),
   );
   const doubted = plan.doubts.flatMap((doubt) => {
     const earlier = blocked.reasons.filter(
@@ -58,15 +58,15 @@ const isOnlyAnswered = (each: BlockedReason): boolean =>
   "taken" in each.details ||
   !(PLANNED.has(each.reason) || DOUBTED.has(each.reason) || isAboutConnection(each));
 
-function stillApplies(each: BlockedReason, blocked: Blocked, look: LaterLook): boolean {
-  if (isForgiven(each, look)) return false;
-  if (each.reason === "queue_rejected" && look.isQueued) return false;
+function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterLook): boolean {
+  if (isForgiven(each, inspection)) return false;
+  if (each.reason === "queue_rejected" && inspection.isQueued) return false;
   const method = each.details["mergeMethod"];
-  if (method !== undefined && method !== look.mergeMethod) return false;
-  const isOfHead = each.repository === blocked.repository && look.headSha !== undefined;
-  if (isOfHead && look.headSha !== blocked.headSha) return false;
+  if (method !== undefined && method !== inspection.mergeMethod) return false;
+  const isOfHead = each.repository === blocked.repository && inspection.headSha !== undefined;
+  if (isOfHead && inspection.headSha !== blocked.headSha) return false;
   // An abandoned move blocks the card until somebody moves it.
-  return "attempts" in each.details || isAnythingLeft(each, look);
+  return "attempts" in each.details || isAnythingLeft(each, inspection);
 }
 
 const isForgiven = (each: BlockedReason, { isPermitted }: LaterLook): boolean =>

@@ -1,6 +1,7 @@
 /**
  * What happens on a forge. The adapter translates each delivery into one of these; payload types
- * stay in the adapter. Times are the forge's (ISO 8601 UTC), or null when it gives none.
+ * stay in the adapter. Times are the forge's (ISO 8601 UTC), or null when it gives none. A deleted
+ * account is null.
  */
 import type { InspectedCheck, NewestCommit, ReviewState } from "./pull-requests.ts";
 import type { ForgeAccount, ForgeRepository } from "./values.ts";
@@ -8,7 +9,6 @@ import type { ForgeAccount, ForgeRepository } from "./values.ts";
 interface FromRepository {
   readonly installationId: number | null;
   readonly repository: ForgeRepository;
-  /** Null for a deleted account. */
   readonly sender: ForgeAccount | null;
   readonly at: string | null;
   /** Found by comparing the stored state with the forge, not by a webhook; happened by `at`. */
@@ -44,7 +44,6 @@ export interface PullRequestEvent extends FromRepository {
   readonly number: number;
   readonly nodeId: string;
   readonly title: string;
-  /** Null for a deleted account. */
   readonly author: ForgeAccount | null;
   readonly isDraft: boolean;
   readonly headBranch: string;
@@ -95,7 +94,7 @@ export interface Commented extends FromRepository {
   /** The pull request's. */
   readonly number: number;
   readonly commentId: number;
-  /** The account that wrote it, not the one that edited it. Null for a deleted account. */
+  /** The account that wrote it, not the one that edited it. */
   readonly author: ForgeAccount | null;
   readonly body: string;
   readonly writtenAt: string | null;

@@ -31,7 +31,7 @@ export const manifestOf = (app: {
   default_events: NEEDED_EVENTS,
 });
 
-const madeShape = z.looseObject({
+const createdShape = z.looseObject({
   id: z.int().positive(),
   html_url: z.url({ protocol: /^https?$/ }),
   pem: z.string().refine(isAppKey),
@@ -55,7 +55,7 @@ export async function redeemManifestCode(apiUrl: string, code: string): Promise<
   } catch (error) {
     throw failureOf(Number(Object(error).status));
   }
-  const { success, data } = madeShape.safeParse(answer);
+  const { success, data } = createdShape.safeParse(answer);
   if (!success) {
     throw new Problem(
       "refused",

@@ -45,7 +45,7 @@ export interface GitHubForgeOptions extends AppOptions {
 
 const REQUEST_TIMEOUT_MS = 12_000;
 const MERGE_WITHIN_MS = 25_000;
-/** Without the files in time, a refusal is answered without them. */
+/** After this time, a refusal is returned without the files. */
 const NAME_FILES_WITHIN_MS = 5_000;
 /** For the last read after a merge has waited. */
 const MERGE_MARGIN_MS = 3_000;
@@ -53,23 +53,21 @@ const PICK_WITHIN_MS = 25_000;
 /** Each further commit is one more write, and GitHub asks for a second between two writes. */
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
-/** The port for GitHub.com or a GitHub Enterprise Server. */
-export function createGitHubForge(options: GitHubForgeOptions): Forge {
-  const clock = options.clock ?? systemClock;
-  const { log } = options;
-  const plain = createTransport({
-    baseUrl: options.baseUrl,
-    requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    clock,
-    observe: options.observe,
-  });
-  const transport = withConditionalReads(plain);
+function connect(options: GitHubForgeOptions): RepositoryDeps {
+  const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = systemClock, log, observe } = options;
+  const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
+  const transport = withConditionalReads(createTransport({ baseUrl, requestTimeoutMs, clock, observe }));
   const octokits = createOctokits(options, transport, clock);
   const limits = createLimits(clock);
-  const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
   const client = createClient({ octokits, transport, limits, turns, onRefused, clock, log });
   const identity = onceAnswered(() => reachable(readIdentity(client)));
-  const deps: RepositoryDeps = { client, clock, identity, onLacking };
+  return { client, clock, identity, onLacking };
+}
+
+/** The port for GitHub.com or a GitHub Enterprise Server. */
+export function createGitHubForge(options: GitHubForgeOptions): Forge {
+  const deps = connect(options);
+  const { client, clock, identity } = deps;
   const on = (ref: RepositoryRef, withinMs?: number) => openRepository(deps, ref, withinMs);
   const forPick = (ref: RepositoryRef) => (commits: number) =>
     on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);

@@ -71,7 +71,7 @@ export async function allPages<T>(read: (page: number) => Promise<T[]>): Promise
   return found;
 }
 
-/** For reads that GitHub refuses only by mistake, ours or its own. */
+/** For reads that GitHub has no reason to refuse. */
 export function succeeded(answer: Answer): Answer {
   if (answer.status < 300) return answer;
   const cause = new CallFailure(`answered ${answer.status}`, answer.facts);

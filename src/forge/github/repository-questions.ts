@@ -26,7 +26,7 @@ export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
 }
 
 export interface RepositoryPart {
-  /** Tells the repository from another one that has its name now. */
+  /** Shows whether another repository has the name now. */
   readonly databaseId: number;
   readonly isArchived?: boolean | null | undefined;
 }
@@ -38,8 +38,6 @@ export type Found<A> =
 
 /** An answer by name, before the repository's id is compared. */
 type Named<A> = Found<A> & { readonly isMissing?: boolean };
-
-const ARCHIVED = brokenRefusal("archived");
 
 const dataShape = z.record(z.string(), z.unknown()).nullish();
 
@@ -122,7 +120,7 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
       some.map(async (question, index) => {
         const answer = answered(found[index]!);
         if (!answer.ok) return { refusal: answer.refusal };
-        if (answer.value.isArchived) return { refusal: ARCHIVED };
+        if (answer.value.isArchived) return { refusal: brokenRefusal("archived") };
         return await toAnswer(answer.value, question, caller);
       }),
     );
