@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
-import { isAppKey } from "./forge/github/app-key.ts";
+import { isAppKey } from "./forge/github/app.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
 
 interface Listening {

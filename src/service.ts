@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Deps } from "./actions/deps.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
-import { isAppKey } from "./forge/github/app-key.ts";
+import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
 import { DEFAULT_PATIENCE, listen, type Patience } from "./http/listen.ts";

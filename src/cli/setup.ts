@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { WEBHOOK_PATH } from "../app.ts";
 import { EXAMPLE_ADDRESS, isAddress, readForgeUrls } from "../config.ts";
 import { Problem } from "../errors.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/app.ts";
 import { portOf, printDone, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
 import { assertRoomForApp } from "./setup/env-file.ts";
 import { installUrlOf, makeApp } from "./setup/make-app.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-blocked.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { TAKE_IN_MISSED } from "../../src/webhooks/take-in-missed.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";

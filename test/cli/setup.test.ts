@@ -9,7 +9,7 @@ import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import type { Fault } from "../../sandbox/forge/control/faults.ts";
 import { eventually } from "../support/api.ts";
 import { recordForge } from "../support/forge/record-forge.ts";
