@@ -127,6 +127,14 @@ const privateKey = z
     "is not a private key: give the whole PEM file's text, its line breaks as they are or as \\n, or all of it in base64.",
   );
 
+/** Both settings of the key: neither takes precedence, because the other may be a key that was replaced. */
+const privateKeyTwice = z
+  .string()
+  .refine(
+    () => false,
+    "and PRIVATE_KEY_PATH are both set. Set one: remove PRIVATE_KEY to read the key from the file that PRIVATE_KEY_PATH names, or remove PRIVATE_KEY_PATH to use the key in PRIVATE_KEY.",
+  );
+
 const privateKeyFile = (readFile: (path: string) => string) =>
   z.string().transform((path, context) => {
     try {
@@ -163,6 +171,13 @@ const realSettings = commonSettings.extend({
   RETAIN_HISTORY_DAYS: wholeNumber(DEFAULT_RETENTION.historyDays, 4, 3_650),
 });
 
+/** The settings of real mode, with the key in PRIVATE_KEY or in the file that PRIVATE_KEY_PATH names. */
+function realSettingsFor(env: Env, readFile: (path: string) => string) {
+  if (!env["PRIVATE_KEY_PATH"]) return realSettings;
+  if (env["PRIVATE_KEY"]) return realSettings.extend({ PRIVATE_KEY: privateKeyTwice });
+  return realSettings.omit({ PRIVATE_KEY: true }).extend({ PRIVATE_KEY_PATH: privateKeyFile(readFile) });
+}
+
 /** Checks the settings that a schema names. Throws `ConfigError`. An empty setting counts as missing. */
 function check<Schema extends z.ZodObject>(schema: Schema, env: Env): z.output<Schema> {
   const names = Object.keys(schema.shape);
@@ -196,13 +211,7 @@ export function readConfig(
       databaseUrl: set.DATABASE_URL,
     };
   }
-  const keyIsInFile = !env["PRIVATE_KEY"] && env["PRIVATE_KEY_PATH"];
-  const set = check(
-    keyIsInFile
-      ? realSettings.omit({ PRIVATE_KEY: true }).extend({ PRIVATE_KEY_PATH: privateKeyFile(readFile) })
-      : realSettings,
-    env,
-  );
+  const set = check(realSettingsFor(env, readFile), env);
   return {
     mode: "real",
     ...listeningOf(set),

@@ -6,6 +6,7 @@ import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/permissions.t
 import { portOf, printDone, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
 import { assertRoomForApp } from "./setup/env-file.ts";
 import { installUrlOf, makeApp } from "./setup/make-app.ts";
+import { isPrivateUrl } from "./setup/private-address.ts";
 
 /** `setup`: makes the App in a browser, and takes its key and secret from there. */
 export const setup: Command = {
@@ -31,9 +32,14 @@ export const setup: Command = {
     const forge = readForgeUrls(context.env);
     const owner = values.org === undefined ? "" : `/organizations/${encodeURIComponent(values.org)}`;
     const newAppUrl = `${forge.pages}${owner}/settings/apps/new`;
+    const warning = forge.pages === GITHUB && isPrivateUrl(url) ? unreachable(url) : undefined;
+    const print = (address: string, text: string): void => {
+      const result = { url: address, ...(warning && { warning }) };
+      printDone(context, values, result, warning ? `warning: ${warning}\n\n${text}` : text);
+    };
     if (values["by-hand"]) {
       const link = formAddress(newAppUrl, { url, name });
-      printDone(context, values, { url: link }, `${link}\n\n${NEXT_BY_HAND}`);
+      print(link, `${link}\n\n${NEXT_BY_HAND}`);
       return;
     }
     const port = portOf(values.port);
@@ -43,7 +49,7 @@ export const setup: Command = {
     await assertRoomForApp(envFile);
     const opened = (address: string): void => {
       const text = `Open ${address} in a browser on this machine that is signed in to ${new URL(newAppUrl).origin}. Ctrl-C ends this.`;
-      printDone(context, values, { url: address }, text);
+      print(address, text);
     };
     const app = await makeApp(wanted, { opened, untilSignal: context.untilSignal });
     if (app === null)
@@ -60,6 +66,12 @@ Then start the service with these settings, and look at it: trunkline doctor`,
     );
   },
 };
+
+const GITHUB = "https://github.com";
+
+/** Without webhooks a card follows a push only minutes later, when the service reads the App's log of deliveries. */
+const unreachable = (url: string): string =>
+  `GitHub cannot deliver webhooks to ${url}, which is on this machine or on a private network. Use a public HTTPS URL, or that of a tunnel that forwards to the service.`;
 
 /**
  * The forge's form with everything filled in but the secrets
