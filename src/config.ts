@@ -47,6 +47,7 @@ export type Config = SandboxConfig | RealConfig;
 /** Everything that is missing or wrong, each with what to do about it. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
+  readonly code = "ERR_CONFIG";
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {

@@ -68,3 +68,10 @@ export function requireFound<T>(found: T | null | false, what: string): T {
   }
   return found;
 }
+
+/** What to print about an error: the message of an expected one (a `Problem`, or one with a `code`), the stack of any other. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isExpected = error instanceof Problem || "code" in error;
+  return isExpected ? error.message : (error.stack ?? error.message);
+}

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { ConfigError, readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
-import { Problem } from "./errors.ts";
+import { readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
+import { describeError } from "./errors.ts";
 import { createLog } from "./log.ts";
 import { startService } from "./service.ts";
 
@@ -119,17 +119,11 @@ async function main(): Promise<void> {
   }
 }
 
-/** What a person can act on in words, anything else with the place it comes from. */
-function inWords(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ("code" in error && error.code === "EADDRINUSE") {
-    return `${error.message}. Set PORT, or SANDBOX_FORGE_PORT for the sandbox's forge, to a free one.`;
-  }
-  const isKnown = error instanceof ConfigError || error instanceof Problem || "code" in error;
-  return isKnown ? error.message : (error.stack ?? error.message);
-}
-
 main().catch((error: unknown) => {
-  process.stderr.write(`${inWords(error)}\n`);
+  const isPortTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  const advice = isPortTaken
+    ? ". Set PORT, or SANDBOX_FORGE_PORT for the sandbox forge, to a free port."
+    : "";
+  process.stderr.write(`${describeError(error)}${advice}\n`);
   process.exitCode = 1;
 });
