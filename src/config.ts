@@ -10,6 +10,8 @@ interface Listening {
   /** 0 takes a free one. */
   readonly port: number;
   readonly logLevel: string;
+  /** Undefined selects by the standard output: text for a terminal, else JSON. */
+  readonly logFormat: "json" | "pretty" | undefined;
   readonly limits: CallLimits;
 }
 
@@ -90,6 +92,7 @@ const DATABASE_EXAMPLE = "It looks like postgres://user:password@host:5432/trunk
 
 const commonSettings = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `is one of ${LOG_LEVELS.join(", ")}.`).default("info"),
+  LOG_FORMAT: z.enum(["json", "pretty"], "must be json or pretty.").optional(),
   HOST: z.string().default("127.0.0.1"),
   PORT: port(3000),
   CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.callsAtOnce, 1, 1_000_000),
@@ -233,6 +236,7 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
   host: set.HOST,
   port: set.PORT,
   logLevel: set.LOG_LEVEL,
+  logFormat: set.LOG_FORMAT,
   limits: {
     callsAtOnce: set.CALLS_AT_ONCE,
     callsPerSecond: set.CALLS_PER_SECOND,

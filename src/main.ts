@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
+import { readConfig, type Config, type RealConfig, type SandboxConfig } from "./config.ts";
 import { describeError } from "./errors.ts";
-import { createLog } from "./log.ts";
+import { createLog, prettyOutput } from "./log.ts";
 import { startService } from "./service.ts";
 
 /** How long calls and jobs under way are waited for at the end, in milliseconds. */
@@ -110,9 +110,18 @@ function endWithNpm(end: End): void {
   }, 500).unref();
 }
 
+/** Text at a terminal, JSON elsewhere and in production, unless LOG_FORMAT is set. */
+const isPretty = ({ logFormat }: Config): boolean =>
+  logFormat === undefined
+    ? process.stdout.isTTY && process.env["NODE_ENV"] !== "production"
+    : logFormat === "pretty";
+
+/** Requests are routine in the sandbox. With LOG_LEVEL=debug all are shown. */
+const isQuiet = ({ mode, logLevel }: Config): boolean => mode === "sandbox" && logLevel === "info";
+
 async function main(): Promise<void> {
   const config = readConfig(process.env, process.cwd());
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, isPretty(config) ? prettyOutput(isQuiet(config)) : undefined);
   const end = await (config.mode === "sandbox" ? runSandbox(config, log) : runReal(config, log));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => void end({ code: 0, signal }));

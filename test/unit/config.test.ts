@@ -126,6 +126,7 @@ describe("an App and a database", () => {
     ["PORT", " "],
     ["SANDBOX_FORGE_PORT", "x"],
     ["LOG_LEVEL", "verbose"],
+    ["LOG_FORMAT", "text"],
     ["LOG_LEVEL", "INFO"],
     ["WEBHOOK_SECRET", "development"],
     ["WEBHOOK_SECRET_PREVIOUS", "development"],
