@@ -245,7 +245,7 @@ describe("trunkline doctor", () => {
     [
       "an address that is none",
       { PUBLIC_URL: "localhost:3000" },
-      /^configuration: PUBLIC_URL is the address/,
+      /^configuration: PUBLIC_URL must be the URL/,
     ],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/x" }, /^database: /],
     ["a missing setting", { WEBHOOK_SECRET: "" }, /^configuration: WEBHOOK_SECRET is not set/],

@@ -9,6 +9,7 @@ import { eventually, makeApi } from "../support/api.ts";
 import type { SandboxFile } from "../support/processes/npm-start.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/main.ts");
+const TIMEOUT_MS = 120_000;
 const COMMAND = `${process.execPath} --import tsx ${MAIN}`;
 
 let dir: string;
@@ -22,7 +23,7 @@ async function printed(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<{ text: string; apiKey: string }> {
+): Promise<{ text: () => string; apiKey: string }> {
   const child = spawn(command, args, {
     env: {
       PATH: process.env["PATH"],
@@ -36,19 +37,22 @@ async function printed(
   let text = "";
   child.stdout.on("data", (part) => (text += String(part)));
   const ended = once(child, "close");
-  await eventually(
-    () => Promise.resolve(text),
-    (welcome) => welcome.includes("Ctrl-C"),
-    60_000,
-  );
-  const file = JSON.parse(await readFile(join(dir, "sandbox.json"), "utf8")) as SandboxFile;
-  const api = makeApi(file.baseUrl, file.apiKey);
-  await api.get("/v1/board");
-  await api.card({ title: "Say hello" });
-  const lock = (await readdir(dir)).find((name) => name.startsWith("lock."));
-  process.kill(Number(lock?.split(".")[1]), "SIGTERM");
-  await ended;
-  return { text, apiKey: file.apiKey };
+  try {
+    await eventually(
+      () => Promise.resolve(text),
+      (welcome) => welcome.includes("Ctrl-C"),
+      TIMEOUT_MS,
+    );
+    const file = JSON.parse(await readFile(join(dir, "sandbox.json"), "utf8")) as SandboxFile;
+    const api = makeApi(file.baseUrl, file.apiKey);
+    await api.get("/v1/board");
+    await api.card({ title: "Say hello" });
+    return { text: () => text, apiKey: file.apiKey };
+  } finally {
+    const lock = (await readdir(dir)).find((name) => name.startsWith("lock."));
+    process.kill(Number(lock?.split(".")[1]), "SIGTERM");
+    await ended;
+  }
 }
 
 const SCRIPT_ARGS =
@@ -56,28 +60,42 @@ const SCRIPT_ARGS =
     ? ["-q", "/dev/null", ...COMMAND.split(" ")]
     : ["--quiet", "--return", "--command", COMMAND, "/dev/null"];
 const inTerminal = (env: Readonly<Record<string, string>> = {}) => printed("script", SCRIPT_ARGS, env);
+const withoutTerminal = (env: Readonly<Record<string, string>> = {}) =>
+  printed(process.execPath, COMMAND.split(" ").slice(1), env);
 
-it("is short text at a terminal: the API key, then a line for each write", async () => {
-  const { text, apiKey } = await inTerminal({ NO_COLOR: "1" });
-  const [welcome = "", log = ""] = text.split(/^.*Ctrl-C.*$/m);
-  expect(welcome).toContain(`API key   ${apiKey}`);
-  expect(welcome).not.toContain("INFO");
-  expect(log).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: POST \/v1\/cards 201 \(\d+ ms\)\r?$/m);
-  expect(log).not.toMatch(/GET |webhooks|tlk_|"level"/);
-  expect(log.trim().split("\n")).toHaveLength(3);
-});
+it(
+  "is short text at a terminal: the API key, then a line for each write",
+  async () => {
+    const { text, apiKey } = await inTerminal({ NO_COLOR: "1" });
+    const [welcome = "", log = ""] = text().split(/^.*Ctrl-C.*$/m);
+    expect(welcome).toContain(`API key   ${apiKey}`);
+    expect(welcome).not.toContain("INFO");
+    expect(log).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: POST \/v1\/cards 201 \(\d+ ms\)\r?$/m);
+    expect(log).not.toMatch(/GET |webhooks|tlk_|"level"/);
+    expect(log.trim().split("\n")).toHaveLength(3);
+  },
+  TIMEOUT_MS,
+);
 
-it("is JSON at a terminal with LOG_FORMAT=json", async () => {
-  const { text } = await inTerminal({ LOG_FORMAT: "json" });
-  expect(text).toMatch(/^\{"level":30,.*"method":"GET","path":"\/v1\/board".*\}\r?$/m);
-  expect(text).not.toContain("INFO");
-});
+it.each([
+  ["at a terminal with LOG_FORMAT=json", () => inTerminal({ LOG_FORMAT: "json" })],
+  ["without a terminal", () => withoutTerminal()],
+])(
+  "is JSON %s",
+  async (_where, start) => {
+    const { text } = await start();
+    expect(text()).toMatch(/^\{"level":30,.*"method":"GET","path":"\/v1\/board".*\}\r?$/m);
+    expect(text()).not.toContain("INFO");
+  },
+  TIMEOUT_MS,
+);
 
-it("is JSON without a terminal, and text with LOG_FORMAT=pretty", async () => {
-  const [command = "", ...args] = COMMAND.split(" ");
-  const json = await printed(command, args);
-  expect(json.text).toMatch(/^\{"level":30,.*"method":"GET","path":"\/v1\/board".*\}$/m);
-  const pretty = await printed(command, args, { LOG_FORMAT: "pretty" });
-  expect(pretty.text).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: POST \/v1\/cards 201 \(\d+ ms\)$/m);
-  expect(pretty.text).not.toContain('"level"');
-});
+it(
+  "is text without a terminal with LOG_FORMAT=pretty",
+  async () => {
+    const { text } = await withoutTerminal({ LOG_FORMAT: "pretty" });
+    expect(text()).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: POST \/v1\/cards 201 \(\d+ ms\)$/m);
+    expect(text()).not.toContain('"level"');
+  },
+  TIMEOUT_MS,
+);
