@@ -21,9 +21,9 @@ const claimName = /^lock\.(?<pid>\d+)\.(?<life>[0-9a-z]+)\.[0-9a-f]+$/;
 /**
  * Locks a data directory for the process `pid`, and creates it (0700) if it is missing.
  *
- * Each process first adds its own claim file and then reads the others, so two processes cannot both
- * find none. A claim contains the process id and start time: the claim of a killed process is not
- * valid, even when its process id is in use again.
+ * Each process first adds its own claim file and then reads the others, so two processes cannot
+ * both find none. A claim contains the process id and start time: the claim of a killed process is
+ * not valid, even when its process id is in use again.
  */
 export async function lockDataDir(dir: string, pid: number): Promise<LockedDataDir> {
   const path = await createDir(dir);

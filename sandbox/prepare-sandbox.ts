@@ -10,7 +10,7 @@ import { listWorkspaces } from "../src/store/tenancy/workspaces.ts";
 import type { RunningForge } from "./forge/start-forge.ts";
 import { readSandboxFile, writeForgeFile, writeSandboxFile, type SandboxFile } from "./state-files.ts";
 
-/** Creates the board of `acme` and an API key at the first start, and writes `sandbox.json` and `forge.json` (0600). */
+/** Creates a board and an API key at the first start, and writes the state files (0600). */
 export async function prepareSandbox(
   service: RunningService,
   forge: RunningForge,

@@ -12,7 +12,7 @@ export interface RunningSandbox {
   readonly forge: RunningForge;
   /** The content of `sandbox.json`. */
   readonly file: SandboxFile;
-  /** Resolves with its last output when the embedded PostgreSQL ends. Never resolves with DATABASE_URL. */
+  /** Resolves with the last output when the embedded PostgreSQL ends. */
   readonly databaseEnded: Promise<string>;
   /** Stops the service, then the forge and the database. */
   stop(): Promise<void>;

@@ -39,7 +39,7 @@ export interface RealConfig extends Listening {
   readonly apiUrl: string;
   /** The token for `/metrics`. Null turns the endpoint off. */
   readonly metricsToken: string | null;
-  /** How long new calls are accepted during a shutdown, until load balancers notice it, in seconds. */
+  /** Seconds in which a shutdown still accepts calls, until load balancers notice it. */
   readonly drainSeconds: number;
   readonly retention: Retention;
 }
@@ -131,7 +131,7 @@ const privateKey = z
     "is not a private key. Set it to the text of the PEM file, with its line breaks as they are or as \\n, or in base64.",
   );
 
-/** Both settings of the key: neither takes precedence, because the other may be a key that was replaced. */
+/** Neither setting of the key takes precedence: the other one may be a key that was replaced. */
 const privateKeyTwice = z
   .string()
   .refine(
@@ -178,7 +178,7 @@ const realSettings = commonSettings.extend({
   RETAIN_HISTORY_DAYS: wholeNumber(DEFAULT_RETENTION.historyDays, 4, 3_650),
 });
 
-/** The settings of real mode, with the key in PRIVATE_KEY or in the file that PRIVATE_KEY_PATH names. */
+/** The settings of real mode, with the key in PRIVATE_KEY or in a file. */
 function realSettingsFor(env: Env, readFile: (path: string) => string) {
   if (!env["PRIVATE_KEY_PATH"]) return realSettings;
   if (env["PRIVATE_KEY"]) return realSettings.extend({ PRIVATE_KEY: privateKeyTwice });

@@ -66,7 +66,7 @@ export function requireFound<T>(found: T | null | false, what: string): T {
   return found;
 }
 
-/** The message of an expected error (a `Problem`, or one with a `code`), and the stack of any other. */
+/** The message of an expected error (a `Problem`, or one with a `code`), or the stack. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = error instanceof Problem || "code" in error;

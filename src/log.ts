@@ -7,13 +7,13 @@ import {
 } from "pino";
 import { isColorSupported, prettyFactory } from "pino-pretty";
 
-/** Secrets that a log must not contain, whole or truncated: tokens, API keys, monitor secrets, private keys. */
+/** Secrets, whole or truncated: tokens, API keys, monitor secrets and private keys. */
 const SECRETS = [
   /gh[a-z]_[A-Za-z0-9._-]{20,}/g,
   /github_pat_[A-Za-z0-9_]{20,}/g,
   /tlk_[0-9A-Za-z]{12}_[0-9A-Za-z]+/g,
   /tlm_[0-9A-Za-z]{20,}/g,
-  // A JWT. Without the start of a word, a long run of its letters would be scanned from each of them.
+  // A JWT, at the start of a word: else a long run of its letters is scanned from each of them.
   /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
   // Line breaks are escaped here, once more for each time the text became JSON.
   /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\+[nr])*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g,
@@ -45,7 +45,7 @@ function withoutRows(error: Error): object {
 /** Synchronous: lines that a thread has not written yet are lost when the process exits. */
 const standardOutput = (): DestinationStream => destinationOf({ sync: true });
 
-/** Logs JSON lines, by default to standard output. Secrets are redacted before a line is written. */
+/** Logs JSON lines, by default to standard output. Secrets are redacted before writing. */
 export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
   const options = { level, base: null, serializers: { err: withoutRows } };
   return pino({ ...options, hooks: { streamWrite: redact } }, destination);

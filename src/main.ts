@@ -72,7 +72,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
   return endOf(running, log);
 }
 
-/** Ends the process after its running calls and jobs. A second signal ends the wait for load balancers. */
+/** Finishes running calls and jobs. A second signal skips the wait for load balancers. */
 function endOf(running: Running, log: Logger): End {
   /** Set while the process is shutting down. */
   let ending: AbortController | undefined;
@@ -97,7 +97,7 @@ function endOf(running: Running, log: Logger): End {
   };
 }
 
-/** Ends the sandbox with the npm that started it: npm does not end its children when it is killed. */
+/** Ends the sandbox when npm is killed: npm does not end its children then. */
 function endWithNpm(end: End): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
   const parent = process.ppid;

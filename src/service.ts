@@ -32,7 +32,7 @@ export interface ServiceOptions {
     readonly appId: string | number;
     readonly privateKey: string;
     readonly webhookSecrets: readonly string[];
-    /** Paces the calls of all processes together. Off for the sandbox forge, which has no rate limits. */
+    /** Paces the calls of all processes. Off for the sandbox forge, which has no rate limits. */
     readonly paceWrites: boolean;
   };
   readonly retention?: Retention;

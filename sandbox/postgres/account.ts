@@ -25,8 +25,8 @@ export function ownUid(): number | undefined {
 }
 
 /**
- * PostgreSQL refuses to run as root. Root therefore runs it as the owner of the cluster (another user
- * may have created it), or as nobody. Other users run it as themselves.
+ * PostgreSQL refuses to run as root. Root therefore runs it as the owner of the cluster (another
+ * user may have created it), or as nobody. Other users run it as themselves.
  */
 export async function chooseAccount(clusterDir: string): Promise<Account> {
   const cluster = await stat(clusterDir).catch(() => undefined);

@@ -5,7 +5,7 @@ import { arch, homedir, platform, tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { type Account, ownUid, runShell } from "./account.ts";
 
-/** Returns a folder with PostgreSQL's `bin`, `lib` and `share` from which the account can run it. */
+/** Returns a folder with `bin`, `lib` and `share` from which the account can run PostgreSQL. */
 export async function findBinaries(account: Account): Promise<string> {
   const root = packageRoot();
   const native = join(root, "native");
@@ -70,15 +70,15 @@ async function libraryLinks(root: string): Promise<LibraryLink[]> {
   return JSON.parse(list) as LibraryLink[];
 }
 
-/** Checks that the files are readable, executable, complete and built for this libc, in about 10 ms. */
+/** Checks that the files are complete, executable and built for this libc, in about 10 ms. */
 function tryOut(native: string, account: Account): Promise<{ ok: boolean; output: string }> {
   const script = `"$1/bin/postgres" --version && "$1/bin/initdb" --version && cat "$1/share/postgresql/postgres.bki" >/dev/null`;
   return runShell(account, script, [native]);
 }
 
 /**
- * Folders for a copy when the package cannot be used in place: in a checkout under /root (0700) by an
- * account that is not root, or in a read-only node_modules. A new copy takes half a second.
+ * Folders for a copy when the package cannot be used in place: in a checkout under /root (0700) by
+ * an account that is not root, or in a read-only node_modules. A new copy takes half a second.
  */
 function cacheFolders(): string[] {
   const uid = ownUid();
@@ -106,7 +106,7 @@ async function copyInto(cache: string, root: string): Promise<string> {
   return join(copy, "native");
 }
 
-/** In a folder like /tmp, another user may have created this folder to make us run other programs. */
+/** In /tmp, another user may have created the folder, with other programs in it. */
 async function refuseForeignFolder(folder: string): Promise<void> {
   const { uid, mode } = await lstat(folder);
   const own = ownUid();

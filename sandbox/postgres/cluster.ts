@@ -24,8 +24,8 @@ export const database = "postgres";
  * The path of the cluster for a process that is started in it.
  *
  * Under root, the account that runs PostgreSQL may have no access to the folders above, such as
- * `/root` (0700). Node enters the working directory before it gives up root, and /proc/self/cwd leads
- * there without passing those folders. `.` does not work: PostgreSQL makes it absolute.
+ * `/root` (0700). Node enters the working directory before it gives up root, and /proc/self/cwd
+ * leads there without passing those folders. `.` does not work: PostgreSQL makes it absolute.
  */
 export function pathFromInside(clusterDir: string, account: Account): string {
   return account !== undefined && platform() === "linux" ? "/proc/self/cwd" : clusterDir;
@@ -57,7 +57,7 @@ export async function prepareCluster(place: ClusterPlace, isThrowAway: boolean):
   if ((existing.mode & 0o077) !== 0) await chmod(clusterDir, 0o700);
 }
 
-/** Creates the cluster under another name and renames it, so that an aborted start leaves no incomplete one. */
+/** Creates the cluster under another name first: an aborted start leaves no incomplete one. */
 async function createCluster(place: ClusterPlace, isThrowAway: boolean): Promise<void> {
   const { dataDir, clusterDir, account } = place;
   for (const name of await readdir(dataDir)) {
@@ -93,7 +93,8 @@ async function initialize(place: ClusterPlace, password: string, isThrowAway: bo
       `--pgdata=${pathFromInside(clusterDir, account)}`,
       `--username=${role}`,
       "--encoding=UTF8",
-      // Sorting by code point and case rules of Unicode, built into PostgreSQL: equal on all machines.
+      // Sorting by code point and case rules of Unicode, built into PostgreSQL: equal on all
+      // machines.
       "--locale=C",
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",

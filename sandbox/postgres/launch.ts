@@ -82,9 +82,9 @@ export function hasOldBackends(output: string): boolean {
 
 /**
  * The process id in a stale postmaster.pid may belong to another process now, usually so in a
- * restarted container, and PostgreSQL would refuse to start. No server uses this cluster here, so the
- * process is declared as the grandparent, as pg_ctl does: ancestors are ignored. Deleting the file
- * would also disable PostgreSQL's check of the shared memory.
+ * restarted container, and PostgreSQL would refuse to start. No server uses this cluster here, so
+ * the process is declared as the grandparent, as pg_ctl does: ancestors are ignored. Deleting the
+ * file would also disable PostgreSQL's check of the shared memory.
  */
 async function clearStaleFile(clusterDir: string): Promise<Record<string, string>> {
   const stale = await readPostmasterFile(clusterDir);

@@ -14,7 +14,7 @@ export interface PostmasterFile {
   readonly isReady: boolean;
 }
 
-/** Lines of the file: pid, data directory, start time, port, socket directory, address, shared memory, state. */
+/** Its lines: pid, data folder, start time, port, socket folder, address, shared memory, state. */
 export async function readPostmasterFile(clusterDir: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(clusterDir, "postmaster.pid"), "utf8").catch(() => undefined);
   const [pid, , , port, socketDir, , , state] = text?.split("\n") ?? [];
@@ -31,8 +31,9 @@ export async function readPostmasterFile(clusterDir: string): Promise<Postmaster
 export async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
   const folder = await realpath(clusterDir);
   const owner = await ownerOf(folder);
-  // The working directory of PostgreSQL is its data directory. In a container root cannot read that of
-  // other users' processes, so it is read as the owner of the cluster, who can read that of the server.
+  // The working directory of PostgreSQL is its data directory. In a container root cannot read that
+  // of other users' processes, so it is read as the owner of the cluster, who can read that of the
+  // server.
   const proc = await runShell(owner, 'readlink "/proc/$1/cwd" || readlink /proc/self', [String(pid)]);
   if (proc.ok) return proc.output.trim() === folder;
   const listed = await runShell(owner, 'ps -o command= -p "$1"', [String(pid)]);

@@ -11,7 +11,7 @@ import { endOrphan, readPostmasterFile, servesCluster } from "./postmaster-file.
 import type { TiedProcess } from "./tied-process.ts";
 
 export interface PostgresOptions {
-  /** The lock allows to stop a server that still runs there. The cluster is in its folder `postgres`. */
+  /** Its owner may stop a server that still runs there. The cluster is in the folder `postgres`. */
   readonly dataDir: LockedDataDir;
   readonly log?: PostgresLog;
   /** For tests: nothing is durable, and the data directory is deleted at the end. */

@@ -7,7 +7,7 @@ import { type Account, bareEnvironment } from "./account.ts";
 /** A program that ends with this process, also when this process is killed. */
 export interface TiedProcess {
   signal(name: "SIGINT" | "SIGQUIT"): void;
-  /** Resolves with its last lines of output after it ended and its folders are removed. Never rejects. */
+  /** Resolves with the last lines of output after the folders are removed. Never rejects. */
   readonly ended: Promise<string>;
 }
 
@@ -25,12 +25,12 @@ export interface TiedCommand {
 }
 
 /**
- * The shell starts a watcher and becomes the program (`exec` keeps the process id). The watcher reads
- * a pipe that only this process can write to. When it closes, this process has ended, even by SIGKILL,
- * and the watcher sends SIGINT, for PostgreSQL a fast shutdown. The working directory is the cluster,
- * so a missing postmaster.pid shows that the server has ended even if nobody reaps it. The watcher is
- * forked twice, so that the program has no unknown child. Removing is retried, because initdb has no
- * postmaster.pid and may still write files.
+ * The shell starts a watcher and becomes the program (`exec` keeps the process id). The watcher
+ * reads a pipe that only this process can write to. When it closes, this process has ended, even by
+ * SIGKILL, and the watcher sends SIGINT, for PostgreSQL a fast shutdown. The working directory is
+ * the cluster, so a missing postmaster.pid shows that the server has ended even if nobody reaps it.
+ * The watcher is forked twice, so that the program has no unknown child. Removing is retried,
+ * because initdb has no postmaster.pid and may still write files.
  */
 const script = `
 pid=$$ socket=$1 scratch=$2
@@ -60,7 +60,7 @@ shift 2
 exec "$@" 3<&-
 `;
 
-/** In its own session: Ctrl-C and signals to the process group reach only this process, which then stops it. */
+/** In its own session: only this process receives Ctrl-C and signals to its process group. */
 export function spawnTied(tied: TiedCommand): TiedProcess {
   const folders = [tied.socketDir ?? "", tied.scratchDir ?? ""];
   const child = spawn("/bin/sh", ["-c", script, "trunkline", ...folders, tied.command, ...tied.args], {

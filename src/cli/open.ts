@@ -8,7 +8,7 @@ import { readForgeFile } from "../../sandbox/state-files.ts";
 import { connect, type Db } from "../store/db/connect.ts";
 import { printRows, readOptions, type CommandContext, type Options, type Verb } from "./command.ts";
 
-/** Runs `work` on the database of DATABASE_URL, or of the sandbox that runs on the data directory. */
+/** Runs `work` on the database of DATABASE_URL, or of the running sandbox. */
 export async function withDatabase<T>(
   context: CommandContext,
   work: (db: Db, databaseUrl: string) => Promise<T>,

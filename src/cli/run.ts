@@ -56,7 +56,7 @@ export interface Terminal extends CommandContext {
   readonly complain: (line: string) => void;
 }
 
-/** Runs a command. Returns the exit code: 0, 1 when the command failed, or 2 for wrong arguments. */
+/** Runs a command. Returns the exit code: 0, 1 for a failure, or 2 for wrong arguments. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args;
   if (name === "--version") {

@@ -78,7 +78,7 @@ Then start the service with these settings and run: trunkline doctor`,
 
 const GITHUB = "https://github.com";
 
-/** Without webhooks a card follows a push only minutes later, when the service reads the App's log of deliveries. */
+/** Without webhooks the service reads pushes from the App's delivery log, minutes later. */
 const unreachable = (url: string): string =>
   `GitHub cannot deliver webhooks to ${url}, which is on this machine or on a private network. Use a public HTTPS URL, or that of a tunnel that forwards to the service.`;
 

@@ -13,7 +13,8 @@ const RETRY_MS = 2_000;
 
 /**
  * Starts a worker, and restarts it when it stops unexpectedly, as it does when PostgreSQL is
- * unreachable while a job ends. Throws when the first start fails. Returns a function that stops it.
+ * unreachable while a job ends. Throws when the first start fails. Returns a function that stops
+ * it.
  */
 export async function keepRunning(start: () => Promise<Runner>, log: Logger): Promise<() => Promise<void>> {
   const ending = new AbortController();

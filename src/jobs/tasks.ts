@@ -125,8 +125,8 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
   },
   [TAKE_IN_MISSED]: async () => {
     const { wasAway } = await takeInMissed(deps);
-    // After the recovered deliveries are processed, this finds changes that no delivery reports. The
-    // key is its own: it must not delay a reconciliation that is due now.
+    // After the recovered deliveries are processed, this finds changes that no delivery reports.
+    // The key is its own: it must not delay a reconciliation that is due now.
     if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:away`, delayMs: 60_000 });
   },
   [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
@@ -141,7 +141,7 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
   },
 });
 
-/** A timetable run does all pending work, so its success deletes earlier failed jobs of the task. */
+/** A timetable run does all pending work: its success deletes earlier failed jobs of the task. */
 const withoutOldFailures = ({ db }: Deps, tasks: Readonly<Record<string, Task>>): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, task]): [string, Task] => [
@@ -183,7 +183,7 @@ const REPAIRS = [
   SWEEP_PICK_LEFTOVERS,
 ] as const;
 
-/** Adds all repair jobs now, for recent changes too, and retries failed ones. Returns their names. */
+/** Adds all repair jobs, for recent changes too, and retries failed ones. Returns their names. */
 export async function repairSoon(db: Db): Promise<string[]> {
   for (const task of REPAIRS) await addJob(db, task, {}, { key: task });
   await addJob(db, RECONCILE, { quietMs: 0 }, { key: RECONCILE });

@@ -14,7 +14,7 @@ interface Budgets {
   record(budget: Budget): void;
 }
 
-/** The last known rate limits. A limit is dropped at its reset, so removed installations disappear. */
+/** The last known rate limits. Each is dropped at its reset, so removed installations disappear. */
 function createBudgets(registry: Registry, now: () => number = Date.now): Budgets {
   const latest = new Map<string, Budget>();
   const gauge = new Gauge({

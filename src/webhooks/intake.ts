@@ -4,11 +4,11 @@ import { isDatabaseAway } from "../store/db/connect.ts";
 import { insertDeliveries, type NewDelivery } from "../store/forge/deliveries.ts";
 import { workLanesSoon } from "../store/forge/lanes.ts";
 
-/** Concurrent insert statements. Deliveries that arrive while both run are stored by the next one. */
+/** Concurrent statements. The next one stores deliveries that arrive while both run. */
 const MAX_STATEMENTS = 2;
 /** Deliveries per statement. Each count is a different statement, prepared once per connection. */
 const MAX_BATCH = 16;
-/** Characters per statement. A larger delivery is stored alone, so that it does not delay small ones. */
+/** Characters per statement. A larger delivery is stored alone, to not delay small ones. */
 const MAX_CHARACTERS = 1_000_000;
 /** The pause between two wake-ups of lanes: each is a commit that wakes every worker. */
 const WAKE_PAUSE_MS = 50;

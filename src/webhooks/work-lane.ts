@@ -41,8 +41,8 @@ export async function workLane(deps: Deps, lane: string): Promise<void> {
   while (next !== "end") {
     const batch = await nextDeliveries(deps.db, lane, run.processed.splice(0), maxBytes);
     if (batch.length === 0) break;
-    // A process death counts against the oldest delivery of a batch, but another one may have caused
-    // it. In batches of one the right delivery is counted.
+    // A process death counts against the oldest delivery of a batch, but another one may have
+    // caused it. In batches of one the right delivery is counted.
     if (batch.some(({ deaths }) => deaths > 0)) maxBytes = 0;
     next = await processInOrder(deps, run, maxBytes === 0 ? batch.slice(0, 1) : batch);
   }
@@ -112,7 +112,8 @@ async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unkno
 
 /**
  * Unlocks the jobs of dead processes, also those of lanes. A delivery with which processes died
- * again and again may be the cause: it is parked, so that it does not block its lane or the service.
+ * again and again may be the cause: it is parked, so that it does not block its lane or the
+ * service.
  */
 export async function freeDead({ db, log }: Deps, graceSeconds?: number): Promise<void> {
   const lanes = await listDeadQueues(db, WORK_LANE, graceSeconds);

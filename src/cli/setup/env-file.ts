@@ -25,7 +25,7 @@ export async function assertRoomForApp(path: string): Promise<void> {
   await access(dirname(await targetOf(path)), constants.W_OK);
 }
 
-/** Adds the App's three settings, in place of empty ones. Afterwards only the owner can read the file. */
+/** Adds the App's three settings, in place of empty ones. Only the owner can read the file then. */
 export async function writeApp(path: string, app: MadeApp): Promise<void> {
   const missing = new Map([
     ["APP_ID", String(app.id)],

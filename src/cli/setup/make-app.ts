@@ -69,7 +69,7 @@ async function listen(server: Server, port: number): Promise<string> {
 const mayTryAgain = (error: unknown): boolean =>
   error instanceof ForgeUnavailable || (error instanceof Problem && error.kind === "conflict");
 
-/** Exchanges the code for the App's secrets and writes them, once for all requests of the browser. */
+/** Exchanges the code for the App's secrets and writes them, once for all requests. */
 function createExchange({ apiUrl, envFile }: NewApp) {
   let running: Promise<MadeApp> | null = null;
 
