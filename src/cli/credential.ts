@@ -68,7 +68,7 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
   };
   const issued = await withDatabase(context, (db) => issueCredential({ db, newId }, order));
   printResult(context, values, issued, [
-    `API key, shown only now:\n\n  ${issued.apiKey}\n`,
+    `API key, shown only once:\n\n  ${issued.apiKey}\n`,
     `Client id: ${issued.clientId}. Expires: ${issued.expiresAt?.toISOString() ?? "never"}.`,
   ]);
 }
@@ -103,7 +103,7 @@ async function rotate(args: readonly string[], context: CommandContext): Promise
   };
   const rotated = await withDatabase(context, (db) => rotateCredential({ db }, order));
   printResult(context, values, rotated, [
-    `New API key, shown only now:\n\n  ${rotated.apiKey}\n`,
+    `New API key, shown only once:\n\n  ${rotated.apiKey}\n`,
     `Expires: ${rotated.expiresAt?.toISOString() ?? "never"}. The previous key is valid until ${rotated.previousUntil.toISOString()}.`,
   ]);
 }

@@ -36,7 +36,7 @@ const create: Verb = async (args, context) => {
   const { id, secret } = await withDatabase(context, (db) => createMonitor({ db, newId }, order));
   const url = `${baseUrl}/monitors/${id}`;
   printResult(context, values, { id, url, secret }, [
-    `Send reports to ${url}, signed with this secret, shown only now:\n\n  ${secret}\n`,
+    `Send reports to ${url}, signed with this secret, shown only once:\n\n  ${secret}\n`,
     `If the sender chooses the secret, as Sentry does, set it with: trunkline monitor secret ${id}`,
   ]);
 };

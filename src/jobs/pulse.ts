@@ -27,15 +27,15 @@ interface LostJobs {
 }
 
 export function findLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
-  const received = new Set<string>();
+  const started = new Set<string>();
   return {
-    given: (job) => void received.add(nameOf(job)),
+    given: (job) => void started.add(nameOf(job)),
     async free(workerIds) {
-      const before = [...received];
+      const before = [...started];
       const locked = await listLockedJobs(db, workerIds);
-      const lost = locked.filter((job) => job.isOld && !received.has(nameOf(job)));
+      const lost = locked.filter((job) => job.isOld && !started.has(nameOf(job)));
       const names = new Set(locked.map(nameOf));
-      for (const each of before) if (!names.has(each)) received.delete(each);
+      for (const each of before) if (!names.has(each)) started.delete(each);
       if (lost.length === 0) return;
       await freeJobs(db, workerIds, lost);
       log.warn({ jobs: lost.map(({ task }) => task) }, "unlocked jobs that no worker received");
@@ -45,7 +45,7 @@ export function findLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
 
 const nameOf = ({ id, attempts }: TakenJob): string => `${id} ${attempts}`;
 
-interface Pulse {
+interface Heartbeat {
   /** Stops the heartbeat and removes this instance. */
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startPulse(
   deps: Deps,
   workerIds: ReadonlySet<string>,
   lostJobs: LostJobs,
-): Promise<Pulse> {
+): Promise<Heartbeat> {
   const ending = new AbortController();
   await heartbeat(deps.db, deps.instanceId, [...workerIds]);
   const running = run(deps, workerIds, lostJobs, ending.signal);

@@ -83,7 +83,7 @@ export async function startWorker(
   const events: WorkerEvents = new EventEmitter();
   // A job is locked under the id of the pool, not of the worker that runs it.
   events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
-  // Jobs that a stopped pool left locked are unlocked like those of a dead process.
+  // The heartbeat then unlocks jobs that a stopped pool left locked, like those of a dead process.
   events.on("pool:release", ({ workerPool }) => workerIds.delete(workerPool.id));
   const lostJobs = findLostJobs({ db: deps.db, log });
   events.on("job:start", ({ job }) => lostJobs.given(job));

@@ -8,7 +8,7 @@ import { workLanesSoon } from "../store/forge/lanes.ts";
 const MAX_STATEMENTS = 2;
 /** Deliveries per statement. Each count is a different statement, prepared once per connection. */
 const MAX_BATCH = 16;
-/** Characters per statement. A larger delivery is stored alone, to not delay small ones. */
+/** Characters per statement. Larger deliveries are stored alone and do not delay small ones. */
 const MAX_CHARACTERS = 1_000_000;
 /** The pause between two wake-ups of lanes: each is a commit that wakes every worker. */
 const WAKE_PAUSE_MS = 50;
