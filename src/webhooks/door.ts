@@ -8,13 +8,13 @@ import type { Metrics } from "../metrics/metrics.ts";
 import { laneOf } from "../store/forge/lanes.ts";
 import type { Intake } from "./intake.ts";
 
-/** GitHub's own cap: a larger payload is never sent (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
+/** GitHub sends no larger payloads (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
 const readPayload = bytesReader({ limit: 25 * 1024 * 1024, inflate: false });
 
 /**
- * Receives the forge's deliveries. It parses nothing before it has verified the signature, and
- * answers only once the delivery is stored. A wrong signature is counted, and logged once a minute
- * at most: anybody can send one.
+ * Receives GitHub's deliveries. The signature is verified before anything is parsed, and the answer
+ * is sent after the delivery is stored. Wrong signatures are counted, and logged at most once a
+ * minute: anybody can send one.
  */
 export function webhookDoor(
   intake: Intake,
@@ -29,7 +29,10 @@ export function webhookDoor(
       deliveries.inc({ source: "webhook", result: "refused" });
       if (signature !== undefined && warnings.take("") === null)
         response.locals.log.warn("a delivery is signed with another secret than WEBHOOK_SECRET");
-      throw new Problem("unauthenticated", "The signature is missing or is not this App's.");
+      throw new Problem(
+        "unauthenticated",
+        "The signature is missing, or was not made with this App's webhook secret.",
+      );
     }
     const guid = request.get("x-github-delivery");
     const event = request.get("x-github-event");

@@ -417,7 +417,7 @@ describe("trunkline setup", () => {
     const { address, ended } = await setup(["--port", String(port)]);
     expect(address).toBe("");
     const { code, said } = await ended;
-    expect([code, said]).toEqual([1, `Port ${port} is taken. Choose another one with --port.`]);
+    expect([code, said]).toEqual([1, `Port ${port} is in use. Choose another one with --port.`]);
     await new Promise((resolve) => other.close(resolve));
     const listening = await setup();
     await expect(fetch(listening.address.replace("localhost", "127.0.0.2"))).rejects.toThrow("fetch failed");

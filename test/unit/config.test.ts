@@ -70,7 +70,7 @@ describe("without anything configured", () => {
 
   it("the sandbox does not start with a PUBLIC_URL that is none", () => {
     expect(problemsOf({ PUBLIC_URL: "trunkline.example.com" })).toEqual([
-      expect.stringContaining("PUBLIC_URL is the address the service is reached at"),
+      expect.stringContaining("PUBLIC_URL must be the URL of the service"),
     ]);
   });
 
@@ -126,6 +126,7 @@ describe("an App and a database", () => {
     ["PORT", " "],
     ["SANDBOX_FORGE_PORT", "x"],
     ["LOG_LEVEL", "verbose"],
+    ["LOG_FORMAT", "text"],
     ["LOG_LEVEL", "INFO"],
     ["WEBHOOK_SECRET", "development"],
     ["WEBHOOK_SECRET_PREVIOUS", "development"],

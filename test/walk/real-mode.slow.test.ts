@@ -94,6 +94,7 @@ async function doctor(env?: Readonly<Record<string, string>>): Promise<{ code: n
 }
 
 it("a newcomer in real mode: the doctor names what is missing, a card is merged, and no secret is printed", async () => {
+  expect((await trunkline(["--version"])).printed).toMatch(/^\d+\.\d+\.\d+\n$/);
   const before = await doctor();
   expect(before.code).toBe(1);
   expect(before.bad).toEqual([
