@@ -64,22 +64,22 @@ describe("whatever stands in a field", () => {
   });
 
   it.each<[unknown, string, string]>([
-    [{}, "body.title", "text is required here"],
-    [{ title: 7 }, "body.title", "text is required here, not a number"],
-    [{ title: null }, "body.title", "text is required here, not null"],
-    [{ title: "x", hotfix: "yes" }, "body.hotfix", "true or false is required here, not text"],
-    [{ title: "x", labelIds: "bug" }, "body.labelIds", "a list is required here, not text"],
+    [{}, "body.title", "is required: text"],
+    [{ title: 7 }, "body.title", "must be text, not a number"],
+    [{ title: null }, "body.title", "must be text, not null"],
+    [{ title: "x", hotfix: "yes" }, "body.hotfix", "must be true or false, not text"],
+    [{ title: "x", labelIds: "bug" }, "body.labelIds", "must be a list, not text"],
     [{ title: "x", priority: "asap" }, "body.priority", "one of none, low, medium, high, urgent"],
-    [{ title: "x", parentNumber: 1.5 }, "body.parentNumber", "an integer is required here, not a number"],
-    [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "at most 9,007,199,254,740,991"],
+    [{ title: "x", parentNumber: 1.5 }, "body.parentNumber", "must be an integer, not a number"],
+    [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "must be at most 9,007,199,254,740,991"],
     [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "a date, as YYYY-MM-DD"],
     [
       { title: "x", labelIds: Array.from({ length: 101 }, () => ANY_ID) },
       "body.labelIds",
-      "at most 100 entries",
+      "must have at most 100 entries",
     ],
-    [[], "body", "an object is required here, not a list"],
-    ["text", "body", "an object is required here, not text"],
+    [[], "body", "must be an object, not a list"],
+    ["text", "body", "must be an object, not text"],
   ])("what is expected instead is said (%#)", async (body, path, message) => {
     const refused = await board.api.post("/v1/cards", typeof body === "string" ? JSON.stringify(body) : body);
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path, message }] } });

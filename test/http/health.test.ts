@@ -53,7 +53,7 @@ describe("/readyz", () => {
     const { code, status, bad, checks } = await readiness();
     await db.raw("select graphile_worker.remove_job('left')");
     expect([code, status, bad]).toEqual([200, "ready", ["queue"]]);
-    expect(checks.at(-1)?.says).toContain("no worker takes them");
+    expect(checks.at(-1)?.says).toContain("No worker processes them");
     expect((await readiness()).bad).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe("/readyz", () => {
     await db.raw("alter table elsewhere rename to deliveries");
     expect(answer.status).toBe(503);
     const text = await answer.text();
-    expect(text).toContain("The database cannot be asked.");
+    expect(text).toContain("The database refuses queries.");
     expect(text).not.toContain(new URL(world.databaseUrl).pathname.slice(1));
     expect((await get("/healthz")).status).toBe(200);
   });

@@ -71,9 +71,9 @@ describe("an idempotency key", () => {
     [
       "too short",
       ["Idempotency-Key: short"],
-      /^The Idempotency-Key header is not a key: it has 5 characters\./,
+      /^The Idempotency-Key header is invalid: it has 5 characters\./,
     ],
-    ["of two words", ["Idempotency-Key: this is no good key"], /it has a space in it/],
+    ["of two words", ["Idempotency-Key: this is no good key"], /it contains a space/],
     ["in quotes", [`Idempotency-Key: "${"a".repeat(20)}"`], /it has `"` in it/],
   ])("that is %s is told what is wrong with it", async (_, more, words) => {
     const refused = await create(more);

@@ -21,13 +21,14 @@ import { problem, timestamp } from "./shapes.ts";
 const inboxItem = z
   .object({
     id: z.uuid().meta({
-      description: "The same for as long as the item lasts, and another when the same thing happens again",
+      description:
+        "Stays the same while the item exists; if the same thing happens again, it is a new item with another id",
     }),
     kind: z
       .enum([...STORED_KINDS, ...DERIVED_KINDS])
       .meta({ description: "Skip a kind you do not know: new ones are added", example: "promotion_blocked" }),
     detail: z.string().meta({
-      description: "The reason, in the forge's words where it gave any",
+      description: "The reason, as GitHub's message if there is one",
       example: "Merge conflict: card/7-say-hello cannot be merged into main.",
     }),
     projectId: z.uuid(),
@@ -35,7 +36,7 @@ const inboxItem = z
     repository: z.string().nullable().meta({ example: "acme/web" }),
     dismissible: z
       .boolean()
-      .meta({ description: "Whether it can be put away; the others clear by themselves once dealt with" }),
+      .meta({ description: "Whether it can be dismissed. The others disappear when their cause is gone" }),
     at: timestamp,
     data: z.record(z.string(), z.unknown()).meta({
       description:
@@ -58,9 +59,9 @@ const itemInPath = {
 export const inboxRoutes: readonly Route[] = [
   keyedListRoute({
     path: "/v1/inbox",
-    summary: "What a project needs a decision on",
+    summary: "List inbox items",
     description:
-      "What a machine could not decide. Most items are derived: they are there as long as their cause lasts. Those that are `dismissible` stay until somebody acts on them or puts them away.",
+      "The items of a project that need a decision by a person. Most items exist as long as their cause. A `dismissible` item exists until it is acted on or dismissed.",
     tag: "Inbox",
     query: projectQuery,
     list: { description: "Newest first", schema: z.array(inboxItem) },
@@ -73,28 +74,28 @@ export const inboxRoutes: readonly Route[] = [
   writeRoute({
     method: "delete",
     path: "/v1/inbox/{itemId}",
-    summary: "Put an item away unacted",
+    summary: "Dismiss an inbox item",
     tag: "Inbox",
     role: "member",
     ...itemInPath,
     responses: {
-      204: { description: "Put away", schema: null },
-      409: { description: "The item is a derived one, which clears by itself", schema: problem },
+      204: { description: "Dismissed", schema: null },
+      409: { description: "The item is not dismissible", schema: problem },
     },
     handle: (_, { write, subject }) => putAwayInboxItem(write, subject),
   }),
   writeRoute({
     method: "post",
     path: "/v1/inbox/{itemId}/adopt",
-    summary: "Make a suggested branch the card's",
+    summary: "Adopt a suggested branch",
     description:
-      "The branch is looked at afresh; an open pull request of it becomes the card's, too. Then what the card's stage asks for is done, such as opening the draft pull request.",
+      "Reads the branch from GitHub and makes it the card's branch, together with its open pull request. Then applies the rule of the card's stage, for example opens the draft pull request.",
     tag: "Inbox",
     role: "member",
     ...itemInPath,
     query: z.object({
       card: cardParams.shape.number.optional().meta({
-        description: "The card's number, in place of the one guessed from the branch's name",
+        description: "The number of the card, if it is not the one in the branch's name",
         example: 7,
       }),
     }),
@@ -102,10 +103,10 @@ export const inboxRoutes: readonly Route[] = [
       204: { description: "Adopted", schema: null },
       409: {
         description:
-          "The item suggests no branch, the branch is gone or another card's, the card has a branch there already, or it is being moved (then with Retry-After)",
+          "The item suggests no branch, the branch does not exist or belongs to another card, the card already has a branch there, or the card is being moved (with Retry-After)",
         schema: problem,
       },
-      503: { description: "The forge could not be reached; make the same call again", schema: problem },
+      503: { description: "GitHub could not be reached; make the same call again", schema: problem },
     },
     handle: (deps, { write, subject, query }) => adoptBranch(deps, write, subject, query.card),
   }),

@@ -4,7 +4,7 @@ import { REFUSAL_REASONS } from "../../flow/refusal.ts";
 import { ROLES } from "../../flow/roles.ts";
 import { PRIORITIES } from "../../store/cards/cards.ts";
 
-/** The shapes answers share. They describe; what goes out is made by the store. */
+/** Schemas that several answers share. They only describe: answers are built by the store. */
 
 export const timestamp = z.iso
   .datetime({ precision: 3 })
@@ -34,14 +34,14 @@ export const blockedReason = z.object({
 export const blocked = z
   .object({
     reason: refusalReason,
-    message: z.string().meta({ description: "The forge's wording, verbatim, where it gave one" }),
+    message: z.string().meta({ description: "GitHub's message, verbatim, if there is one" }),
     repository: z.string(),
     reasons: z.array(blockedReason),
-    statusId: z.uuid().meta({ description: "The stage it could not enter" }),
+    statusId: z.uuid().meta({ description: "The stage that the card could not enter" }),
     headSha: z.string().nullable(),
     at: timestamp,
   })
-  .meta({ id: "Blocked", description: "Why the last promotion was refused" });
+  .meta({ id: "Blocked", description: "Why the last move was refused" });
 
 export const color = z.enum(COLORS);
 
@@ -50,16 +50,13 @@ export const cardLabel = z.object({ id: z.uuid(), name: z.string(), color }).met
 const cardRepository = z
   .object({
     fullName: z.string().meta({ example: "acme/web" }),
-    branchName: z
-      .string()
-      .nullable()
-      .meta({ description: "The branch the card owns, null before it is cut" }),
+    branchName: z.string().nullable().meta({ description: "The card's branch; null before it is created" }),
     prNumber: z.int().nullable(),
     prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
     checksState: z
       .enum(["passing", "failing", "pending"])
       .nullable()
-      .meta({ description: "null when nothing has reported" }),
+      .meta({ description: "null if nothing has reported" }),
   })
   .meta({ id: "CardRepository" });
 
@@ -70,7 +67,7 @@ export const card = z
     number: z.int(),
     title: z.string(),
     description: z.string(),
-    statusId: z.uuid().meta({ description: "The stage it stands in; a draft stands in the backlog" }),
+    statusId: z.uuid().meta({ description: "The stage of the card; the backlog for a draft" }),
     position: z.int().meta({ description: "Position in its column, 0 is the top" }),
     priority,
     assignee: user.nullable(),
@@ -90,7 +87,7 @@ export const card = z
 export const actor = z
   .object({
     user: user.pick({ id: true, name: true, kind: true }),
-    login: z.string().nullable().meta({ description: "The forge login, for what the forge reported" }),
+    login: z.string().nullable().meta({ description: "The GitHub login, if GitHub reported the event" }),
   })
   .meta({ id: "Actor" });
 
@@ -100,9 +97,9 @@ export const promotion = z
 
 export const landed = promotion
   .extend({
-    prNumber: z.int().nullable().meta({ description: "null where the work came with another branch" }),
+    prNumber: z.int().nullable().meta({ description: "null if the commits came with another branch" }),
   })
-  .meta({ id: "Landed", description: "Work of a card's that was in the target of a merge already" });
+  .meta({ id: "Landed", description: "Work of the card that was already in the target of a merge" });
 
 export const problem = z
   .object({
@@ -114,9 +111,11 @@ export const problem = z
   .meta({
     id: "Problem",
     example: {
-      message: "body.title: 1 to 500 characters, spaces around them not counted",
+      message: "body.title: must have 1 to 500 characters, without leading and trailing spaces",
       error: "Bad Request",
       statusCode: 400,
-      issues: [{ path: "body.title", message: "1 to 500 characters, spaces around them not counted" }],
+      issues: [
+        { path: "body.title", message: "must have 1 to 500 characters, without leading and trailing spaces" },
+      ],
     },
   });
