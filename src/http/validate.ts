@@ -96,7 +96,7 @@ const messageOf: z.core.$ZodErrorMap = (issue) => {
 
 function typeMessage(expected: string, input: unknown): string {
   const noun = NOUNS[expected] ?? expected;
-  if (input === undefined) return `is required: ${noun}`;
+  if (input === undefined) return `is required (${noun})`;
   const got = nounOf(input);
   return got === noun ? `must be ${noun}` : `must be ${noun}, not ${got}`;
 }

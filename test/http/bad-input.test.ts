@@ -64,15 +64,15 @@ describe("whatever stands in a field", () => {
   });
 
   it.each<[unknown, string, string]>([
-    [{}, "body.title", "is required: text"],
+    [{}, "body.title", "is required (text)"],
     [{ title: 7 }, "body.title", "must be text, not a number"],
     [{ title: null }, "body.title", "must be text, not null"],
     [{ title: "x", hotfix: "yes" }, "body.hotfix", "must be true or false, not text"],
     [{ title: "x", labelIds: "bug" }, "body.labelIds", "must be a list, not text"],
-    [{ title: "x", priority: "asap" }, "body.priority", "one of none, low, medium, high, urgent"],
+    [{ title: "x", priority: "asap" }, "body.priority", "must be one of none, low, medium, high, urgent"],
     [{ title: "x", parentNumber: 1.5 }, "body.parentNumber", "must be an integer, not a number"],
     [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "must be at most 9,007,199,254,740,991"],
-    [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "a date, as YYYY-MM-DD"],
+    [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "must be a date (YYYY-MM-DD)"],
     [
       { title: "x", labelIds: Array.from({ length: 101 }, () => ANY_ID) },
       "body.labelIds",

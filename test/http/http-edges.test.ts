@@ -63,18 +63,14 @@ describe("a header that decides something", () => {
 
 describe("an idempotency key", () => {
   it.each<[string, string[], RegExp]>([
-    [
-      "left out",
-      [],
-      /^Every write needs the Idempotency-Key header, and this one came without\. A key is 16/,
-    ],
+    ["left out", [], /^The Idempotency-Key header is missing\. Every write needs one\. A key has 16/],
     [
       "too short",
       ["Idempotency-Key: short"],
       /^The Idempotency-Key header is invalid: it has 5 characters\./,
     ],
     ["of two words", ["Idempotency-Key: this is no good key"], /it contains a space/],
-    ["in quotes", [`Idempotency-Key: "${"a".repeat(20)}"`], /it has `"` in it/],
+    ["in quotes", [`Idempotency-Key: "${"a".repeat(20)}"`], /it contains `"`/],
   ])("that is %s is told what is wrong with it", async (_, more, words) => {
     const refused = await create(more);
     expect(refused).toMatchObject(shape(400, "Bad Request"));
