@@ -17,7 +17,7 @@ import {
   requestIdOf,
 } from "./idempotency.ts";
 import { readBody, requireNoBody, requireNoBodySent, JsonText, sendJson } from "./json.ts";
-import { validate } from "./validate.ts";
+import { validate, validateQuery } from "./validate.ts";
 
 /** The declaration of a route. The OpenAPI document is generated from these. */
 export interface RouteDefinition {
@@ -99,7 +99,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
     serve: async (deps, request, response) => {
       const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
         requireNoBodySent(request);
-        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        const query = validateQuery(rest.query, request.query) as Output<Query>;
         await cached.revalidate(deps.db);
         return handle(deps, { credential: cached.credential, cached, query }, { request, response });
       });
@@ -128,8 +128,8 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
         const { credential } = cached;
         const board = boardOf(credential, request.get(WORKSPACE_HEADER));
         requireNoBodySent(request);
-        const params = checked(rest.params, request.params, "path") as Output<Params>;
-        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        const params = pathOf(rest.params, request) as Output<Params>;
+        const query = validateQuery(rest.query, request.query) as Output<Query>;
         if (!confirms) await cached.revalidate(deps.db);
         return handle(deps, { credential, cached, board, params, query }, { request, response });
       });
@@ -176,8 +176,8 @@ export function writeRoute<
         requireWriteScope(credential);
         const key = idempotencyKeyOf(request.get(KEY_HEADER));
         requireRole(board.role, role);
-        const params = checked(rest.params, request.params, "path") as Output<Params>;
-        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        const params = pathOf(rest.params, request) as Output<Params>;
+        const query = validateQuery(rest.query, request.query) as Output<Query>;
         // A body can be read only once, and this function may restart.
         const input = await (reading ??= readBody(request, response));
         const fingerprint = fingerprintOf({
@@ -247,5 +247,5 @@ const defined = (
   };
 };
 
-const checked = (schema: MaybeObject, input: unknown, where: "path" | "query"): unknown =>
-  schema && validate(schema, input, where);
+const pathOf = (schema: MaybeObject, request: Request): unknown =>
+  schema && validate(schema, request.params, "path");

@@ -16,8 +16,24 @@ export function validate<Schema extends z.ZodType>(
   const [first] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
   throw invalid(
-    first ? `${first.path}: ${first.message}${more}` : "The request is invalid.",
+    first ? `${first.path}: ${first.message}${more}` : "The request is not valid.",
     issues.slice(0, MAX_ISSUES),
+  );
+}
+
+/** Validates the query of a request. Throws `invalid` for a parameter that the schema does not have. */
+export function validateQuery(schema: z.ZodObject | undefined, query: object): unknown {
+  const known = Object.keys(schema?.shape ?? {});
+  const unknown = Object.keys(query).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return schema && validate(schema, query, "query");
+  const message =
+    known.length === 0
+      ? "is unknown; this call has no query parameters"
+      : `is unknown; this call has the query parameters ${known.join(", ")}`;
+  const names = unknown.slice(0, MAX_ISSUES).map((name) => `query.${name}`);
+  throw invalid(
+    `${names.join(", ")}: ${message}`,
+    names.map((path) => ({ path, message })),
   );
 }
 
@@ -90,7 +106,7 @@ const messageOf: z.core.$ZodErrorMap = (issue) => {
     case "too_small":
       return limitMessage("at least", issue.minimum, issue.origin);
     default:
-      return "has an invalid format";
+      return "has the wrong format";
   }
 };
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { routes } from "../../src/http/v1/routes.ts";
 import { inputFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
@@ -90,6 +91,33 @@ describe("whatever stands in a field", () => {
     async (body) => {
       const refused = await board.api.post("/v1/cards", body);
       expect(refused).toMatchObject({ status: 400, body: { issues: [{ message: "unknown field" }] } });
+    },
+  );
+
+  it.each(sampleCalls.map(({ name, method, path }) => [name, method, path] as const))(
+    "an unknown query parameter is 400 and names the known ones: %s",
+    async (name, method, path) => {
+      const route = routes.find(
+        ({ definition }) => name === `${definition.method.toUpperCase()} ${definition.path}`,
+      );
+      const known = Object.keys(route?.definition.query?.shape ?? {});
+      const message =
+        known.length > 0
+          ? `is unknown; this call has the query parameters ${known.join(", ")}`
+          : "is unknown; this call has no query parameters";
+      const { status, body } = await board.api.call(method, `${path}?page=2&constructor=x`);
+      expect([status, body]).toEqual([
+        400,
+        {
+          message: `query.page, query.constructor: ${message}`,
+          error: "Bad Request",
+          statusCode: 400,
+          issues: [
+            { path: "query.page", message },
+            { path: "query.constructor", message },
+          ],
+        },
+      ]);
     },
   );
 
