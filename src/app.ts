@@ -1,4 +1,5 @@
 import express, { type Express } from "express";
+import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
 import { honourIfNoneMatch } from "./http/protocol.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
@@ -15,6 +16,13 @@ import { routes } from "./http/v1/routes.ts";
 import type { Intake } from "./webhooks/intake.ts";
 import { monitorDoor } from "./webhooks/monitor-door.ts";
 import { webhookDoor } from "./webhooks/door.ts";
+
+const ABOUT = {
+  name: "Trunkline",
+  message: "A work board whose cards own Git branches. Read the API reference at /docs.",
+  docs: "/docs",
+  openapi: "/v1/openapi.json",
+};
 
 /** Where GitHub sends its deliveries: probot's default. */
 export const WEBHOOK_PATH = "/api/github/webhooks";
@@ -66,12 +74,10 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   app.get("/v1/openapi.json", (_request, response) => {
     response.json(documentOfRoutes());
   });
-  app.get("/", (_request, response) => {
-    response.json({
-      message: "This is Trunkline. The API is read about at /docs and described at /v1/openapi.json.",
-      docs: "/docs",
-      openapi: "/v1/openapi.json",
-    });
+  app.get("/", (request, response) => {
+    response.vary("Accept");
+    if (request.accepts("json", "html") === "html") response.redirect("/docs");
+    else response.json({ ...ABOUT, version: packageJson.version });
   });
   app.get("/docs", serveReference(documentOfRoutes));
   app.get("/healthz", (_request, response) => {

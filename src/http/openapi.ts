@@ -48,6 +48,7 @@ export function openApiDocument(routes: readonly Route[]): object {
       description:
         "A work board whose cards own Git branches. Moving a card creates its branch, opens its pull request or merges it on GitHub.",
     },
+    servers: [{ url: "/", description: "The service that serves this document" }],
     security: [{ apiKey: [] }],
     components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
     paths,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sampleCalls } from "../support/routes.ts";
@@ -67,6 +68,33 @@ describe("/readyz", () => {
     expect(text).toContain("The database refuses queries.");
     expect(text).not.toContain(new URL(world.databaseUrl).pathname.slice(1));
     expect((await get("/healthz")).status).toBe(200);
+  });
+});
+
+describe("GET /", () => {
+  const ask = (accept: string) =>
+    fetch(`${world.service.baseUrl}/`, { headers: { accept }, redirect: "manual" });
+
+  it.each(["*/*", "application/json"])(
+    "describes the service to a client that accepts %s",
+    async (accept) => {
+      const response = await ask(accept);
+      const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+      expect(response.status).toBe(200);
+      expect(response.headers.get("vary")).toBe("Accept");
+      expect(await response.json()).toEqual({
+        name: "Trunkline",
+        version,
+        message: "A work board whose cards own Git branches. Read the API reference at /docs.",
+        docs: "/docs",
+        openapi: "/v1/openapi.json",
+      });
+    },
+  );
+
+  it("redirects a browser to the API reference", async () => {
+    const response = await ask("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+    expect([response.status, response.headers.get("location")]).toEqual([302, "/docs"]);
   });
 });
 

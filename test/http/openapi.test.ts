@@ -28,7 +28,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, object>>;
 }
 interface Document {
-  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -50,6 +50,10 @@ describe("the document", () => {
     const response = await fetch(`${board.api.baseUrl}/v1/openapi.json`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(generated);
+  });
+
+  it("gives the server relative to its own address", () => {
+    expect(generated.servers.map(({ url }) => url)).toEqual(["/"]);
   });
 
   it("holds every route, and nothing else", () => {
