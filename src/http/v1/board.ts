@@ -5,7 +5,7 @@ import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { projectQuery } from "./lookups.ts";
-import { card, cardLabel, priority, role, user } from "./shapes.ts";
+import { card, cardLabel, priority, role, rule, user } from "./shapes.ts";
 
 const boardTask = z
   .object({
@@ -28,6 +28,7 @@ const board = z
         name: z.string(),
         kind: z.enum(["stage", "done"]),
         minRole: role.meta({ description: "The role needed to move a card into this column" }),
+        rule,
         tasks: z.array(boardTask),
       }),
     ),

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { replaceFlow } from "../../actions/boards/flow.ts";
 import { changeProject, createProject, deleteProject } from "../../actions/boards/projects.ts";
-import { RULE_TYPES } from "../../flow/flow.ts";
 import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES } from "../../flow/validate-flow.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
@@ -10,7 +9,7 @@ import { listRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route, writeRoute } from "../route.ts";
 import { id, text } from "../validate.ts";
-import { problem, role, timestamp } from "./shapes.ts";
+import { problem, role, rule, timestamp } from "./shapes.ts";
 
 export const projectParams = z.object({ projectId: id() });
 
@@ -46,17 +45,9 @@ const slug = z
   .max(50, "must have at most 50 characters")
   .meta({ description: "Unique on the board", example: "mobile-app" });
 
-const ruleType = z.enum(RULE_TYPES).meta({
-  description:
-    "What the stage requires of the card in every linked repository. Each type includes the ones before it. With `draft_pull_request`, the draft opens at the first push; with `pull_request`, it is ready for review",
-});
 const kind = z
   .enum(["backlog", "stage", "done"])
   .meta({ description: "`backlog` is the first stage and holds drafts; `done` is the last stage" });
-const into = z.string().nullable().meta({
-  description:
-    "For `merge`: the branch to merge into, null for the default branch of the repository. Two stages cannot merge into the same branch",
-});
 const branchPattern = text({ max: MAX_BRANCH_PATTERN }).meta({
   description:
     "The name of a card's branch. `{number}` is the card's number, `{slug}` is its title as a slug",
@@ -85,7 +76,7 @@ const flow = z
         name: z.string(),
         kind,
         minRole: role,
-        rule: z.object({ type: ruleType, into }),
+        rule,
       }),
     ),
   })
@@ -98,7 +89,10 @@ const stageInput = z.strictObject({
   }),
   kind,
   minRole: role.meta({ description: "The minimum role for moves into the stage" }),
-  rule: z.strictObject({ type: ruleType, into: into.optional().transform((value) => value ?? null) }),
+  rule: z.strictObject({
+    type: rule.shape.type,
+    into: rule.shape.into.optional().transform((value) => value ?? null),
+  }),
 });
 
 export const projectRoutes: readonly Route[] = [

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { COLORS } from "../../flow/colors.ts";
+import { RULE_TYPES } from "../../flow/flow.ts";
 import { REFUSAL_REASONS } from "../../flow/refusal.ts";
 import { ROLES } from "../../flow/roles.ts";
 import { PRIORITIES } from "../../store/cards/cards.ts";
@@ -42,6 +43,19 @@ export const blocked = z
     at: timestamp,
   })
   .meta({ id: "Blocked", description: "Why the last move was refused" });
+
+export const rule = z
+  .object({
+    type: z.enum(RULE_TYPES).meta({
+      description:
+        "What the stage requires of the card in every linked repository. Each type includes the ones before it. With `draft_pull_request`, the draft opens at the first push; with `pull_request`, it is ready for review",
+    }),
+    into: z.string().nullable().meta({
+      description:
+        "For `merge`: the branch to merge into, null for the default branch of the repository. Two stages cannot merge into the same branch",
+    }),
+  })
+  .meta({ id: "Rule" });
 
 export const color = z.enum(COLORS);
 
