@@ -40,19 +40,26 @@ export function openApiDocument(routes: readonly Route[]): object {
   for (const { definition } of routes) {
     paths[definition.path] = { ...paths[definition.path], [definition.method]: operationOf(definition) };
   }
-  return createDocument({
-    openapi: "3.1.0",
-    info: {
-      title: "Trunkline",
-      version: "1",
-      description:
-        "A work board whose cards own Git branches. Moving a card creates its branch, opens its pull request or merges it on GitHub.",
+  return createDocument(
+    {
+      openapi: "3.1.0",
+      info: {
+        title: "Trunkline",
+        version: "1",
+        description:
+          "A work board whose cards own Git branches. Moving a card creates its branch, opens its pull request or merges it on GitHub.",
+      },
+      servers: [{ url: "/", description: "The service that serves this document" }],
+      security: [{ apiKey: [] }],
+      components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
+      paths,
     },
-    servers: [{ url: "/", description: "The service that serves this document" }],
-    security: [{ apiKey: [] }],
-    components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
-    paths,
-  });
+    {
+      override: ({ jsonSchema }) => {
+        if (jsonSchema.format === "uuid") delete jsonSchema.pattern;
+      },
+    },
+  );
 }
 
 function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {

@@ -5,7 +5,8 @@ import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { projectQuery } from "./lookups.ts";
-import { card, cardLabel, priority, role, rule, user } from "./shapes.ts";
+import { card } from "./cards.ts";
+import { cardLabel, priority, role, rule, user } from "./shapes.ts";
 
 const boardTask = z
   .object({

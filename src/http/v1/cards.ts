@@ -3,13 +3,48 @@ import { createCard } from "../../actions/cards/create-card.ts";
 import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
 import { moveCard } from "../../actions/moves/move-card.ts";
 import { readCardJson } from "../../store/cards/cards.ts";
-import { EVENT_KINDS, listTimeline } from "../../store/events/timeline.ts";
+import { listTimeline } from "../../store/events/timeline.ts";
 import { cardOf, cardParams, noCard, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { JsonText } from "../json.ts";
 import { day, id, text } from "../validate.ts";
-import { actor, blocked, card, landed, priority, problem, promotion, timestamp } from "./shapes.ts";
+import { blocked, timelineItem } from "./details.ts";
+import { cardLabel, checksState, landed, priority, problem, promotion, timestamp, user } from "./shapes.ts";
+
+const cardRepository = z
+  .object({
+    fullName: z.string().meta({ example: "acme/web" }),
+    branchName: z.string().nullable().meta({ description: "The card's branch; null before it is created" }),
+    prNumber: z.int().nullable(),
+    prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
+    checksState,
+  })
+  .meta({ id: "CardRepository" });
+
+export const card = z
+  .object({
+    id: z.uuid(),
+    projectId: z.uuid(),
+    number: z.int(),
+    title: z.string(),
+    description: z.string(),
+    statusId: z.uuid().meta({ description: "The stage of the card; the backlog for a draft" }),
+    position: z.int().meta({ description: "Position in its column, 0 is the top" }),
+    priority,
+    assignee: user.nullable(),
+    labels: z.array(cardLabel),
+    createdBy: user,
+    blocked: blocked.nullable(),
+    repositories: z.array(cardRepository),
+    featureId: z.uuid().nullable(),
+    parentNumber: z.int().nullable(),
+    dueDate: z.iso.date().nullable(),
+    hotfix: z.boolean(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: "Card" });
 
 const title = text({ min: 1, max: 500, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({
@@ -59,34 +94,6 @@ const moveResult = z
 const refusal = problem
   .extend({ blocked: blocked.optional(), promoted: z.array(promotion).optional(), alreadyMerged })
   .meta({ id: "MoveRefusal" });
-
-const happenedAt = timestamp.meta({
-  description:
-    "When it happened: by GitHub's clock in whole seconds if it happened there, otherwise by Trunkline's. Items are not sorted by it",
-});
-
-const timelineItem = z
-  .discriminatedUnion("type", [
-    z.object({
-      type: z.literal("event"),
-      id: z.uuid(),
-      kind: z.enum(EVENT_KINDS).meta({ description: "Skip a kind you do not know: new ones are added" }),
-      actor,
-      repositoryFullName: z.string().nullable(),
-      data: z.record(z.string(), z.unknown()),
-      at: happenedAt,
-    }),
-    z.object({
-      type: z.literal("comment"),
-      id: z.uuid(),
-      body: z.string(),
-      author: actor,
-      editable: z.boolean(),
-      at: happenedAt,
-      editedAt: timestamp.nullable(),
-    }),
-  ])
-  .meta({ id: "TimelineItem" });
 
 export const cardRoutes: readonly Route[] = [
   writeRoute({

@@ -4,6 +4,7 @@ import type { Asked } from "../../forge/values.ts";
 import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
 import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
+import { reviewState } from "./shapes.ts";
 
 const error = z
   .string()
@@ -50,7 +51,7 @@ const reviewsEntry = z
       .array(
         z.object({
           author: z.string().meta({ description: "The GitHub login", example: "grace" }),
-          state: z.enum(["approved", "changes_requested", "commented", "dismissed", "pending"]),
+          state: reviewState,
           body: z.string(),
         }),
       )

@@ -3,7 +3,8 @@ import { CERTAINTIES, previewMove, STEP_ACTIONS } from "../../actions/moves/prev
 import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
-import { blockedReason, problem, role } from "./shapes.ts";
+import { blockedReason } from "./details.ts";
+import { problem, role } from "./shapes.ts";
 
 const step = z
   .object({

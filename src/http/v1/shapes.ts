@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { COLORS } from "../../flow/colors.ts";
 import { RULE_TYPES } from "../../flow/flow.ts";
-import { REFUSAL_REASONS } from "../../flow/refusal.ts";
 import { ROLES } from "../../flow/roles.ts";
 import { PRIORITIES } from "../../store/cards/cards.ts";
 
@@ -23,27 +22,6 @@ export const user = z
   })
   .meta({ id: "User" });
 
-const refusalReason = z.enum(REFUSAL_REASONS);
-
-export const blockedReason = z.object({
-  reason: refusalReason,
-  message: z.string(),
-  repository: z.string(),
-  details: z.record(z.string(), z.unknown()),
-});
-
-export const blocked = z
-  .object({
-    reason: refusalReason,
-    message: z.string().meta({ description: "GitHub's message, verbatim, if there is one" }),
-    repository: z.string(),
-    reasons: z.array(blockedReason),
-    statusId: z.uuid().meta({ description: "The stage that the card could not enter" }),
-    headSha: z.string().nullable(),
-    at: timestamp,
-  })
-  .meta({ id: "Blocked", description: "Why the last move was refused" });
-
 export const rule = z
   .object({
     type: z.enum(RULE_TYPES).meta({
@@ -61,42 +39,12 @@ export const color = z.enum(COLORS);
 
 export const cardLabel = z.object({ id: z.uuid(), name: z.string(), color }).meta({ id: "CardLabel" });
 
-const cardRepository = z
-  .object({
-    fullName: z.string().meta({ example: "acme/web" }),
-    branchName: z.string().nullable().meta({ description: "The card's branch; null before it is created" }),
-    prNumber: z.int().nullable(),
-    prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
-    checksState: z
-      .enum(["passing", "failing", "pending"])
-      .nullable()
-      .meta({ description: "null if nothing has reported" }),
-  })
-  .meta({ id: "CardRepository" });
+export const checksState = z
+  .enum(["passing", "failing", "pending"])
+  .nullable()
+  .meta({ description: "null if nothing has reported" });
 
-export const card = z
-  .object({
-    id: z.uuid(),
-    projectId: z.uuid(),
-    number: z.int(),
-    title: z.string(),
-    description: z.string(),
-    statusId: z.uuid().meta({ description: "The stage of the card; the backlog for a draft" }),
-    position: z.int().meta({ description: "Position in its column, 0 is the top" }),
-    priority,
-    assignee: user.nullable(),
-    labels: z.array(cardLabel),
-    createdBy: user,
-    blocked: blocked.nullable(),
-    repositories: z.array(cardRepository),
-    featureId: z.uuid().nullable(),
-    parentNumber: z.int().nullable(),
-    dueDate: z.iso.date().nullable(),
-    hotfix: z.boolean(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  })
-  .meta({ id: "Card" });
+export const reviewState = z.enum(["approved", "changes_requested", "commented", "dismissed", "pending"]);
 
 export const actor = z
   .object({
