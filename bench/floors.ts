@@ -28,6 +28,7 @@ const statements = {
   board: `
     select json_build_object('columns', json_agg(json_build_object(
              'statusId', s.id, 'name', s.name, 'kind', s.kind, 'minRole', s.min_role,
+             'rule', json_build_object('type', s.rule_type, 'into', s.rule_into),
              'tasks', coalesce((
                select json_agg(json_build_object(
                         'id', c.id, 'number', c.number, 'title', c.title, 'projectId', c.project_id,

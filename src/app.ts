@@ -1,4 +1,5 @@
 import express, { type Express } from "express";
+import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { Gate, type CallLimits } from "./http/gate.ts";
@@ -16,6 +17,13 @@ import { routes } from "./http/v1/routes.ts";
 import type { Intake } from "./webhooks/intake.ts";
 import { monitorDoor } from "./webhooks/monitor-door.ts";
 import { webhookDoor } from "./webhooks/door.ts";
+
+const ABOUT = {
+  name: "Trunkline",
+  message: "A work board whose cards own Git branches. Read the API reference at /docs.",
+  docs: "/docs",
+  openapi: "/v1/openapi.json",
+};
 
 /** The path of GitHub's webhooks, probot's default. */
 export const WEBHOOK_PATH = "/api/github/webhooks";
@@ -66,12 +74,10 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   app.get("/v1/openapi.json", (_request, response) => {
     response.json(openApi());
   });
-  app.get("/", (_request, response) => {
-    response.json({
-      message: "This is Trunkline. /docs has the API reference, /v1/openapi.json the OpenAPI document.",
-      docs: "/docs",
-      openapi: "/v1/openapi.json",
-    });
+  app.get("/", (request, response) => {
+    response.vary("Accept");
+    if (request.accepts("json", "html") === "html") response.redirect("/docs");
+    else response.json({ ...ABOUT, version: packageJson.version });
   });
   app.get("/docs", serveReference(openApi));
   app.get("/healthz", (_request, response) => {

@@ -43,8 +43,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "http/route.js",
-        find: "return begun.answer;",
-        replace: `return { ...begun.answer, body: begun.answer.body && begun.answer.body + " ".repeat(1 + Math.random() * 9) };`,
+        find: "return start.answer;",
+        replace: `return { ...start.answer, body: start.answer.body && start.answer.body + " ".repeat(1 + Math.random() * 9) };`,
       },
     ],
   },

@@ -107,8 +107,8 @@ describe("the stages of a flow", () => {
       { name: "Design", tasks: [] },
       { name: "Ready", statusId: todo.id, minRole: "maintainer", tasks: [{ number }] },
       { name: "In progress", tasks: [] },
-      { name: "Test", tasks: [] },
-      { name: "Done", kind: "done", tasks: [] },
+      { name: "Test", rule: { type: "pull_request", into: null }, tasks: [] },
+      { name: "Done", kind: "done", rule: { type: "merge", into: "release/next" }, tasks: [] },
     ]);
     expect((await board.api.readCard(draft.number)).statusId).toBe(backlog.id);
   });

@@ -122,7 +122,7 @@ describe("a card's fields", () => {
   it("tell of a title of spaces that these do not count", async () => {
     const refused = await create({ title: " \t" });
     expect(refused.body["issues"]).toEqual([
-      { path: "body.title", message: "1 to 500 characters, spaces around them not counted" },
+      { path: "body.title", message: "must have 1 to 500 characters, without leading and trailing spaces" },
     ]);
   });
 

@@ -60,7 +60,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
 
     const noScope = await move({ apiKey: await as("viewer", ["read"]), workspace });
     expect(noScope.status).toBe(403);
-    expect(noScope.text).toContain("reading only");
+    expect(noScope.text).toContain("scope read only");
 
     const viewer = await as("viewer", ["read", "write"]);
     const noIdempotencyKey = await move({ apiKey: viewer, workspace });
@@ -69,7 +69,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
 
     const noRole = await move({ apiKey: viewer, workspace, key });
     expect(noRole.status).toBe(403);
-    expect(noRole.text).toContain("needs the role member; this credential is viewer");
+    expect(noRole.text).toContain("needs the role member. This credential has the role viewer");
 
     const apiKey = await as("member", ["read", "write"]);
     const noCard = await move({ apiKey, workspace, key });

@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
 import type { ApiAnswer } from "../support/api.ts";
-import { clearedWhen, itemsOf, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
+import {
+  clearedWhen,
+  itemsOf,
+  itemWhen,
+  readInbox,
+  reportedError,
+  type InboxItem,
+} from "../support/inbox.ts";
 import { makeProject } from "../support/forge/repositories.ts";
 import { statementsOf } from "../support/database/statements.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -30,7 +37,7 @@ const put = (board: TestBoard, naturalKey: string, detail: string, at?: string):
     kind: "error_reported",
     naturalKey,
     detail,
-    data: { url: "https://errors.example/1" },
+    data: reportedError(detail),
     at: at ?? null,
   });
 

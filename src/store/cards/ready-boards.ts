@@ -21,7 +21,8 @@ const boardText = (project: string, workspace: string): string => `(
       from labels l where l.workspace_id = ${workspace})
   select '{"columns":[' || coalesce(string_agg(
            '{"statusId":"' || s.id || '","name":' || to_json(s.name) || ',"kind":"' || s.kind
-           || '","minRole":"' || s.min_role || '","tasks":[' || coalesce((
+           || '","minRole":"' || s.min_role || '","rule":{"type":"' || s.rule_type
+           || '","into":' || coalesce(to_json(s.rule_into)::text, 'null') || '},"tasks":[' || coalesce((
              select string_agg(
                       '{"id":"' || c.id || '","number":' || c.number || ',"title":' || to_json(c.title)
                       || ',"projectId":"' || c.project_id || '","statusId":"' || c.stage_id
