@@ -15,8 +15,8 @@ import {
 import { observeRequest, serveMetrics, type MetricsAccess } from "./http/metrics.ts";
 import { routes } from "./http/v1/routes.ts";
 import type { Intake } from "./webhooks/intake.ts";
-import { monitorDoor } from "./webhooks/monitor-door.ts";
-import { webhookDoor } from "./webhooks/door.ts";
+import { monitorEndpoint } from "./webhooks/monitor-endpoint.ts";
+import { webhookEndpoint } from "./webhooks/webhook-endpoint.ts";
 
 const ABOUT = {
   name: "Trunkline",
@@ -59,8 +59,8 @@ export function createApp(deps: Deps, options: AppOptions): Express {
     honourIfNoneMatch(request);
     next();
   });
-  app.post(WEBHOOK_PATH, webhookDoor(options.intake, options.webhookSecrets, deps.metrics));
-  app.post(MONITOR_PATH, ...monitorDoor(deps));
+  app.post(WEBHOOK_PATH, webhookEndpoint(options.intake, options.webhookSecrets, deps.metrics));
+  app.post(MONITOR_PATH, ...monitorEndpoint(deps));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app[definition.method](path, async (request, response) => {

@@ -11,7 +11,7 @@ import { readReport } from "./monitor-report.ts";
 const MAX_REPORT = "1mb";
 
 /** Receives errors from monitors: Sentry webhooks, or plain JSON signed in the same way. */
-export function monitorDoor(deps: Deps): RequestHandler[] {
+export function monitorEndpoint(deps: Deps): RequestHandler[] {
   const receive: RequestHandler<{ monitorId: string }> = async (request, response) => {
     const { monitorId } = request.params;
     const monitor = isUuid(monitorId) ? await findMonitor(deps.db, monitorId) : null;
