@@ -76,9 +76,7 @@ export interface Landed {
   readonly prNumber: number | null;
 }
 
-type Flag = "isUndecided" | "isLanding" | "isBehind" | "needsAnotherLook";
-
-interface RepositoryPlan extends Partial<Pick<MovePlan, Flag>> {
+interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "doubts" | "landed">> {
   readonly steps: readonly MoveStep[];
   readonly reasons?: readonly Refusal[];
   readonly doubts?: readonly Refusal[];
@@ -96,7 +94,6 @@ export function planMove(question: MoveQuestion): MovePlan {
     plans.flatMap(({ repository, plan }) =>
       (plan[kind] ?? []).map((refusal) => blockedReason(repository.fullName, refusal)),
     );
-  const isAny = (flag: Flag): boolean => plans.some(({ plan }) => plan[flag] ?? false);
   return {
     steps: [
       ...steps.filter((step) => step.action !== "merge"),
@@ -104,10 +101,10 @@ export function planMove(question: MoveQuestion): MovePlan {
     ],
     reasons: blocked("reasons"),
     doubts: blocked("doubts"),
-    isUndecided: isAny("isUndecided"),
-    isLanding: isAny("isLanding"),
-    isBehind: isAny("isBehind"),
-    needsAnotherLook: isAny("needsAnotherLook"),
+    isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
+    isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
+    isBehind: plans.some(({ plan }) => plan.isBehind ?? false),
+    needsAnotherLook: plans.some(({ plan }) => plan.needsAnotherLook ?? false),
     landed: plans.flatMap(({ plan }) => plan.landed ?? []),
   };
 }

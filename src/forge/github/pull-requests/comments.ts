@@ -10,9 +10,9 @@ const COMMENTS = "/issues/{issue_number}/comments";
 const COMMENT = "/issues/comments/{comment_id}";
 
 type Written = Ordered<{ readonly commentId: number }>;
-type Found = Ordered<{ readonly commentId: number | null }>;
+type FoundComment = Ordered<{ readonly commentId: number | null }>;
 
-const NOT_FOUND: Found = { ok: true, value: { commentId: null } };
+const NOT_FOUND: FoundComment = { ok: true, value: { commentId: null } };
 
 const createdShape = z.looseObject({ id: z.number() });
 const listedShape = z.looseObject({
@@ -29,7 +29,7 @@ const CLOCK_MARGIN_MS = 10 * 60_000;
  * GitHub accepts the same text any number of times, and reads may be stale. So a comment whose
  * answer is lost is searched for, but not written again.
  */
-export async function comment(repository: GitHubRepository, order: CommentOrder): Promise<Found> {
+export async function comment(repository: GitHubRepository, order: CommentOrder): Promise<FoundComment> {
   const found = order.isRepeated ? await findComment(repository, order) : null;
   if (found !== null) return found;
   if (!order.mayWrite) return NOT_FOUND;
