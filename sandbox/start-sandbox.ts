@@ -58,6 +58,7 @@ export async function startSandbox(
       },
       metrics: "open",
       limits: config.limits,
+      connections: config.connections,
       isAlone: config.databaseUrl === null,
       log,
     });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
+import { DEFAULT_CONNECTION_LIMITS, type ConnectionLimits } from "./http/listen.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
 
@@ -13,6 +14,7 @@ interface Listening {
   /** Undefined selects by the standard output: text for a terminal, else JSON. */
   readonly logFormat: "json" | "pretty" | undefined;
   readonly limits: CallLimits;
+  readonly connections: Pick<ConnectionLimits, "keepAliveMs" | "maxConnections">;
 }
 
 /** Without credentials: the service starts its own database and forge. */
@@ -98,6 +100,8 @@ const commonSettings = z.object({
   CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.callsAtOnce, 1, 1_000_000),
   CALLS_PER_SECOND: wholeNumber(DEFAULT_LIMITS.callsPerSecond, 1, 1_000_000),
   FAILED_KEYS_PER_MINUTE: wholeNumber(DEFAULT_LIMITS.failedKeysPerMinute, 1, 1_000_000),
+  KEEP_ALIVE_SECONDS: wholeNumber(DEFAULT_CONNECTION_LIMITS.keepAliveMs / 1_000, 1, 3_600),
+  MAX_CONNECTIONS: wholeNumber(DEFAULT_CONNECTION_LIMITS.maxConnections, 16, 1_000_000),
   SANDBOX_FORGE_PORT: port(3001),
   // Only the command line uses it. The service checks it too, to report a mistake when it starts.
   PUBLIC_URL: z
@@ -243,6 +247,10 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
     callsAtOnce: set.CALLS_AT_ONCE,
     callsPerSecond: set.CALLS_PER_SECOND,
     failedKeysPerMinute: set.FAILED_KEYS_PER_MINUTE,
+  },
+  connections: {
+    keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,
+    maxConnections: set.MAX_CONNECTIONS,
   },
 });
 

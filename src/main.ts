@@ -53,6 +53,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
     },
     retention: config.retention,
     limits: config.limits,
+    connections: config.connections,
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });

@@ -5,7 +5,7 @@ import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
-import { DEFAULT_PATIENCE, listen, type Patience } from "./http/listen.ts";
+import { DEFAULT_CONNECTION_LIMITS, listen, type ConnectionLimits } from "./http/listen.ts";
 import type { MetricsAccess } from "./http/metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
 import { createMetrics, observeForge } from "./metrics/metrics.ts";
@@ -39,8 +39,7 @@ export interface ServiceOptions {
   /** Who may read `/metrics`; by default nobody. */
   readonly metrics?: MetricsAccess;
   readonly limits?: CallLimits;
-  /** Timeouts of client connections. */
-  readonly patience?: Patience;
+  readonly connections?: Partial<ConnectionLimits>;
   /** No other process uses this database, so what other processes had locked is free now. */
   readonly isAlone?: boolean;
   /** False leaves out jobs of the timetable and of the start, for tests that run them. */
@@ -103,8 +102,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       lookEveryMs: options.lookForJobsMs ?? POLL_JOBS_MS,
       retention: options.retention ?? DEFAULT_RETENTION,
     });
-    const { host, port, patience = DEFAULT_PATIENCE } = options;
-    const listening = await listen(app, { host, port, patience }).catch(async (error: unknown) => {
+    const { host, port } = options;
+    const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
+    const listening = await listen(app, { host, port, limits }).catch(async (error: unknown) => {
       await worker.stop();
       throw error;
     });

@@ -11,8 +11,14 @@ const SWEEP_MS = 100;
  */
 const CHECK_MS = 1_000;
 
-/** Timeouts for clients, in milliseconds. */
-export interface Patience {
+/**
+ * How long the socket of an unreadable or late request stays open after its answer, in milliseconds.
+ * A client may ignore the end of the answer and keep sending.
+ */
+const DESTROY_AFTER_MS = 1_000;
+
+/** What clients may use of the process. Times are in milliseconds. */
+export interface ConnectionLimits {
   /** For the headers of a request. */
   readonly headersMs: number;
   /** For a whole request. */
@@ -22,9 +28,22 @@ export interface Patience {
    * longest calls answer within 80 seconds.
    */
   readonly silenceMs: number;
+  /**
+   * For an idle connection between two requests. Load balancers close theirs after 60 seconds by
+   * default; a service that closes first answers their next request with nothing.
+   */
+  readonly keepAliveMs: number;
+  /** More connections are closed when they arrive. */
+  readonly maxConnections: number;
 }
 
-export const DEFAULT_PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, silenceMs: 120_000 };
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  silenceMs: 120_000,
+  keepAliveMs: 75_000,
+  maxConnections: 4_096,
+};
 
 export interface Listening {
   readonly baseUrl: string;
@@ -35,18 +54,20 @@ export interface Listening {
 /** Serves an app at an address. Throws if the address is not available. */
 export async function listen(
   listener: RequestListener,
-  { host, port, patience }: { readonly host: string; readonly port: number; readonly patience: Patience },
+  { host, port, limits }: { readonly host: string; readonly port: number; readonly limits: ConnectionLimits },
 ): Promise<Listening> {
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
       connectionsCheckingInterval: CHECK_MS,
     },
     listener,
   );
-  server.timeout = patience.silenceMs;
+  server.timeout = limits.silenceMs;
+  server.keepAliveTimeout = limits.keepAliveMs;
+  server.maxConnections = limits.maxConnections;
   server.on("clientError", refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -97,4 +118,5 @@ function refuseUnreadable(error: Error & { readonly code?: string }, socket: Soc
       body,
     ].join("\r\n"),
   );
+  setTimeout(() => socket.destroy(), DESTROY_AFTER_MS).unref();
 }

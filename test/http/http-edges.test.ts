@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { boardCalls, sampleCalls } from "../support/routes.ts";
 import { sendRaw } from "../support/raw-http.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -202,5 +205,31 @@ describe("what is no HTTP", () => {
   ])("is refused in the one shape, as %s", async (_, status, error, send) => {
     expect(await send()).toMatchObject(shape(status, error));
     expect((await board.api.get("/v1/me")).status).toBe(200);
+  });
+});
+
+describe("a connection", () => {
+  it("may be idle for longer than the 60 seconds after which load balancers close it", async () => {
+    const response = await fetch(`${world.service.baseUrl}/healthz`);
+    const [, seconds] = /timeout=(\d+)/.exec(response.headers.get("keep-alive") ?? "") ?? [];
+    expect(Number(seconds)).toBeGreaterThan(60);
+  });
+
+  it("is closed at once when the process has as many as it may have", async () => {
+    const limited = await startWorld({ connections: { maxConnections: 2 } });
+    const { hostname, port } = new URL(limited.service.baseUrl);
+    const open = () => connect(Number(port), hostname).on("error", () => undefined);
+    const [first, second] = [open(), open()];
+    await Promise.all([once(first, "connect"), once(second, "connect")]);
+    const third = open();
+    await once(third, "close");
+    first.destroy();
+    second.destroy();
+    const { status } = await eventually(
+      () => fetch(`${limited.service.baseUrl}/healthz`).catch(() => ({ status: 0 })),
+      (response) => response.status === 200,
+    );
+    expect(status).toBe(200);
+    await limited.stop();
   });
 });
