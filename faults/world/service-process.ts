@@ -4,23 +4,22 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-export interface ServiceSettings {
+interface ServiceSettings {
   readonly name: string;
   /** The folder that holds `dist`, `migrations` and `node_modules`. */
   readonly root: string;
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Where its log goes, as `<name>.log`. */
+  /** The folder of its log, `<name>.log`. */
   readonly logFolder: string;
-  /** How far its clock is from everybody else's. */
   readonly clockSkewMs: number;
 }
 
-/** Those that run: they are not to outlive us, however we end. */
+/** Killed when this process exits. */
 const running = new Set<ChildProcess>();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** `dist/src/main.js` as it is shipped, in a process that may be killed at any time. */
+/** The compiled service in a process that may be killed at any time. */
 export interface ServiceProcess {
   readonly name: string;
   readonly baseUrl: string;
@@ -76,7 +75,7 @@ export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
   };
 }
 
-/** A process that ends before it listens (the database is away, say) is started again by whoever supervises: here that is the caller. */
+/** Also returns when the process ends first, for example without a database. The caller restarts it. */
 async function untilReady(baseUrl: string, isRunning: () => boolean): Promise<void> {
   for (let tries = 0; tries < 600 && isRunning(); tries++) {
     const isHealthy = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(

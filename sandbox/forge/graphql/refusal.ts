@@ -1,7 +1,7 @@
 import type { ApiError } from "../server/api-error.ts";
 
 /** `errors[].type` in GitHub's GraphQL answers, whose HTTP status is 200. */
-export type GraphqlRefusalType =
+type GraphqlRefusalType =
   | "NOT_FOUND"
   | "FORBIDDEN"
   | "UNPROCESSABLE"

@@ -2,7 +2,7 @@ import type { ForgeContext } from "../context.ts";
 import { NODE_PREFIXES, nodeId } from "../node-id.ts";
 import type { AccountRow } from "../rows.ts";
 
-export const accountNodeId = (account: AccountRow): string =>
+const accountNodeId = (account: AccountRow): string =>
   nodeId(NODE_PREFIXES.account[account.type], account.id);
 
 /** A URL for browsers. */

@@ -13,7 +13,7 @@ const UNSIGNED = {
   verified_at: null,
 } as const;
 
-export const commitNodeId = (repository: RepositoryRow, sha: string): string =>
+const commitNodeId = (repository: RepositoryRow, sha: string): string =>
   namedNodeId(NODE_PREFIXES.commit, repository.id, sha);
 
 /** The account with the email address of a commit; null if there is none. */

@@ -26,7 +26,7 @@ export function presentDiffFile(forge: ForgeContext, repository: RepositoryRow, 
   };
 }
 
-export interface Comparison {
+interface Comparison {
   readonly base: Commit;
   readonly head: Commit;
   readonly mergeBase: Commit;

@@ -3,7 +3,7 @@ import { namedNodeId, NODE_PREFIXES } from "../node-id.ts";
 import type { RepositoryRow } from "../rows.ts";
 import { repositoryUrl } from "./repository.ts";
 
-export const refNodeId = (repository: RepositoryRow, name: string): string =>
+const refNodeId = (repository: RepositoryRow, name: string): string =>
   namedNodeId(NODE_PREFIXES.ref, repository.id, name);
 
 export function presentRef(
@@ -20,7 +20,7 @@ export function presentRef(
   };
 }
 
-export interface TreeEntry {
+interface TreeEntry {
   readonly path: string;
   readonly mode: string;
   readonly type: string;

@@ -6,7 +6,7 @@ import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 import { presentAccountById, presentAccountOrNull } from "./account.ts";
 import { presentBranchRepository, repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
 
-export const pullRequestNodeId = (pull: PullRequestRow): string => nodeId(NODE_PREFIXES.pullRequest, pull.id);
+const pullRequestNodeId = (pull: PullRequestRow): string => nodeId(NODE_PREFIXES.pullRequest, pull.id);
 
 /** The `author_association` of an account. */
 export function associationOf(forge: ForgeContext, repository: RepositoryRow, accountId: number) {
@@ -114,7 +114,7 @@ const presentAutoMerge = (forge: ForgeContext, { autoMerge }: PullRequestRow) =>
     commit_message: autoMerge.commitMessage ?? "",
   };
 
-export interface PresentedMergeability {
+interface PresentedMergeability {
   /** Null while the forge computes it. */
   readonly mergeable: boolean | null;
   readonly state: string;

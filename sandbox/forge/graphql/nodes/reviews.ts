@@ -3,7 +3,7 @@ import type { CommentRow, PullRequestRow, ReviewRow } from "../../rows.ts";
 import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
-export interface ReviewArgs extends PageArgs {
+interface ReviewArgs extends PageArgs {
   readonly author?: string | null;
   readonly states?: readonly string[] | null;
 }
