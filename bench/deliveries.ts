@@ -83,8 +83,9 @@ async function countChanges(db: Db, lanes: readonly Lane[]): Promise<Map<string,
 }
 
 /**
- * Sends deliveries, spread over the lanes, and returns the milliseconds until each was on its card's
- * timeline. A lane sends a delivery after the previous one is accepted, and at `perSecond` in total.
+ * Sends deliveries, spread over the lanes, and returns the milliseconds until each was on its
+ * card's timeline. A lane sends a delivery after the previous one is accepted, and at `perSecond`
+ * in total.
  */
 export async function workThrough(
   { db, service }: BenchWorld,

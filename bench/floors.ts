@@ -1,8 +1,8 @@
 /**
- * The floors: minimal implementations on the same PostgreSQL with bare node:http and pg, one prepared
- * statement per call, without authentication, idempotency, validation and log. They use copies of the
- * tables with indexes, without foreign keys and triggers. Arguments: the connection string and the
- * boards as JSON.
+ * The floors: minimal implementations on the same PostgreSQL with bare node:http and pg, one
+ * prepared statement per call, without authentication, idempotency, validation and log. They use
+ * copies of the tables with indexes, without foreign keys and triggers. Arguments: the connection
+ * string and the boards as JSON.
  */
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";

@@ -20,7 +20,7 @@ const MOVERS = 16;
 
 type Move = () => Promise<Response>;
 
-/** Returns a function that creates a card on the forge's board and returns the move that creates its branch. */
+/** Returns a function that creates a card and returns the move that creates the card's branch. */
 async function prepareMoves({ db, service }: BenchWorld): Promise<() => Promise<Move>> {
   const board = await firstRow<{ workspaceId: string; repositoryId: string; statusId: string }>(
     db,

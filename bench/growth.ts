@@ -19,7 +19,7 @@ const LONG_COLUMN = atMost(5);
 const DELIVERIES = 200;
 const MOVERS = 16;
 
-/** Compares calls on a large board with calls on a small one. The time must not grow with unread rows. */
+/** Compares a large board with a small one. The time of a call must not grow with unread rows. */
 export async function measureGrowth(world: BenchWorld, pace: Pace): Promise<Measurement[]> {
   const { seeding, service: url } = world;
   const small = await seedBoard(seeding, SMALL, "small");

@@ -1,4 +1,4 @@
-/** Sends calls with autocannon. Each line of input is a `Load`; each line of output is its `LoadResult`. */
+/** Sends calls with autocannon. Each input line is a `Load`, each output line its `LoadResult`. */
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import autocannon from "autocannon";

@@ -31,7 +31,7 @@ export async function runAndCleanUp(main: (cleanups: Cleanups) => Promise<number
   process.exit(outcome.exitCode);
 }
 
-/** The shell starts a watcher and becomes the program. The watcher ends it when the bench closes the pipe. */
+/** The shell becomes the program. Its child ends the program when the bench closes the pipe. */
 const TIED = '( read -r _ <&3; kill -TERM $$ ) >/dev/null 2>&1 & exec "$@" 3<&-';
 
 /** The arguments with which node runs a script of this folder. */
@@ -44,7 +44,7 @@ export const script = (name: string): string[] => [
 interface NodeProcess {
   readonly pid: number;
   readonly stdin: Writable;
-  /** Resolves with the next line of output that `isWanted` accepts. Rejects when the process ends first. */
+  /** Resolves with the next output line that `isWanted` accepts. Rejects if the process ends. */
   readonly nextLine: (isWanted?: (line: string) => boolean) => Promise<string>;
   readonly stop: () => Promise<void>;
 }

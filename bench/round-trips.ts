@@ -73,7 +73,7 @@ async function startProxy({ connectionString, cleanups }: BenchWorld): Promise<C
   return { connectionString: url.href, count: () => count };
 }
 
-/** Counts the round trips of calls. The median, because heartbeats and jobs run at the same time. */
+/** Counts round trips per call. The median, because heartbeats run at the same time. */
 export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
   const proxy = await startProxy(world);
   const service = await startService(world, proxy.connectionString);

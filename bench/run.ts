@@ -1,6 +1,6 @@
 /**
- * Compares the compiled service with floors on the same PostgreSQL and writes bench/README.md. Exits 1
- * if a goal is missed. `--short` only shows that the bench works.
+ * Compares the compiled service with floors on the same PostgreSQL and writes bench/README.md.
+ * Exits 1 if a goal is missed. `--short` only shows that the bench works.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

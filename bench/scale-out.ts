@@ -1,7 +1,7 @@
 /**
- * Compares reads at two processes with reads at one, on one PostgreSQL, under the same load from two
- * load processes. Also prints the ratio by CPU time per call, for machines with few cores. Exits 1 if
- * the goal is missed and there are enough cores.
+ * Compares reads at two processes with reads at one, on one PostgreSQL, under the same load from
+ * two load processes. Also prints the ratio by CPU time per call, for machines with few cores.
+ * Exits 1 if the goal is missed and there are enough cores.
  */
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";

@@ -14,9 +14,9 @@ const REPOSITORY = "(:repositoryIds::uuid[])[1 + c.number % 2]";
 const MERGE_SHA = "lpad(c.number::text, 40, 'a')";
 
 /**
- * Creates a board with a year of history: two repositories with many landings a day, half of them from
- * pull requests of cards, merged by Trunkline or others; moved, refused and finished cards; a release
- * completed every other week, and two open ones.
+ * Creates a board with a year of history: two repositories with many landings a day, half of them
+ * from pull requests of cards, merged by Trunkline or others; moved, refused and finished cards; a
+ * release completed every other week, and two open ones.
  */
 export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
   const board = await seedBoard(db, cards, "history", EVENTS_PER_CARD);

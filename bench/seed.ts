@@ -35,8 +35,8 @@ export function issueBoardCredential(db: Db, workspaceId: string) {
 }
 
 /**
- * Creates a board with cards that have titles of 40 characters. A third is assigned, half has a label.
- * A tenth is in the backlog, the rest is spread evenly over the other stages.
+ * Creates a board with cards that have titles of 40 characters. A third is assigned, half has a
+ * label. A tenth is in the backlog, the rest is spread evenly over the other stages.
  */
 export async function seedBoard(
   db: Db,

@@ -32,7 +32,7 @@ interface RecordedEvent {
   readonly detail: unknown;
 }
 
-/** A call of the service to the forge, its answer with the same `id`, or a finished webhook delivery. */
+/** A call to the forge, its answer with the same `id`, or a finished webhook delivery. */
 interface RecordedTraffic {
   readonly type: "forge" | "webhook";
   readonly at: number;

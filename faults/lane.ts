@@ -1,4 +1,4 @@
-/** A process that starts a PostgreSQL, runs each seed it receives on it, and sends back the result. */
+/** A process with its own PostgreSQL. Runs each seed it receives and sends back the result. */
 import { once } from "node:events";
 import { playSeed, type SeedOptions } from "./play-seed.ts";
 import { startCrashingPostgres } from "./world/postgres.ts";

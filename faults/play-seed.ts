@@ -57,15 +57,7 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
   const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS, history });
   try {
     const known = world.boards.map(newKnowledge);
-    const prologueEnd = (): number => startedAt + PROLOGUE_MS;
-    const prologues = await Promise.all(
-      known.map(async (own, at) => {
-        const actor = `prologue-${at + 1}`;
-        const caller = await callerFor(world, own, actor, dice, history, prologueEnd);
-        await playPrologue(caller, own);
-        return { caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] };
-      }),
-    );
+    const prologues = await playPrologues(world, known, dice, history);
     for (const place of prologues) for (const intrude of intrusions(place)) await intrude();
     const agents = await makeAgents(world, known, dice, history, () => faultPhase.retryUntil());
     const faultPhase = startFaultPhase(history, options);
@@ -100,6 +92,24 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
   } finally {
     await world.stop();
   }
+}
+
+/** Prepares each board, with a caller that also knows another board. */
+function playPrologues(
+  world: FaultWorld,
+  known: readonly BoardKnowledge[],
+  dice: Dice,
+  history: History,
+): Promise<AgentPlace[]> {
+  const deadline = Date.now() + PROLOGUE_MS;
+  return Promise.all(
+    known.map(async (own, at) => {
+      const actor = `prologue-${at + 1}`;
+      const caller = await callerFor(world, own, actor, dice, history, () => deadline);
+      await playPrologue(caller, own);
+      return { caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] };
+    }),
+  );
 }
 
 /** Runs the people of all boards until the faults end. */

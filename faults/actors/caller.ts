@@ -5,7 +5,7 @@ import type { ServiceProcess } from "../world/service-process.ts";
 
 /** The result of a request after all its attempts. */
 export interface Outcome {
-  /** Null if no attempt had a final answer, so that it is unknown whether the request took effect. */
+  /** Null without a final answer: it is unknown whether the request took effect. */
   readonly status: number | null;
   readonly body: unknown;
 }

@@ -4,7 +4,7 @@ import type { Caller } from "./caller.ts";
 
 const CARDS = 3;
 
-/** Sets up a board before the faults: a label and cards with pull requests, one merged by a person. */
+/** Prepares a board: a label and cards with pull requests, one of them merged by a person. */
 export async function playPrologue(caller: Caller, own: BoardKnowledge): Promise<void> {
   const label = await caller.write("POST", "/v1/labels", {
     name: `first only-${own.board.owner}`.slice(0, 50),

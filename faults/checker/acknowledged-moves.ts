@@ -12,8 +12,8 @@ import {
 
 // Invariant: I1
 /**
- * A successful move is on the card's timeline, and the card is in the stage of a move that may be the
- * last one.
+ * A successful move is on the card's timeline, and the card is in the stage of a move that may be
+ * the last one.
  */
 export async function lostMoves(
   subject: Subject,

@@ -29,7 +29,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I12: checksAreAsReported,
 };
 
-/** Checks all invariants of a finished run. Repeats all reads if the server closed a reused connection. */
+/** Checks all invariants of a finished run. Starts again if a reused connection was closed. */
 export async function check(
   world: FaultWorld,
   history: History,

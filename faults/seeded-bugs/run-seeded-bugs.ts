@@ -16,7 +16,7 @@ interface BugHunt {
   readonly tries: number;
 }
 
-/** Seconds that unfinished work may take. The same without bugs, so that a timeout is not a detection. */
+/** Seconds that unfinished work may take, with and without a bug. */
 const IDLE_TIMEOUT = 45;
 
 export const wantedBugs = (wanted: RegExp): SeededBug[] =>

@@ -69,7 +69,7 @@ export function judge(samples: readonly Sample[]): Verdict[] {
   return [...verdicts, judgeThroughput(middleThird, lastThird)];
 }
 
-/** A service that has stopped working is flat too, so the last third must finish half as many cards. */
+/** The last third must finish half as many cards: a service that does nothing is flat too. */
 function judgeThroughput(middleThird: readonly Sample[], lastThird: readonly Sample[]): Verdict {
   const finished = (part: readonly Sample[]): number => (part.at(-1)?.cards ?? 0) - (part[0]?.cards ?? 0);
   const middle = finished(middleThird);

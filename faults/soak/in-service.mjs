@@ -1,6 +1,6 @@
 /**
- * Loaded into the service before its own code. SIGUSR2 starts a garbage collection. SOAK_LEAK names a
- * resource to leak every SOAK_LEAK_MS, to show that the soak test detects it.
+ * Loaded into the service before its own code. SIGUSR2 starts a garbage collection. SOAK_LEAK names
+ * a resource to leak every SOAK_LEAK_MS, to show that the soak test detects it.
  */
 import { randomBytes } from "node:crypto";
 import { openSync, writeFileSync } from "node:fs";

@@ -57,7 +57,7 @@ const counted = (progress: Progress): Pick<History, "call"> => ({
   },
 });
 
-/** Takes one card from its creation to its merge, with reads and actions of people between the moves. */
+/** Moves one card from its creation to its merge. People act and agents read in between. */
 async function finishOneCard(agent: Agent, kept: number[], isOver: () => boolean): Promise<void> {
   const { board, caller, dice, progress } = agent;
   const { stages } = board;

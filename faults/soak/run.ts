@@ -1,6 +1,6 @@
 /**
- * Runs the compiled service under constant load and checks that its resources do not grow. Exits 1 if
- * a value is not flat or if unfinished work is left.
+ * Runs the compiled service under constant load and checks that its resources do not grow. Exits 1
+ * if a value is not flat or if unfinished work is left.
  *
  *     npm run soak -- [--minutes N] [--boards N] [--lives N] [--note TEXT]
  *                     [--leak heap|files|connections|jobs|temporary]

@@ -8,10 +8,9 @@ import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.t
 import { connect } from "../../src/store/db/connect.ts";
 import { freePorts } from "../../test/support/free-ports.ts";
 import { outsideDeps } from "../../test/support/processes/outside-deps.ts";
-import { environmentOf } from "../../test/support/processes/shipped-service.ts";
 import { makeBoard, METRICS_TOKEN, type TestBoard } from "../../test/support/world.ts";
 import { startCrashingPostgres } from "../world/postgres.ts";
-import { makeServiceProcess, type ServiceProcess } from "../world/service-process.ts";
+import { makeServiceProcess, serviceEnvironment, type ServiceProcess } from "../world/service-process.ts";
 
 /** One process of the compiled service, its forge, its PostgreSQL, and some boards. */
 export interface SoakWorld {
@@ -48,13 +47,6 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
     webhookUrl: `http://127.0.0.1:${port}${WEBHOOK_PATH}`,
     seed: false,
   });
-  const github = {
-    apiUrl: forge.apiUrl,
-    appId: forge.app.id,
-    privateKey: forge.app.privateKey,
-    webhookSecrets: [forge.app.webhookSecret],
-    paceWrites: true,
-  };
   const env = {
     LOG_LEVEL: "info",
     METRICS_TOKEN,
@@ -66,7 +58,7 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
     name: "service",
     root,
     port,
-    env: environmentOf({ databaseUrl, github, env }),
+    env: serviceEnvironment(databaseUrl, forge, env),
     logFolder: folder,
     clockSkewMs: 0,
   });

@@ -18,7 +18,7 @@ export interface ForgeCall {
 /** A process that is killed sooner after an answer may not have stored the limit. */
 const STORE_LIMIT_MS = 1_000;
 
-/** A time in which an installation must not call, because of a limit that a process has received. */
+/** A time in which an installation must not call, by a limit that a process received. */
 interface ForgeHold {
   readonly installationId: number;
   readonly from: number;

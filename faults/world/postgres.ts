@@ -21,7 +21,7 @@ export interface CrashingPostgres {
   /** Creates a migrated database and returns its connection string. */
   createDatabase(name: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
-  /** Does what `pg_ctl restart -m immediate` does: closes all connections and recovers from the WAL. */
+  /** Like `pg_ctl restart -m immediate`: closes all connections and recovers from the WAL. */
   crash(): Promise<void>;
   /** Stores a copy of the data, as on a standby that receives nothing more. Crashes the server. */
   leaveStandby(): Promise<void>;

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
+import { environmentOf } from "../../test/support/processes/shipped-service.ts";
 
 interface ServiceSettings {
   readonly name: string;
@@ -13,6 +15,18 @@ interface ServiceSettings {
   /** The folder of its log, `<name>.log`. */
   readonly logFolder: string;
   readonly clockSkewMs: number;
+}
+
+/** The environment of a service that uses this database and forge. */
+export function serviceEnvironment(
+  databaseUrl: string,
+  forge: RunningForge,
+  env: Readonly<Record<string, string>>,
+) {
+  const { apiUrl, app } = forge;
+  const { id: appId, privateKey, webhookSecret } = app;
+  const github = { apiUrl, appId, privateKey, webhookSecrets: [webhookSecret], paceWrites: true };
+  return environmentOf({ databaseUrl, github, env });
 }
 
 /** Killed when this process exits. */
@@ -75,7 +89,7 @@ export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
   };
 }
 
-/** Also returns when the process ends first, for example without a database. The caller restarts it. */
+/** Also returns if the process ends, for example without a database. The caller restarts it. */
 async function untilReady(baseUrl: string, isRunning: () => boolean): Promise<void> {
   for (let tries = 0; tries < 600 && isRunning(); tries++) {
     const isHealthy = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(

@@ -8,13 +8,12 @@ import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.t
 import { connect } from "../../src/store/db/connect.ts";
 import { freePorts } from "../../test/support/free-ports.ts";
 import { outsideDeps } from "../../test/support/processes/outside-deps.ts";
-import { environmentOf } from "../../test/support/processes/shipped-service.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import { recordForge, type ForgeRecord } from "./forge-record.ts";
 import type { CrashingPostgres } from "./postgres.ts";
-import { makeServiceProcess, type ServiceProcess } from "./service-process.ts";
+import { makeServiceProcess, serviceEnvironment, type ServiceProcess } from "./service-process.ts";
 
 /** Two processes of the service, their forge, and some boards. */
 export interface FaultWorld {
@@ -73,30 +72,8 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   const record = recordForge(forge);
   const db = connect({ connectionString: databaseUrl, max: 4, onError: () => undefined });
   const metricsToken = `canary-metrics-${randomBytes(12).toString("hex")}`;
-  const github = {
-    apiUrl: forge.apiUrl,
-    appId: forge.app.id,
-    privateKey: forge.app.privateKey,
-    webhookSecrets: [forge.app.webhookSecret],
-    paceWrites: true,
-  };
-  const env = environmentOf({
-    databaseUrl,
-    github,
-    env: { LOG_LEVEL: "debug", METRICS_TOKEN: metricsToken },
-  });
-  const skew = dice.for("clock").pick(SKEWS_MS) ?? 0;
-  const ports = await freePorts(2);
-  const processes = ports.map((port, at) =>
-    makeServiceProcess({
-      name: `process-${at + 1}`,
-      root: options.root,
-      port,
-      env,
-      logFolder: folder,
-      clockSkewMs: at === 0 ? 0 : skew,
-    }),
-  );
+  const env = { LOG_LEVEL: "debug", METRICS_TOKEN: metricsToken };
+  const processes = await makeProcesses(options, serviceEnvironment(databaseUrl, forge, env));
   const deliveryDice = dice.for("deliveries");
   await Promise.all(processes.map((process) => process.start()));
   const deps = outsideDeps(db, forge);
@@ -131,7 +108,26 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   };
 }
 
-/** Records calls to the forge and their answers. A call that was cut off or left hanging has no answer. */
+/** Two processes that are not started. The clock of the second one may be wrong. */
+async function makeProcesses(
+  { root, folder, dice }: WorldOptions,
+  env: Readonly<Record<string, string>>,
+): Promise<ServiceProcess[]> {
+  const skew = dice.for("clock").pick(SKEWS_MS) ?? 0;
+  const ports = await freePorts(2);
+  return ports.map((port, at) =>
+    makeServiceProcess({
+      name: `process-${at + 1}`,
+      root,
+      port,
+      env,
+      logFolder: folder,
+      clockSkewMs: at === 0 ? 0 : skew,
+    }),
+  );
+}
+
+/** Records calls to the forge and their answers. An interrupted or hanging call has none. */
 function recordCalls({ control }: RunningForge, history: History): void {
   control.observe({
     onCall: ({ id, method, path, query, body }) =>

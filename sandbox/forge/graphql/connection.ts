@@ -14,7 +14,7 @@ export interface PageArgs {
 /** GitHub's limit for `first` and `last`. */
 const PAGE_MAX = 100;
 
-/** Presents one page of a list as a GitHub connection. Calls `toNode` only for items of the page. */
+/** One page of a list as a GitHub connection. Calls `toNode` only for the items of the page. */
 export function connection<T>(
   name: string,
   items: readonly T[],

@@ -114,7 +114,7 @@ export function needPullRequest(scope: Scope, id: string): PullRequestRow {
   return row;
 }
 
-/** The repository and full name of the ref with this global id; throws if the caller may not see it. */
+/** The repository and full name of a ref by global id; throws if the caller may not see it. */
 export function needRefId(
   scope: Scope,
   id: string,

@@ -8,7 +8,7 @@ import { repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
 /** Percent-encodes each part of a path. */
 export const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
-/** A changed file of a commit, comparison or pull request. The URLs point to its version at `at`. */
+/** A changed file of a commit, comparison or pull request, with URLs of its version at `at`. */
 export function presentDiffFile(forge: ForgeContext, repository: RepositoryRow, file: DiffFile, at: string) {
   const path = encodePath(file.path);
   return {

@@ -87,7 +87,7 @@ async function presentWritten({ forge, repository }: RepositoryCall, sha: string
 const branchOf = ({ fields, repository }: RepositoryCall): string =>
   (optionalText(fields, "branch") ?? repository.defaultBranch).replace(/^refs\/heads\//, "");
 
-/** Commits one changed file to a branch, provided its blob still has the `sha` that the caller sent. */
+/** Commits one changed file to a branch, provided its blob still has the given `sha`. */
 function commitChange(call: RepositoryCall, path: string, content: Buffer | null) {
   const { forge, repository, fields, actor } = call;
   const message = requiredText(fields, "message");
