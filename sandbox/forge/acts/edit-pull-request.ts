@@ -5,7 +5,7 @@ import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { invalidFields, unprocessable, type FieldError } from "../server/api-error.ts";
 import { closePullRequest } from "./close-pull-request.ts";
 import { emitPullRequest } from "./emit-events.ts";
-import { pullHeadRef } from "./follow-branch.ts";
+import { pullHeadRef } from "./sync-pull-requests.ts";
 import { LONGEST_BODY, openBetween } from "./open-pull-request.ts";
 
 /** What may be changed; what is left out stays. */

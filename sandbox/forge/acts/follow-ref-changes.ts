@@ -3,7 +3,7 @@ import { readRef, updateRefs, type RefUpdate, type RefUpdateResult } from "../gi
 import { presentPush, type RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { emit } from "../webhooks/emit.ts";
-import { followBase, followHead } from "./follow-branch.ts";
+import { followBase, followHead } from "./sync-pull-requests.ts";
 
 /** GitHub tells nothing of tags when more than this many change at once. */
 const TAGS_TOLD = 3;

@@ -4,12 +4,12 @@ import { readRef, updateRef } from "../git/refs.ts";
 import type { AccountRow, MergeMethod, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { ApiError } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
-import { deleteHeadAfterMerge } from "./after-merge.ts";
 import { markMerged } from "./close-pull-request.ts";
-import { followRefChanges } from "./follow-ref-changes.ts";
+import { applyEdit } from "./edit-pull-request.ts";
+import { changeRefs, followRefChanges } from "./follow-ref-changes.ts";
 import { mergeMessage, squashMessage } from "./merge-message.ts";
 import { triedMerge, webFlow } from "./mergeability.ts";
-import { brokenRule, isBehind, protectionOf } from "./protection.ts";
+import { brokenRule, isBehind, mayRewrite, protectionOf } from "./protection.ts";
 
 export interface MergeOrder {
   readonly by: AccountRow;
@@ -145,4 +145,25 @@ async function land(
   const merged = await markMerged(forge, pull, { by, sha, baseSha: baseTip });
   await followRefChanges(forge, repository.id, by, [{ name, before: baseTip, after: sha }]);
   await deleteHeadAfterMerge(forge, repository, merged, by);
+}
+
+/**
+ * Deletes a merged head where the repository wants that; pull requests that aimed at it now aim where it went.
+ * Call it within `exclusively`.
+ */
+export async function deleteHeadAfterMerge(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  merged: PullRequestRow,
+  by: AccountRow,
+): Promise<void> {
+  const isNeeded = merged.headRef === repository.defaultBranch;
+  if (!repository.deleteBranchOnMerge || isNeeded || !mayRewrite(forge, repository, merged.headRef, "delete"))
+    return;
+  for (const pull of forge.state.pullRequests.in(repository.id))
+    if (pull.state === "open" && pull.baseRef === merged.headRef)
+      await applyEdit(forge, pull, { base: merged.baseRef }, by);
+  await changeRefs(forge, repository, by, [
+    { name: `refs/heads/${merged.headRef}`, before: merged.headSha, after: null },
+  ]);
 }

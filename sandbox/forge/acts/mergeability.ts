@@ -1,8 +1,7 @@
 import type { ForgeContext } from "../context.ts";
 import { needCommit, type Signature } from "../git/commits.ts";
-import type { GitRepository } from "../git/git.ts";
+import { type GitRepository, remembering } from "../git/git.ts";
 import { commitTree, mergeTree } from "../git/merge.ts";
-import { remembering } from "../git/remember.ts";
 import { readRef, updateRef } from "../git/refs.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 import { outcomesOf } from "../queries/commit-outcomes.ts";

@@ -4,7 +4,7 @@ import { readRef, updateRef } from "../git/refs.ts";
 import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { invalidFields, unprocessable, type FieldError } from "../server/api-error.ts";
 import { emitPullRequest } from "./emit-events.ts";
-import { pullHeadRef } from "./follow-branch.ts";
+import { pullHeadRef } from "./sync-pull-requests.ts";
 
 export interface NewPullRequest {
   readonly title: string;

@@ -12,7 +12,7 @@ import {
   staleReadsWish,
   webhookWish,
   wished,
-} from "./wishes.ts";
+} from "./request-schemas.ts";
 
 /**
  * The control over HTTP, for a forge in another process. Guarded by a token, because it can make the forge do anything. `docs/sandbox.md` has an

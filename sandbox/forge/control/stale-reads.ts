@@ -2,7 +2,7 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall } from "../hooks.ts";
 import { isWrite } from "./call-counts.ts";
 import { matches, type CallMatch, type InstallationOf } from "./match.ts";
-import { keepView, type OlderView } from "./older-view.ts";
+import { keepView, type OlderView } from "./snapshot.ts";
 
 /** Reads that lag behind: GitHub was seen answering a read with what was there before a write just made. */
 export interface StaleReads {

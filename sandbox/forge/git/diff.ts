@@ -1,6 +1,5 @@
-import type { GitRepository } from "./git.ts";
+import { type GitRepository, remembering } from "./git.ts";
 import { aheadBehind, mergeBase } from "./history.ts";
-import { remembering } from "./remember.ts";
 
 export interface DiffFile {
   /** The blob's hash after the change; before it, where the file was removed. */

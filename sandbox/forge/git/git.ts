@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openObjects, type Objects } from "./objects.ts";
+import { type Objects, openObjects } from "./objects.ts";
 
 /** Where git is looked for unless the caller says otherwise. */
 export const DEFAULT_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
@@ -186,4 +186,28 @@ function runGit(
       else reject(new GitError(args, result.code, result.stderr));
     });
   });
+}
+
+/** So many answers are kept for each repository and kind; then all are forgotten and asked for again. */
+const KEPT = 2_000;
+
+/**
+ * Keeps what git said about given commits. Commits never change, so neither do the answers; a spawn of git costs about 4 ms.
+ */
+export function remembering<Answer>(
+  ask: (repo: GitRepository, one: string, other: string) => Promise<Answer>,
+): (repo: GitRepository, one: string, other: string) => Promise<Answer> {
+  const kept = new WeakMap<GitRepository, Map<string, Promise<Answer>>>();
+  return (repo, one, other) => {
+    const answers = kept.get(repo) ?? new Map<string, Promise<Answer>>();
+    kept.set(repo, answers);
+    const key = `${one} ${other}`;
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    if (answers.size >= KEPT) answers.clear();
+    const asked = ask(repo, one, other);
+    answers.set(key, asked);
+    asked.catch(() => answers.delete(key));
+    return asked;
+  };
 }

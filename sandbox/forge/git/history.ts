@@ -1,6 +1,5 @@
 import { needCommit, readCommit, readCommits, type Commit } from "./commits.ts";
-import type { GitRepository } from "./git.ts";
-import { remembering } from "./remember.ts";
+import { type GitRepository, remembering } from "./git.ts";
 
 /** The commits of `to` that `from` lacks, oldest first. */
 export async function commitsBetween(

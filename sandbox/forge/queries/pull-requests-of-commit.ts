@@ -1,6 +1,6 @@
 import type { ForgeContext } from "../context.ts";
 import { commitsBetween } from "../git/history.ts";
-import { remembering } from "../git/remember.ts";
+import { remembering } from "../git/git.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 
 const introduced = remembering(

@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
 import type { ForgeContext } from "../context.ts";
+import { graphqlRequest } from "../control/match.ts";
+import { serveNewApp } from "../create-app.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
-import type { Answer } from "./api-error.ts";
 import { restRoutes } from "../rest/routes.ts";
 import { serveGit } from "../smart-http/serve-git.ts";
-import { ApiError } from "./api-error.ts";
-import { serveAvatar } from "./serve-avatar.ts";
-import { serveNewApp } from "./serve-new-app.ts";
+import { type Answer, ApiError } from "./api-error.ts";
 import { handleCall } from "./handle-call.ts";
 import { makeRateLimits } from "./rate-limits.ts";
-import { graphqlRequest } from "../control/match.ts";
 import type { LoggedRequest, RequestLog } from "./request-log.ts";
 import { makeRouteTable } from "./route-table.ts";
 
@@ -96,4 +94,14 @@ function write(response: Response, call: ApiCall, answer: Answer): void {
     response.removeHeader("content-type");
     response.end();
   } else response.end(isText ? answer.body : JSON.stringify(answer.body));
+}
+
+/** A picture for every account: a disc whose colour comes from its id. */
+export function serveAvatar(request: Request, response: Response): void {
+  const id = Number(request.params["id"]);
+  const hue = Number.isInteger(id) ? (id * 137) % 360 : 0;
+  response.type("image/svg+xml").set("cache-control", "max-age=86400");
+  response.send(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 80"><circle cx="40" cy="40" r="40" fill="hsl(${hue} 55% 60%)"/></svg>`,
+  );
 }

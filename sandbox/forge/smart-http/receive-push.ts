@@ -1,7 +1,9 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { followRefChanges } from "../acts/follow-ref-changes.ts";
 import { mayPush, mayRewrite, protectionOf } from "../acts/protection.ts";
 import type { ForgeContext } from "../context.ts";
-import { readRef, ZERO_SHA } from "../git/refs.ts";
+import { ZERO_SHA, readRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 
@@ -72,4 +74,31 @@ function isAllowed(
   const branch = branchOf(command.name);
   if (!mayPush(forge, repository, branch, by)) return false;
   return command.after !== null || mayRewrite(forge, repository, branch, "delete");
+}
+
+/** The one git hook: refuses the refs a push was told it may not touch, or not rewrite. The lists come with each push. */
+const UPDATE_HOOK = `#!/bin/sh
+refuse() {
+  echo "error: GH006: Protected branch update failed for $1." >&2
+  echo "error: $2" >&2
+  exit 1
+}
+case " $FORGE_PROTECTED_REFS " in
+*" $1 "*) refuse "$1" "You're not authorized to push to this branch." ;;
+esac
+case " $FORGE_FORWARD_ONLY_REFS " in
+*" $1 "*)
+  case "$2$3" in *0000000000000000000000000000000000000000*) exit 0 ;; esac
+  git merge-base --is-ancestor "$2" "$3" || refuse "$1" "Cannot force-push to this branch"
+  ;;
+esac
+`;
+
+/** Writes the hooks every repository uses and answers their folder. */
+export function writeGitHooks(dataDir: string): string {
+  const folder = join(dataDir, "git-hooks");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "update"), UPDATE_HOOK);
+  chmodSync(join(folder, "update"), 0o755);
+  return folder;
 }

@@ -4,7 +4,7 @@ import { readRef } from "./git/refs.ts";
 import type { RefChange } from "./present/push.ts";
 import type { PullRequestRow, RepositoryRow } from "./rows.ts";
 import { markMerged } from "./acts/close-pull-request.ts";
-import { followHead } from "./acts/follow-branch.ts";
+import { followHead } from "./acts/sync-pull-requests.ts";
 import { resumeAsyncMerges } from "./acts/merge-async.ts";
 
 /** Brings rows in line with git after the forge was killed between moving a ref and writing down what follows. */

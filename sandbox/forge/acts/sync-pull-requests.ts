@@ -4,8 +4,8 @@ import { readRef, updateRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { closePullRequest, markMerged } from "./close-pull-request.ts";
-import { dismissStaleReviews } from "./dismiss-stale-reviews.ts";
-import { emitPullRequest } from "./emit-events.ts";
+import { emitPullRequest, emitReview } from "./emit-events.ts";
+import { protectionOf } from "./protection.ts";
 
 const branchOf = (change: RefChange): string => change.name.replace(/^refs\/heads\//, "");
 
@@ -92,3 +92,19 @@ async function landingOf(
 
 const openPullRequests = (forge: ForgeContext, repository: RepositoryRow): PullRequestRow[] =>
   forge.state.pullRequests.in(repository.id).filter((each) => each.state === "open");
+
+/** New commits take approvals back where the base branch's protection says so. */
+export async function dismissStaleReviews(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  by: AccountRow,
+): Promise<void> {
+  const protection = protectionOf(forge, repository, pull.baseRef);
+  if (protection?.requiredReviews?.dismissStaleReviews !== true) return;
+  for (const review of forge.state.reviews.in(pull.id)) {
+    if (review.state !== "APPROVED") continue;
+    const dismissed = forge.state.reviews.update(review.id, { state: "DISMISSED", updatedAt: forge.now() });
+    await emitReview(forge, pull, dismissed, "dismissed", by);
+  }
+}
