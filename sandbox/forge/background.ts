@@ -4,7 +4,7 @@ import type { ForgeLog } from "./context.ts";
 export interface Background {
   readonly later: (work: () => Promise<void>) => void;
   /** Waits until all of it is done, at most this long. */
-  settle(ms: number): Promise<void>;
+  waitUntilIdle(ms: number): Promise<void>;
   /** Aborted when the forge stops. */
   readonly ending: AbortSignal;
   readonly end: () => void;
@@ -20,7 +20,7 @@ export function makeBackground(log: ForgeLog): Background {
         .finally(() => running.delete(run));
       running.add(run);
     },
-    async settle(ms) {
+    async waitUntilIdle(ms) {
       const late = new Promise((resolve) => setTimeout(resolve, ms).unref());
       await Promise.race([Promise.all(running), late]);
     },
@@ -30,7 +30,7 @@ export function makeBackground(log: ForgeLog): Background {
 }
 
 /** Lets one piece of work run at a time for each key, in the order asked for. */
-export function makeQueues(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
+export function makeKeyedQueue(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
   const tails = new Map<number, Promise<unknown>>();
   return async (key, work) => {
     const before = tails.get(key) ?? Promise.resolve();

@@ -15,7 +15,7 @@ export const appManifest = z.looseObject({
 });
 
 /** How long a code for an App's secrets is good. */
-const CODE_MS = 3_600_000;
+const CODE_LIFETIME_MS = 3_600_000;
 
 /** Makes the one App this forge has what a manifest says, and gives the code for its secrets. Its name stays, which its bot bears. */
 export function takeManifest(forge: ForgeContext, manifest: z.infer<typeof appManifest>): string {
@@ -31,7 +31,7 @@ export function takeManifest(forge: ForgeContext, manifest: z.infer<typeof appMa
 export function redeemCode(forge: ForgeContext, code: string): AppRow | undefined {
   const since = forge.manifestCodes.get(code);
   forge.manifestCodes.delete(code);
-  if (since === undefined || Date.parse(forge.now()) - Date.parse(since) > CODE_MS) return undefined;
+  if (since === undefined || Date.parse(forge.now()) - Date.parse(since) > CODE_LIFETIME_MS) return undefined;
   return forge.state.apps.all()[0];
 }
 
@@ -53,7 +53,7 @@ export function serveNewApp(forge: ForgeContext): Router {
       response.status(404).type("text").send("Not Found\n");
       return;
     }
-    const manifest = appManifest.safeParse(parsed(Object(request.body).manifest));
+    const manifest = appManifest.safeParse(parseJson(Object(request.body).manifest));
     if (!manifest.success) {
       response.status(422).type("text").send("Invalid GitHub App configuration\n");
       return;
@@ -66,7 +66,7 @@ export function serveNewApp(forge: ForgeContext): Router {
   return router;
 }
 
-function parsed(text: unknown): unknown {
+function parseJson(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
   } catch {

@@ -28,7 +28,7 @@ export interface Journal {
 }
 
 /** Below this size history costs nothing. */
-const SMALL = 32 * 1024 * 1024;
+const MIN_COMPACT_BYTES = 32 * 1024 * 1024;
 
 /** Reads what a journal holds; a last line torn by a crash is left out. */
 export function readJournal(file: string): JournalEntry[] {
@@ -63,7 +63,7 @@ export function openJournal(file: string): Journal {
       size = fstatSync(descriptor).size;
       sizeWhenCompact = size;
     },
-    isWorthCompacting: () => size > SMALL && size > 2 * sizeWhenCompact,
+    isWorthCompacting: () => size > MIN_COMPACT_BYTES && size > 2 * sizeWhenCompact,
     close() {
       closeSync(descriptor);
     },

@@ -11,7 +11,7 @@ const USERS = [
 
 /** Makes the App, and unless `empty` the organization, people and repositories a sandbox starts with. */
 export async function seed(forge: ForgeContext, app: Partial<AppChoices>, empty: boolean): Promise<void> {
-  forgetHalfASeed(forge);
+  deletePartialSeed(forge);
   // A key takes about 100 ms, meanwhile git works.
   const key = app.privateKey ?? makePrivateKey();
   const world = makeWorld(forge);
@@ -28,7 +28,7 @@ export async function seed(forge: ForgeContext, app: Partial<AppChoices>, empty:
 }
 
 /** A first start that was killed is begun again. */
-function forgetHalfASeed({ state, git }: ForgeContext): void {
+function deletePartialSeed({ state, git }: ForgeContext): void {
   for (const { id } of state.repositories.all()) git.remove(id);
   for (const table of [state.repositories, state.tokens, state.accounts])
     for (const { id } of table.all()) table.delete(id);

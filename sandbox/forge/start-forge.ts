@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { catchUp } from "./recover.ts";
+import { recover } from "./recover.ts";
 import type { AppChoices } from "./app-identity.ts";
 import type { ForgeContext, ForgeLog, ForgeSettings } from "./context.ts";
 import { makeControl, type ForgeControl } from "./control/control.ts";
@@ -9,11 +9,11 @@ import { openGit } from "./git/git.ts";
 import { answerGraphql } from "./graphql/answer-graphql.ts";
 import type { ForgeHooks } from "./hooks.ts";
 import { writeGitHooks } from "./smart-http/receive-push.ts";
-import { makeBackground, makeQueues } from "./background.ts";
+import { makeBackground, makeKeyedQueue } from "./background.ts";
 import { seed } from "./seed.ts";
 import { createForgeApp } from "./server/forge-app.ts";
-import { makePages, type Pages } from "./web-ui.ts";
-import { takePort, type Door } from "./server/listener.ts";
+import { makeWebUi, type WebUi } from "./web-ui.ts";
+import { openPort, type ForgeListener } from "./server/listener.ts";
 import { makeRequestLog, type RequestLog } from "./server/request-log.ts";
 import { openState } from "./state.ts";
 import { makeWebhookSender } from "./webhooks/sender.ts";
@@ -57,12 +57,12 @@ export interface RunningForge extends World {
   };
   readonly users: readonly ForgeUser[];
   /** What people do on GitHub's pages. */
-  readonly pages: Pages;
+  readonly pages: WebUi;
   readonly requests: RequestLog;
   /** Makes it misbehave. */
   readonly control: ForgeControl;
   /** Where and with which token others make it misbehave; null where it was started without. */
-  readonly controlDoor: ControlDoor | null;
+  readonly controlDoor: ControlEndpoint | null;
   /** May be changed while it runs. */
   readonly settings: ForgeSettings;
   readonly context: ForgeContext;
@@ -72,36 +72,36 @@ export interface RunningForge extends World {
   stop(): Promise<void>;
 }
 
-export interface ControlDoor {
+export interface ControlEndpoint {
   readonly url: string;
   readonly token: string;
 }
 
-const CONTROL = "/_control";
-const SILENT: ForgeLog = { info: () => undefined, error: () => undefined };
+const CONTROL_PATH = "/_control";
+const SILENT_LOG: ForgeLog = { info: () => undefined, error: () => undefined };
 
 /** Starts a forge on a data directory, filling it at its first start. */
 export async function startForge(options: ForgeOptions): Promise<RunningForge> {
-  const door = await takePort(options.host ?? "127.0.0.1", options.port);
+  const door = await openPort(options.host ?? "127.0.0.1", options.port);
   try {
-    return await startBehind(door, options);
+    return await startOnPort(door, options);
   } catch (error) {
     await door.close();
     throw error;
   }
 }
 
-async function startBehind(door: Door, options: ForgeOptions): Promise<RunningForge> {
+async function startOnPort(door: ForgeListener, options: ForgeOptions): Promise<RunningForge> {
   const unattached = makeControl({ graphql: answerGraphql, ...options.hooks });
   const { context, settle, end, close } = openContext({ ...options, hooks: unattached.hooks }, door.root);
   const control = unattached.attach(context);
   if (context.state.apps.all().length === 0) await seed(context, options.app ?? {}, options.seed === false);
-  await catchUp(context);
+  await recover(context);
   const requests = makeRequestLog();
-  door.open(createForgeApp(context, withControl(unattached.hooks, control, options.controlToken), requests));
+  door.serve(createForgeApp(context, withControl(unattached.hooks, control, options.controlToken), requests));
   return {
     ...makeWorld(context),
-    pages: makePages(context),
+    pages: makeWebUi(context),
     apiUrl: context.urls.api,
     rootUrl: door.root,
     cloneUrl: door.root,
@@ -114,7 +114,7 @@ async function startBehind(door: Door, options: ForgeOptions): Promise<RunningFo
     controlDoor:
       options.controlToken === undefined
         ? null
-        : { url: `${door.root}${CONTROL}`, token: options.controlToken },
+        : { url: `${door.root}${CONTROL_PATH}`, token: options.controlToken },
     settings: context.settings,
     context,
     setWebhookUrl(url) {
@@ -135,7 +135,7 @@ function withControl(hooks: ForgeHooks, control: ForgeControl, token: string | u
   return {
     ...hooks,
     mount(app, forge) {
-      app.use(CONTROL, serveControl(control, token));
+      app.use(CONTROL_PATH, serveControl(control, token));
       hooks.mount?.(app, forge);
     },
   };
@@ -143,7 +143,7 @@ function withControl(hooks: ForgeHooks, control: ForgeControl, token: string | u
 
 function openContext(options: ForgeOptions, root: string) {
   const clock = options.clock ?? (() => new Date());
-  const log = options.log ?? SILENT;
+  const log = options.log ?? SILENT_LOG;
   const state = openState(options.dataDir);
   const git = openGit({
     folder: join(options.dataDir, "repositories"),
@@ -163,18 +163,18 @@ function openContext(options: ForgeOptions, root: string) {
     state,
     git,
     webhooks,
-    settings: { ...SETTINGS, ...options.settings },
+    settings: { ...DEFAULT_SETTINGS, ...options.settings },
     urls: { root, api: `${root}/api/v3`, graphql: `${root}/api/graphql` },
     manifestCodes: new Map(),
     now: () => isoSeconds(clock()),
-    exclusively: makeQueues(),
+    exclusively: makeKeyedQueue(),
     later,
     ending,
     log,
   };
   const settle = async (ms: number) => {
-    await background.settle(ms);
-    await webhooks.settle(ms);
+    await background.waitUntilIdle(ms);
+    await webhooks.waitUntilIdle(ms);
   };
   const close = () => {
     webhooks.close();
@@ -184,7 +184,7 @@ function openContext(options: ForgeOptions, root: string) {
   return { context, settle, end: background.end, close };
 }
 
-const SETTINGS: ForgeSettings = {
+const DEFAULT_SETTINGS: ForgeSettings = {
   rateLimit: 5_000,
   writesPerMinute: Infinity,
   mergeabilityDelay: 0,

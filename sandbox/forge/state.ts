@@ -22,7 +22,7 @@ import type {
 import { Table } from "./table.ts";
 
 /** How many webhook deliveries the log keeps; each holds its whole payload. */
-const DELIVERIES_KEPT = 2_000;
+const MAX_DELIVERIES = 2_000;
 
 /** Everything the forge knows that git does not. The word in brackets is what `in(…)` of the table groups by. */
 export interface ForgeState {
@@ -93,8 +93,8 @@ export function openState(dataDir: string): ForgeState {
     newId: () => ++lastId,
     tidy() {
       trimDeliveries(tables);
-      if (rows.isWorthCompacting()) rows.compact(current(Object.values(others), lastId));
-      if (deliveries.isWorthCompacting()) deliveries.compact(current([log, payloads], lastId));
+      if (rows.isWorthCompacting()) rows.compact(currentEntries(Object.values(others), lastId));
+      if (deliveries.isWorthCompacting()) deliveries.compact(currentEntries([log, payloads], lastId));
     },
     close() {
       rows.close();
@@ -105,8 +105,8 @@ export function openState(dataDir: string): ForgeState {
 
 /** Drops the oldest deliveries past what the log keeps; a payload goes with the last delivery of it. */
 function trimDeliveries({ deliveries, payloads }: Pick<ForgeState, "deliveries" | "payloads">): void {
-  if (deliveries.size <= DELIVERIES_KEPT) return;
-  for (const old of deliveries.all().slice(0, deliveries.size - DELIVERIES_KEPT)) {
+  if (deliveries.size <= MAX_DELIVERIES) return;
+  for (const old of deliveries.all().slice(0, deliveries.size - MAX_DELIVERIES)) {
     deliveries.delete(old.id);
     if (deliveries.in(old.guid).length === 0) payloads.delete(old.payloadId);
   }
@@ -155,12 +155,12 @@ function restore(file: string, tables: readonly Restored[], journal: Journal): n
     highest = Math.max(highest, "row" in entry ? entry.row.id : entry.gone);
     byName.get(entry.table)?.restoreEntry(entry);
   }
-  journal.compact(current(tables, highest));
+  journal.compact(currentEntries(tables, highest));
   return highest;
 }
 
 /** What a journal must say of its tables as they are now. */
-function current(tables: readonly Restored[], highest: number): JournalEntry[] {
+function currentEntries(tables: readonly Restored[], highest: number): JournalEntry[] {
   const rows = tables.flatMap((table) => table.all().map((row) => ({ table: table.name, row })));
   return [{ table: "highest", gone: highest }, ...rows];
 }

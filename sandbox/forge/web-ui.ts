@@ -5,14 +5,14 @@ import {
   setSuspended,
   uninstall,
 } from "./acts/change-installation.ts";
-import { dequeuePullRequest, landQueued, type DequeueReason } from "./acts/merge-queue.ts";
+import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./acts/merge-queue.ts";
 import { protectionOf } from "./acts/protection.ts";
 import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
 import { accountByLogin, repositoryByName } from "./world.ts";
 
 /** What people do on GitHub's pages, for which it has no API; the App is told as GitHub tells it. `by` is a login. */
-export interface Pages {
+export interface WebUi {
   installApp(account: string, repositories: readonly string[] | "all", by?: string): InstallationRow;
   uninstallApp(account: string, by?: string): void;
   setSuspended(account: string, suspended: boolean, by?: string): InstallationRow;
@@ -31,7 +31,7 @@ export interface Pages {
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
 }
 
-export function makePages(forge: ForgeContext): Pages {
+export function makeWebUi(forge: ForgeContext): WebUi {
   const person = (login = "ada"): AccountRow => accountByLogin(forge, login);
   const installationOn = (account: string): InstallationRow => {
     const [installation] = forge.state.installations.in(accountByLogin(forge, account).id);
@@ -51,7 +51,7 @@ export function makePages(forge: ForgeContext): Pages {
       return setGranted(forge, installationOn(account), person(by), repositories, granted);
     },
     setMergeQueue: (fullName, branch, isOn) => setMergeQueue(forge, fullName, branch, isOn),
-    landQueued: (fullName, number) => landQueued(forge, pullOf(forge, fullName, number).id),
+    landQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
       dequeuePullRequest(forge, pullOf(forge, fullName, number).id, person(by), reason),
   };
@@ -62,12 +62,12 @@ function setMergeQueue(forge: ForgeContext, fullName: string, branch: string, me
   const known = protectionOf(forge, repository, branch);
   if (known === undefined) {
     const ids = { id: forge.state.newId(), repositoryId: repository.id };
-    forge.state.protections.save({ ...UNPROTECTED, ...ids, branch, mergeQueue });
+    forge.state.protections.save({ ...NO_PROTECTION, ...ids, branch, mergeQueue });
   } else forge.state.protections.update(known.id, { mergeQueue });
 }
 
 /** A protection that asks for nothing. */
-const UNPROTECTED: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mergeQueue"> = {
+const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mergeQueue"> = {
   requiredStatusChecks: null,
   requiredReviews: null,
   restrictions: null,

@@ -17,7 +17,7 @@ export function enableAutoMerge(
     const { headSha, ...autoMerge } = order;
     const pull = forge.state.pullRequests.need(pullId);
     if (headSha !== null && headSha !== pull.headSha) throw unprocessable(HEAD_MODIFIED);
-    await assertWaitingHelps(forge, pull, autoMerge);
+    await assertAutoMergeAllowed(forge, pull, autoMerge);
     const row = forge.state.pullRequests.update(pullId, { autoMerge, updatedAt: forge.now() });
     const by = forge.state.accounts.need(autoMerge.enabledById);
     await emitPullRequest(forge, row, "auto_merge_enabled", by, { reason: "" });
@@ -26,7 +26,7 @@ export function enableAutoMerge(
 }
 
 /** GitHub only takes it where something is still to be waited for. */
-async function assertWaitingHelps(
+async function assertAutoMergeAllowed(
   forge: ForgeContext,
   pull: PullRequestRow,
   order: AutoMerge,
@@ -59,16 +59,16 @@ export async function disableAutoMerge(
   return row;
 }
 
-const waits = (pull: PullRequestRow): boolean => pull.state === "open" && pull.autoMerge !== null;
+const isWaiting = (pull: PullRequestRow): boolean => pull.state === "open" && pull.autoMerge !== null;
 
 /** Looks, once what happened has been answered, whether anything in a repository need not wait any longer. */
-export function autoMergeLater(forge: ForgeContext, repositoryId: number): void {
-  if (forge.state.pullRequests.in(repositoryId).some(waits))
+export function scheduleAutoMerges(forge: ForgeContext, repositoryId: number): void {
+  if (forge.state.pullRequests.in(repositoryId).some(isWaiting))
     forge.later(() => runAutoMerges(forge, repositoryId));
 }
 
 async function runAutoMerges(forge: ForgeContext, repositoryId: number): Promise<void> {
-  const waiting = forge.state.pullRequests.in(repositoryId).filter(waits);
+  const waiting = forge.state.pullRequests.in(repositoryId).filter(isWaiting);
   for (const { id, headSha, autoMerge } of waiting) {
     if (autoMerge === null) continue;
     const { enabledById, mergeMethod: method, commitTitle: title, commitMessage: message } = autoMerge;

@@ -10,7 +10,7 @@ import { presentGranted } from "./change-repository.ts";
 export const grantedRepositories = (forge: ForgeContext, installation: InstallationRow): RepositoryRow[] =>
   forge.state.repositories.all().filter((each) => covers(installation, each));
 
-function tell(forge: ForgeContext, row: InstallationRow, action: string, by: AccountRow): void {
+function emitChange(forge: ForgeContext, row: InstallationRow, action: string, by: AccountRow): void {
   const repositories = grantedRepositories(forge, row).map((each) => presentGranted(forge, each));
   emitInstallation(forge, row, "installation", action, by, {
     installation: presentInstallation(forge, row),
@@ -27,12 +27,12 @@ export function install(
   by: AccountRow,
 ): InstallationRow {
   const row = installApp(forge, account, repositories);
-  tell(forge, row, "created", by);
+  emitChange(forge, row, "created", by);
   return row;
 }
 
 export function uninstall(forge: ForgeContext, installation: InstallationRow, by: AccountRow): void {
-  tell(forge, installation, "deleted", by);
+  emitChange(forge, installation, "deleted", by);
   for (const token of forge.state.tokens.all())
     if (token.installationId === installation.id) forge.state.tokens.delete(token.id);
   forge.state.installations.delete(installation.id);
@@ -49,7 +49,7 @@ export function setSuspended(
     suspendedById: suspended ? by.id : null,
     updatedAt: forge.now(),
   });
-  tell(forge, row, suspended ? "suspend" : "unsuspend", by);
+  emitChange(forge, row, suspended ? "suspend" : "unsuspend", by);
   return row;
 }
 
@@ -61,7 +61,7 @@ export function acceptPermissions(
   permissions: Permissions,
 ): InstallationRow {
   const row = forge.state.installations.update(installation.id, { permissions, updatedAt: forge.now() });
-  tell(forge, row, "new_permissions_accepted", by);
+  emitChange(forge, row, "new_permissions_accepted", by);
   return row;
 }
 

@@ -93,10 +93,14 @@ export async function changeRepository(
     await changeDefaultBranch(forge, before, by, change.defaultBranch);
   const { name: _name, defaultBranch: _branch, ...settings } = change;
   const row = forge.state.repositories.update(repositoryId, { ...settings, updatedAt: forge.now() });
-  if (row.archived !== before.archived) await tell(forge, row, by, row.archived ? "archived" : "unarchived");
-  if (row.private !== before.private) await tell(forge, row, by, row.private ? "privatized" : "publicized");
+  if (row.archived !== before.archived)
+    await emitRepository(forge, row, by, row.archived ? "archived" : "unarchived");
+  if (row.private !== before.private)
+    await emitRepository(forge, row, by, row.private ? "privatized" : "publicized");
   if (row.description !== before.description)
-    await tell(forge, row, by, "edited", { changes: { description: { from: before.description } } });
+    await emitRepository(forge, row, by, "edited", {
+      changes: { description: { from: before.description } },
+    });
   return row;
 }
 
@@ -115,7 +119,9 @@ async function rename(
     ...(isSameKey ? [] : [former]),
   ];
   const row = forge.state.repositories.update(before.id, { name, formerNames, updatedAt: forge.now() });
-  await tell(forge, row, by, "renamed", { changes: { repository: { name: { from: before.name } } } });
+  await emitRepository(forge, row, by, "renamed", {
+    changes: { repository: { name: { from: before.name } } },
+  });
 }
 
 /**
@@ -148,7 +154,7 @@ export async function transferRepository(
       requester: null,
     });
   const key = from.type === "Organization" ? "organization" : "user";
-  await tell(forge, row, by, "transferred", {
+  await emitRepository(forge, row, by, "transferred", {
     changes: { owner: { from: { [key]: presentAccount(forge, from) } } },
   });
   return row;
@@ -167,10 +173,12 @@ async function changeDefaultBranch(
     );
   await repo.run(["symbolic-ref", "HEAD", `refs/heads/${branch}`]);
   const row = forge.state.repositories.update(before.id, { defaultBranch: branch });
-  await tell(forge, row, by, "edited", { changes: { default_branch: { from: before.defaultBranch } } });
+  await emitRepository(forge, row, by, "edited", {
+    changes: { default_branch: { from: before.defaultBranch } },
+  });
 }
 
-function tell(
+function emitRepository(
   forge: ForgeContext,
   repository: RepositoryRow,
   sender: AccountRow,
@@ -180,7 +188,7 @@ function tell(
   return emit(forge, { event: "repository", action, repository, sender, payload: () => more });
 }
 
-function forgetContents({ state }: ForgeContext, { id }: RepositoryRow): void {
+function deleteContents({ state }: ForgeContext, { id }: RepositoryRow): void {
   for (const pull of state.pullRequests.in(id)) {
     for (const table of [state.reviews, state.comments, state.mergeRequests])
       for (const row of table.in(pull.id)) table.delete(row.id);
@@ -200,8 +208,10 @@ export async function deleteRepository(
 ): Promise<void> {
   await forge.exclusively(repository.id, async () => {
     const installation = installationOf(forge, repository);
-    await tell(forge, repository, by, "deleted", { repository: presentRepository(forge, repository) });
-    forgetContents(forge, repository);
+    await emitRepository(forge, repository, by, "deleted", {
+      repository: presentRepository(forge, repository),
+    });
+    deleteContents(forge, repository);
     forge.state.repositories.delete(repository.id);
     forge.git.remove(repository.id);
     if (installation === undefined) return;

@@ -22,7 +22,7 @@ export async function closePullRequest(
   return closed;
 }
 
-export interface Merged {
+export interface MergeResult {
   readonly by: AccountRow;
   /** The commit that stands for the merge on the base branch. */
   readonly sha: string;
@@ -34,7 +34,7 @@ export interface Merged {
 export async function markMerged(
   forge: ForgeContext,
   pull: PullRequestRow,
-  merged: Merged,
+  merged: MergeResult,
 ): Promise<PullRequestRow> {
   const now = forge.now();
   const row = forge.state.pullRequests.update(pull.id, {

@@ -3,11 +3,11 @@ import { setTimeout } from "node:timers/promises";
 import type { ForgeContext } from "../context.ts";
 import type { AccountRow, MergeMethod, MergeRequestRow, PullRequestRow } from "../rows.ts";
 import { ApiError } from "../server/api-error.ts";
-import { mergePullRequest, NOT_MERGEABLE, THROUGH_QUEUE } from "./merge-pull-request.ts";
+import { mergePullRequest, NOT_MERGEABLE, QUEUE_REQUIRED } from "./merge-pull-request.ts";
 import { enqueuePullRequest } from "./merge-queue.ts";
 import { protectionOf } from "./protection.ts";
 
-export interface AsyncMergeOrder {
+export interface AsyncMergeOptions {
   readonly by: AccountRow;
   readonly method: MergeMethod;
   readonly action: MergeRequestRow["mergeAction"];
@@ -37,7 +37,7 @@ export function mergeRequestOf(
 export function startAsyncMerge(
   forge: ForgeContext,
   pull: PullRequestRow,
-  order: AsyncMergeOrder,
+  order: AsyncMergeOptions,
 ): MergeRequestRow {
   const row = forge.state.mergeRequests.save({
     id: forge.state.newId(),
@@ -54,24 +54,25 @@ export function startAsyncMerge(
     message: null,
     createdAt: forge.now(),
   });
-  runLater(forge, row);
+  runInBackground(forge, row);
   return row;
 }
 
 /** Goes on with what was pending when the forge ended. */
 export function resumeAsyncMerges(forge: ForgeContext): void {
-  for (const row of forge.state.mergeRequests.all()) if (row.status === "pending") runLater(forge, row);
+  for (const row of forge.state.mergeRequests.all())
+    if (row.status === "pending") runInBackground(forge, row);
 }
 
-function runLater(forge: ForgeContext, row: MergeRequestRow): void {
+function runInBackground(forge: ForgeContext, row: MergeRequestRow): void {
   forge.later(async () => {
-    if (!(await hasTime(forge))) return;
+    if (!(await waitDelay(forge))) return;
     forge.state.mergeRequests.update(row.id, await run(forge, row));
   });
 }
 
 /** Waits as long as an asynchronous merge is to take; false when the forge ends before that. */
-const hasTime = (forge: ForgeContext): Promise<boolean> =>
+const waitDelay = (forge: ForgeContext): Promise<boolean> =>
   setTimeout(forge.settings.asyncMergeDelayMs, true, { signal: forge.ending }).catch(() => false);
 
 async function run(
@@ -86,7 +87,7 @@ async function run(
   try {
     if (row.mergeAction === "merge_queue" && !isQueued)
       return { status: "failed", message: "The base branch does not have a merge queue." };
-    if (isQueued && row.mergeAction === "direct_merge") return { status: "failed", message: THROUGH_QUEUE };
+    if (isQueued && row.mergeAction === "direct_merge") return { status: "failed", message: QUEUE_REQUIRED };
     if (isQueued) {
       await enqueuePullRequest(forge, pull.id, by, row.expectedHeadSha);
       return { status: "enqueued" };
@@ -96,13 +97,13 @@ async function run(
     return { status: "merged", sha };
   } catch (error) {
     if (error instanceof ApiError)
-      return { status: "failed", message: failureWords(forge, pull.id, error.message) };
+      return { status: "failed", message: failureMessage(forge, pull.id, error.message) };
     forge.log.error({ err: error, pull: pull.number }, "an asynchronous merge failed");
     return { status: "failed", message: "The pull request could not be merged." };
   }
 }
 
-function failureWords(forge: ForgeContext, pullId: number, message: string): string {
+function failureMessage(forge: ForgeContext, pullId: number, message: string): string {
   const isOpen = forge.state.pullRequests.need(pullId).state === "open";
   if (message === NOT_MERGEABLE)
     return isOpen ? "Merge conflict: the pull request could not be merged." : "Pull request is closed.";

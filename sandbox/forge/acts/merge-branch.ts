@@ -7,7 +7,7 @@ import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
 import { changeRefs } from "./follow-ref-changes.ts";
-import { triedMerge, webFlow } from "./mergeability.ts";
+import { cachedMergeTree, webFlow } from "./mergeability.ts";
 import { mayPush } from "./protection.ts";
 
 export interface BranchMerge {
@@ -42,7 +42,7 @@ async function mergeNow(
   if (!mayPush(forge, repository, base, by))
     throw new ApiError(409, `${by.login} is not authorized to push to this branch.`);
   if (await isAncestor(repo, headSha, baseSha)) return null;
-  const merged = await triedMerge(repo, baseSha, headSha);
+  const merged = await cachedMergeTree(repo, baseSha, headSha);
   if ("conflicts" in merged) throw new ApiError(409, "Merge conflict");
   const now = forge.now();
   const sha = await commitTree(repo, {

@@ -6,12 +6,12 @@ import { ApiError } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
 import { markMerged } from "./close-pull-request.ts";
 import { applyEdit } from "./edit-pull-request.ts";
-import { changeRefs, followRefChanges } from "./follow-ref-changes.ts";
+import { changeRefs, handleRefChanges } from "./follow-ref-changes.ts";
 import { mergeMessage, squashMessage } from "./merge-message.ts";
-import { triedMerge, webFlow } from "./mergeability.ts";
-import { brokenRule, isBehind, mayRewrite, protectionOf } from "./protection.ts";
+import { cachedMergeTree, webFlow } from "./mergeability.ts";
+import { unmetRule, isBehind, mayRewrite, protectionOf } from "./protection.ts";
 
-export interface MergeOrder {
+export interface MergeOptions {
   readonly by: AccountRow;
   readonly method: MergeMethod;
   /** The only head that may be merged; null takes what is there. */
@@ -25,7 +25,7 @@ export interface MergeOrder {
 const notAllowed = (message: string) => new ApiError(405, message);
 export const HEAD_MODIFIED = "Head branch was modified. Review and try the merge again.";
 export const NOT_MERGEABLE = "Pull Request is not mergeable";
-export const THROUGH_QUEUE = "Changes must be made through the merge queue";
+export const QUEUE_REQUIRED = "Changes must be made through the merge queue";
 
 const METHOD_REFUSALS = {
   merge: "Merge commits are not allowed on this repository.",
@@ -37,15 +37,15 @@ const METHOD_REFUSALS = {
 export function mergePullRequest(
   forge: ForgeContext,
   pullId: number,
-  order: MergeOrder,
+  order: MergeOptions,
 ): Promise<{ readonly sha: string }> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
   return forge.exclusively(repositoryId, async () => {
     const pull = forge.state.pullRequests.need(pullId);
     const repository = forge.state.repositories.need(repositoryId);
     const baseTip = await assertMergeable(forge, repository, pull, order);
-    const sha = await makeMerge(forge, repository, pull, order, baseTip);
-    await land(forge, repository, pull, order.by, baseTip, sha);
+    const sha = await writeMergeCommits(forge, repository, pull, order, baseTip);
+    await moveBaseBranch(forge, repository, pull, order.by, baseTip, sha);
     return { sha };
   });
 }
@@ -55,7 +55,7 @@ async function assertMergeable(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
-  order: MergeOrder,
+  order: MergeOptions,
 ): Promise<string> {
   if (pull.state === "closed") throw notAllowed(NOT_MERGEABLE);
   if (pull.draft) throw notAllowed("Pull Request is still a draft");
@@ -66,9 +66,9 @@ async function assertMergeable(
   const baseTip = await readRef(repo, `refs/heads/${pull.baseRef}`);
   if (baseTip === null) throw notAllowed(NOT_MERGEABLE);
   if (protectionOf(forge, repository, pull.baseRef)?.mergeQueue === true && order.isFromQueue !== true)
-    throw notAllowed(THROUGH_QUEUE);
-  if ("conflicts" in (await triedMerge(repo, baseTip, pull.headSha))) throw notAllowed(NOT_MERGEABLE);
-  const rule = await brokenRule(forge, repository, pull, order.isFromQueue === true ? null : order.by);
+    throw notAllowed(QUEUE_REQUIRED);
+  if ("conflicts" in (await cachedMergeTree(repo, baseTip, pull.headSha))) throw notAllowed(NOT_MERGEABLE);
+  const rule = await unmetRule(forge, repository, pull, order.isFromQueue === true ? null : order.by);
   if (rule !== null) throw notAllowed(rule);
   if (await isBehind(forge, repository, pull, baseTip))
     throw notAllowed("Head branch is out of date. Review and try the merge again.");
@@ -92,11 +92,11 @@ export function methodRefusal(
 }
 
 /** Writes the merge's commits, on no branch yet. */
-async function makeMerge(
+async function writeMergeCommits(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
-  order: MergeOrder,
+  order: MergeOptions,
   baseTip: string,
 ): Promise<string> {
   const repo = forge.git.repository(repository.id);
@@ -107,7 +107,7 @@ async function makeMerge(
     if ("conflicts" in rebased) throw notAllowed("This branch can't be rebased");
     return rebased.sha;
   }
-  const merged = await triedMerge(repo, baseTip, pull.headSha);
+  const merged = await cachedMergeTree(repo, baseTip, pull.headSha);
   if ("conflicts" in merged) throw notAllowed(NOT_MERGEABLE);
   if (order.method === "squash") {
     const author = signatureOf(forge.state.accounts.need(pull.userId), now);
@@ -126,7 +126,7 @@ async function makeMerge(
 }
 
 /** Moves the base branch to the merge and lets everything follow. */
-async function land(
+async function moveBaseBranch(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
@@ -143,7 +143,7 @@ async function land(
     throw notAllowed("Base branch was modified. Review and try the merge again.");
   }
   const merged = await markMerged(forge, pull, { by, sha, baseSha: baseTip });
-  await followRefChanges(forge, repository.id, by, [{ name, before: baseTip, after: sha }]);
+  await handleRefChanges(forge, repository.id, by, [{ name, before: baseTip, after: sha }]);
   await deleteHeadAfterMerge(forge, repository, merged, by);
 }
 

@@ -57,7 +57,7 @@ const queueBot = ({ state, now }: ForgeContext): AccountRow =>
   state.accounts.in(QUEUE_LOGIN)[0] ?? createAccount(state, { login: QUEUE_LOGIN, type: "Bot", now: now() });
 
 /** The queue's turn has come: merges it, or throws it out where git cannot. */
-export async function landQueued(
+export async function mergeQueued(
   forge: ForgeContext,
   pullId: number,
   method: MergeMethod = "merge",

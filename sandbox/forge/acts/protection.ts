@@ -60,7 +60,7 @@ export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): Review
  * Why the base branch's protection does not let a pull request in, in GitHub's words; null when it does. GitHub names the
  * first broken rule only.
  */
-export async function brokenRule(
+export async function unmetRule(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
@@ -70,10 +70,14 @@ export async function brokenRule(
   if (protection === undefined) return null;
   if (by !== null && !mayPush(forge, repository, pull.baseRef, by))
     return "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.";
-  return reviewRule(forge, protection, pull) ?? checkRule(forge, protection, pull);
+  return unmetReviewRule(forge, protection, pull) ?? unmetCheckRule(forge, protection, pull);
 }
 
-function reviewRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
+function unmetReviewRule(
+  forge: ForgeContext,
+  protection: ProtectionRow,
+  pull: PullRequestRow,
+): string | null {
   if (protection.requiredReviews === null) return null;
   const { approvals, changesRequested } = reviewVerdict(forge, pull);
   if (changesRequested) return "Changes have been requested.";
@@ -84,7 +88,7 @@ function reviewRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRe
     : `At least ${count} approving reviews are required by reviewers with write access.`;
 }
 
-function checkRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
+function unmetCheckRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
   const required = protection.requiredStatusChecks?.checks ?? [];
   const outcomes = outcomesOf(forge, pull.repositoryId, pull.headSha);
   const states = required.map(({ context, appId }) => {

@@ -3,7 +3,7 @@ import { needCommit } from "../git/commits.ts";
 import { presentCheckRun, presentCheckSuite, presentSuiteOfRun, suiteState } from "../present/check.ts";
 import type { AccountRow, CheckRunRow, CheckSuiteRow, RepositoryRow } from "../rows.ts";
 import { commitKey } from "../state.ts";
-import { autoMergeLater } from "./auto-merge.ts";
+import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emit } from "../webhooks/emit.ts";
 import { branchesAt } from "../queries/branches-at.ts";
 
@@ -45,7 +45,7 @@ export async function createCheckRun(
     suiteId: suite.id,
   });
   await emitCheckRun(forge, repository, row, suite, "created", by);
-  if (row.status === "completed") await completed(forge, repository, row, suite, by);
+  if (row.status === "completed") await emitCompleted(forge, repository, row, suite, by);
   return row;
 }
 
@@ -59,7 +59,7 @@ export async function updateCheckRun(
   const row = forge.state.checkRuns.update(run.id, change);
   const suite = forge.state.checkSuites.update(run.suiteId, { updatedAt: forge.now() });
   if (row.status === "completed" && (run.status !== "completed" || row.conclusion !== run.conclusion))
-    await completed(forge, repository, row, suite, by);
+    await emitCompleted(forge, repository, row, suite, by);
   return row;
 }
 
@@ -89,7 +89,7 @@ export async function suiteFor(
   });
 }
 
-async function completed(
+async function emitCompleted(
   forge: ForgeContext,
   repository: RepositoryRow,
   run: CheckRunRow,
@@ -97,7 +97,7 @@ async function completed(
   by: AccountRow,
 ): Promise<void> {
   await emitCheckRun(forge, repository, run, suite, "completed", by);
-  autoMergeLater(forge, repository.id);
+  scheduleAutoMerges(forge, repository.id);
   if (suiteState(forge, suite).status !== "completed") return;
   await emitCheckSuite(forge, repository, suite, "completed", by);
 }

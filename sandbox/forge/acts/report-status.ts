@@ -7,16 +7,16 @@ import type { AccountRow, RepositoryRow, StatusRow } from "../rows.ts";
 import { presentAccountById } from "../present/account.ts";
 import { commitKey } from "../state.ts";
 import { invalidFields } from "../server/api-error.ts";
-import { autoMergeLater } from "./auto-merge.ts";
+import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emit } from "../webhooks/emit.ts";
 import { branchesAt } from "../queries/branches-at.ts";
 
 export type NewStatus = Pick<StatusRow, "sha" | "state" | "context" | "description" | "targetUrl">;
 
 /** GitHub keeps this many for one commit and context. */
-const MOST = 1_000;
+const MAX_STATUSES = 1_000;
 /** And names this many branches in a webhook. */
-const BRANCHES_NAMED = 10;
+const MAX_BRANCHES = 10;
 
 /** Reports a status of a commit. */
 export async function reportStatus(
@@ -26,7 +26,7 @@ export async function reportStatus(
   given: NewStatus,
 ): Promise<StatusRow> {
   const earlier = forge.state.statuses.in(commitKey(repository.id, given.sha));
-  if (earlier.filter((each) => each.context === given.context).length >= MOST)
+  if (earlier.filter((each) => each.context === given.context).length >= MAX_STATUSES)
     throw invalidFields({
       resource: "Status",
       code: "custom",
@@ -41,7 +41,7 @@ export async function reportStatus(
   });
   const payload = () => presentStatusEvent(forge, repository, row);
   await emit(forge, { event: "status", action: null, repository, sender: by, payload });
-  autoMergeLater(forge, repository.id);
+  scheduleAutoMerges(forge, repository.id);
   return row;
 }
 
@@ -53,7 +53,7 @@ async function presentStatusEvent(forge: ForgeContext, repository: RepositoryRow
     sha: row.sha,
     name: fullNameOf(forge, repository),
     commit: presentCommit(forge, repository, await needCommit(repo, row.sha)),
-    branches: branches.slice(0, BRANCHES_NAMED).map(({ name, sha }) => ({
+    branches: branches.slice(0, MAX_BRANCHES).map(({ name, sha }) => ({
       name,
       commit: { sha, url: repositoryUrl(forge, repository, "commits", sha) },
       protected: forge.state.protections.in(repository.id).some((each) => each.branch === name),

@@ -10,7 +10,7 @@ import { changeRefs } from "./follow-ref-changes.ts";
 import { webFlow } from "./mergeability.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 
-export interface RevertOrder {
+export interface RevertOptions {
   readonly by: AccountRow;
   readonly title: string | null;
   readonly body: string | null;
@@ -21,7 +21,7 @@ export interface RevertOrder {
 export async function revertPullRequest(
   forge: ForgeContext,
   pull: PullRequestRow,
-  order: RevertOrder,
+  order: RevertOptions,
 ): Promise<PullRequestRow> {
   const merge = pull.mergeCommitSha;
   if (pull.mergedAt === null || merge === null) throw unprocessable("Pull request has not been merged.");

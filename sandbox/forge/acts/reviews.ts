@@ -2,7 +2,7 @@ import type { ForgeContext } from "../context.ts";
 import { presentAccount } from "../present/account.ts";
 import type { AccountRow, PullRequestRow, ReviewRow, ReviewState } from "../rows.ts";
 import { unprocessable } from "../server/api-error.ts";
-import { autoMergeLater } from "./auto-merge.ts";
+import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emitPullRequest, emitReview } from "./emit-events.ts";
 
 export type ReviewEvent = "APPROVE" | "REQUEST_CHANGES" | "COMMENT";
@@ -71,7 +71,7 @@ export async function submitReview(
   const requestedReviewerIds = pull.requestedReviewerIds.filter((id) => id !== by.id);
   const touched = forge.state.pullRequests.update(pull.id, { updatedAt: now, requestedReviewerIds });
   await emitReview(forge, touched, row, "submitted", by);
-  autoMergeLater(forge, pull.repositoryId);
+  scheduleAutoMerges(forge, pull.repositoryId);
   return row;
 }
 

@@ -13,7 +13,7 @@ const branchOf = (change: RefChange): string => change.name.replace(/^refs\/head
 export const pullHeadRef = (pull: Pick<PullRequestRow, "number">): string => `refs/pull/${pull.number}/head`;
 
 /** Open pull requests from a branch follow it: new commits, or closed when it is deleted. */
-export async function followHead(
+export async function syncPullsFromBranch(
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
@@ -50,7 +50,7 @@ async function synchronize(
  * Open pull requests into a branch follow it: merged once all their commits are there, whoever brought them; closed when it
  * is deleted.
  */
-export async function followBase(
+export async function syncPullsIntoBranch(
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
@@ -69,13 +69,13 @@ export async function followBase(
   const arrived = new Set(news.split("\n"));
   for (const pull of pulls) {
     if (!arrived.has(pull.headSha)) continue;
-    const sha = await landingOf(repo, pull.headSha, before, after);
+    const sha = await findMergeCommit(repo, pull.headSha, before, after);
     await markMerged(forge, pull, { by, sha, baseSha: before ?? pull.baseSha });
   }
 }
 
 /** The commit that brought the head to the branch: the first on the branch's own line that contains it. */
-async function landingOf(
+async function findMergeCommit(
   repo: GitRepository,
   head: string,
   before: string | null,

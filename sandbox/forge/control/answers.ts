@@ -9,7 +9,7 @@ const HTML_PAGE =
   "<!DOCTYPE html>\n<html><head><title>Unicorn!</title></head><body><p>This page is taking too long to load.</p></body></html>\n";
 
 /** A success in the wrong shape: the status stays. */
-export function garbled(answer: Answer, fault: Garble): Answer {
+export function garbledResponse(answer: Answer, fault: Garble): Answer {
   if (fault.as === "html") {
     return {
       status: answer.status,
@@ -19,7 +19,10 @@ export function garbled(answer: Answer, fault: Garble): Answer {
   }
   if (fault.as === "without") {
     const dropped = new Set(fault.fields);
-    return { ...answer, body: rewrite(answer.body, (key, value) => (dropped.has(key) ? undefined : value)) };
+    return {
+      ...answer,
+      body: mapFields(answer.body, (key, value) => (dropped.has(key) ? undefined : value)),
+    };
   }
   const headers = { ...answer.headers, "content-type": "application/json; charset=utf-8" };
   if (fault.as === "empty") return { status: answer.status, headers, body: "" };
@@ -29,7 +32,7 @@ export function garbled(answer: Answer, fault: Garble): Answer {
 
 /** The answer of a forge that has not worked out yet whether its pull requests can be merged. */
 export function withoutMergeability(answer: Answer): Answer {
-  const body = rewrite(answer.body, (key, value) => {
+  const body = mapFields(answer.body, (key, value) => {
     if (key === "mergeable") return typeof value === "string" ? "UNKNOWN" : null;
     if (key === "mergeStateStatus") return "UNKNOWN";
     if (key === "mergeable_state") return "unknown";
@@ -39,11 +42,11 @@ export function withoutMergeability(answer: Answer): Answer {
 }
 
 /** Every field of a JSON value passed through `change`; undefined drops it. */
-function rewrite(value: unknown, change: (key: string, value: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((each) => rewrite(each, change));
+function mapFields(value: unknown, change: (key: string, value: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => mapFields(each, change));
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value).map(
-    ([key, each]) => [key, rewrite(change(key, each), change)] as const,
+    ([key, each]) => [key, mapFields(change(key, each), change)] as const,
   );
   return Object.fromEntries(fields.filter(([, each]) => each !== undefined));
 }
@@ -67,7 +70,7 @@ const MESSAGES = {
 };
 
 /** The refusal of a caller over its limit. GraphQL tells of the primary one in an answer with status 200. */
-export function rateLimited(
+export function rateLimitResponse(
   options: RateLimit,
   caller: { readonly installationId: number | null; readonly isGraphql: boolean },
   now: Date,

@@ -2,10 +2,10 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
 import type { Answer } from "../server/api-error.ts";
 import type { AroundDelivery, OutgoingDelivery } from "../webhooks/delivery-log.ts";
-import { rateLimited } from "./answers.ts";
+import { rateLimitResponse } from "./answers.ts";
 import { CallCounter } from "./call-counts.ts";
 import { DeliveryFaults } from "./delivery-faults.ts";
-import { Faults, misbehave, type Fault } from "./faults.ts";
+import { Faults, applyFaults, type Fault } from "./faults.ts";
 import { isGraphql, type CallMatch } from "./match.ts";
 import { seededRandom } from "./random.ts";
 import { sendWebhook, type CustomWebhook, type WebhookReceipt } from "./send-webhook.ts";
@@ -79,11 +79,15 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
     for (const each of observers) each.onCall?.(call);
     const go = async () => {
       await lagging.beforeCall(call, needForge());
-      const view = lagging.viewFor(call);
+      const view = lagging.snapshotFor(call);
       return inner.aroundCall === undefined ? proceed(view) : inner.aroundCall(call, () => proceed(view));
     };
-    const outcome = await misbehave(faults.take(call), go, (limit) =>
-      rateLimited(limit, { installationId: installationOf(call), isGraphql: isGraphql(call) }, new Date()),
+    const outcome = await applyFaults(faults.take(call), go, (limit) =>
+      rateLimitResponse(
+        limit,
+        { installationId: installationOf(call), isGraphql: isGraphql(call) },
+        new Date(),
+      ),
     );
     if (typeof outcome !== "string") for (const each of observers) each.onAnswer?.(call, outcome);
     return outcome;
@@ -105,7 +109,7 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       }
     },
     staleReads: (wish) => lagging.set(wish),
-    keepStale: () => lagging.keepNow(needForge()),
+    keepStale: () => lagging.takeSnapshot(needForge()),
     installations() {
       const { installations, accounts } = needForge().state;
       return installations

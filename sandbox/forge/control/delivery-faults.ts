@@ -32,7 +32,7 @@ export interface DeliveryRule {
 
 type Send = (delivery: OutgoingDelivery) => Promise<void>;
 
-interface Kept {
+interface HeldDelivery {
   readonly delivery: OutgoingDelivery;
   readonly send: Send;
 }
@@ -41,8 +41,8 @@ interface Kept {
 export class DeliveryFaults {
   #rules: { readonly id: number; readonly rule: DeliveryRule; seen: number; hits: number }[] = [];
   #lastId = 0;
-  #held: Kept[] = [];
-  #batch: Kept[] = [];
+  #held: HeldDelivery[] = [];
+  #batch: HeldDelivery[] = [];
   readonly #later = new Set<NodeJS.Timeout>();
   readonly #random: Random;
   readonly #forget: (deliveryId: number) => void;
@@ -134,7 +134,7 @@ export class DeliveryFaults {
     return null;
   }
 
-  #sendLater(kept: Kept, ms: number): void {
+  #sendLater(kept: HeldDelivery, ms: number): void {
     const timer = setTimeout(() => {
       this.#later.delete(timer);
       void sendAll([kept]);
@@ -148,13 +148,13 @@ export class DeliveryFaults {
     await sendAll(this.#ordered(batch, order));
   }
 
-  #ordered(kept: readonly Kept[], order: "kept" | "reversed" | "shuffled"): readonly Kept[] {
+  #ordered(kept: readonly HeldDelivery[], order: "kept" | "reversed" | "shuffled"): readonly HeldDelivery[] {
     if (order === "shuffled") return shuffled(kept, this.#random);
     return order === "reversed" ? kept.toReversed() : kept;
   }
 }
 
-async function sendAll(kept: readonly Kept[]): Promise<void> {
+async function sendAll(kept: readonly HeldDelivery[]): Promise<void> {
   for (const { delivery, send } of kept) await send(delivery);
 }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
 import type { Answer } from "../server/api-error.ts";
-import { garbled, withoutMergeability, type Garble, type RateLimit } from "./answers.ts";
+import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./answers.ts";
 import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
 
 /** Whether what was asked for is done before the call goes wrong. */
@@ -49,7 +49,7 @@ export interface ActiveFault {
   readonly hits: number;
 }
 
-interface Counting {
+interface CountedRule {
   readonly id: number;
   readonly rule: FaultRule;
   readonly end: AbortController;
@@ -60,7 +60,7 @@ interface Counting {
 }
 
 /** A fault that a call meets. */
-export interface MetFault {
+export interface MatchedFault {
   readonly fault: Fault;
   /** Resolves once its rule is no more. */
   readonly removed: Promise<unknown>;
@@ -68,7 +68,7 @@ export interface MetFault {
 
 /** The rules in force; each call is held against them in the order they were added. */
 export class Faults {
-  #rules: Counting[] = [];
+  #rules: CountedRule[] = [];
   #lastId = 0;
   readonly #installationOf: InstallationOf;
 
@@ -99,8 +99,8 @@ export class Faults {
   }
 
   /** The faults that apply to this call: all delays and gates, then at most one of another kind. Counts each as used. */
-  take(call: ApiCall): MetFault[] {
-    const taken: MetFault[] = [];
+  take(call: ApiCall): MatchedFault[] {
+    const taken: MatchedFault[] = [];
     for (const each of this.#rules) {
       if (!matches(each.rule.match ?? {}, call, this.#installationOf)) continue;
       if (each.rule.fault.kind === "mergeability-unknown" && !readsPullRequest(call)) continue;
@@ -121,8 +121,8 @@ type Wait = Extract<Fault, { kind: "delay" | "gate" }>;
 const isWait = (fault: Fault): fault is Wait => fault.kind === "delay" || fault.kind === "gate";
 
 /** Lets faults happen to one call. */
-export async function misbehave(
-  met: readonly MetFault[],
+export async function applyFaults(
+  met: readonly MatchedFault[],
   proceed: () => Promise<Outcome>,
   refuse: (limit: RateLimit) => Answer,
 ): Promise<Outcome> {
@@ -133,12 +133,12 @@ export async function misbehave(
     }
   };
   await wait(false);
-  const outcome = await happen(met.find(({ fault }) => !isWait(fault))?.fault, proceed, refuse);
+  const outcome = await applyFault(met.find(({ fault }) => !isWait(fault))?.fault, proceed, refuse);
   await wait(true);
   return outcome;
 }
 
-async function happen(
+async function applyFault(
   fault: Fault | undefined,
   proceed: () => Promise<Outcome>,
   refuse: (limit: RateLimit) => Answer,
@@ -148,7 +148,7 @@ async function happen(
   if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
     const answer = await proceed();
     if (typeof answer === "string") return answer;
-    return fault.kind === "garble" ? garbled(answer, fault) : withoutMergeability(answer);
+    return fault.kind === "garble" ? garbledResponse(answer, fault) : withoutMergeability(answer);
   }
   if (fault.effect === "after") await proceed();
   if (fault.kind === "answer") {

@@ -52,18 +52,18 @@ interface GraphqlRequest {
 }
 
 const NO_GRAPHQL: GraphqlRequest = { names: [], isMutation: false };
-const read = new WeakMap<ApiCall, GraphqlRequest>();
+const parsedRequests = new WeakMap<ApiCall, GraphqlRequest>();
 
 /** What a GraphQL call asks for; nothing for any other call, or one that cannot be read. */
 export function graphqlRequest(call: ApiCall): GraphqlRequest {
-  const known = read.get(call);
+  const known = parsedRequests.get(call);
   if (known !== undefined) return known;
-  const request = isGraphql(call) ? readGraphql(call.body) : NO_GRAPHQL;
-  read.set(call, request);
+  const request = isGraphql(call) ? parseGraphql(call.body) : NO_GRAPHQL;
+  parsedRequests.set(call, request);
   return request;
 }
 
-function readGraphql(body: Buffer): GraphqlRequest {
+function parseGraphql(body: Buffer): GraphqlRequest {
   try {
     const { query }: { query: string } = JSON.parse(body.toString("utf8"));
     const operations = parse(query, { noLocation: true }).definitions.filter(

@@ -2,16 +2,16 @@
 import { z } from "zod";
 
 /** What was sent means nothing: where, and what may stand there. */
-export class BadWish extends Error {
+export class InvalidBody extends Error {
   override readonly name = "BadWish";
 }
 
 /** A body as a schema has it; throws `BadWish`. */
-export function wished<T>(schema: z.ZodType<T>, body: unknown): T {
+export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const read = schema.safeParse(body);
   if (read.success) return read.data;
   const faults = read.error.issues.map(({ path, message }) => `${["body", ...path].join(".")}: ${message}`);
-  throw new BadWish(faults.join("; "));
+  throw new InvalidBody(faults.join("; "));
 }
 
 const count = z.int().min(0);
@@ -51,14 +51,14 @@ const fault = z.discriminatedUnion("kind", [
 ]);
 
 /** What goes wrong with API calls. */
-export const faultWish = z.strictObject({
+export const faultSchema = z.strictObject({
   match: callMatch.exactOptional(),
   fault,
   skip: count.exactOptional(),
   times: count.exactOptional(),
 });
 
-export const scriptWish = z.strictObject({
+export const scriptSchema = z.strictObject({
   match: callMatch,
   answers: z.array(
     z.union([z.literal("pass"), z.strictObject({ status, body: z.unknown().exactOptional(), headers })]),
@@ -82,7 +82,7 @@ const deliveryFault = z.discriminatedUnion("kind", [
 ]);
 
 /** What goes wrong with webhooks. */
-export const deliveryWish = z.strictObject({
+export const deliverySchema = z.strictObject({
   match: z
     .strictObject({ event: z.string().exactOptional(), action: z.string().exactOptional() })
     .exactOptional(),
@@ -91,11 +91,11 @@ export const deliveryWish = z.strictObject({
   times: count.exactOptional(),
 });
 
-export const releaseWish = z.strictObject({
+export const releaseSchema = z.strictObject({
   order: z.enum(["kept", "reversed", "shuffled"]).exactOptional(),
 });
 
-export const webhookWish = z.strictObject({
+export const webhookSchema = z.strictObject({
   event: z.string(),
   payload: z.unknown(),
   guid: z.string().exactOptional(),
@@ -104,7 +104,7 @@ export const webhookWish = z.strictObject({
   url: z.string().exactOptional(),
 });
 
-export const staleReadsWish = z
+export const staleReadsSchema = z
   .strictObject({
     seconds: z.number().min(0),
     after: callMatch.exactOptional(),
@@ -112,5 +112,5 @@ export const staleReadsWish = z
   })
   .nullable();
 
-export const revokeWish = z.strictObject({ installationId: z.int() });
-export const seedWish = z.strictObject({ seed: z.int() });
+export const revokeSchema = z.strictObject({ installationId: z.int() });
+export const seedSchema = z.strictObject({ seed: z.int() });

@@ -5,7 +5,7 @@ import { openRepository, type GitRepository } from "../git/git.ts";
 import { listRefs } from "../git/refs.ts";
 
 /** The forge as it was at one moment, to answer reads from. */
-export interface OlderView {
+export interface Snapshot {
   readonly forge: ForgeContext;
   close(): void;
 }
@@ -14,16 +14,16 @@ export interface OlderView {
  * Keeps what repositories hold now: the rows that belong to them and their refs. Who may call, and with which token, is not
  * kept: that is always current. Git's objects are shared, not copied.
  */
-export async function keepView(forge: ForgeContext): Promise<OlderView> {
-  mkdirSync(forge.git.viewsFolder, { recursive: true });
-  const folder = mkdtempSync(join(forge.git.viewsFolder, "view-"));
+export async function takeSnapshot(forge: ForgeContext): Promise<Snapshot> {
+  mkdirSync(forge.git.snapshotsFolder, { recursive: true });
+  const folder = mkdtempSync(join(forge.git.snapshotsFolder, "view-"));
   const kept = new Map<number, GitRepository>();
   for (const { id } of forge.state.repositories.all()) {
-    kept.set(id, await keepRefs(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));
+    kept.set(id, await copyRepository(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));
   }
   const git = { ...forge.git, repository: (id: number) => kept.get(id) ?? forge.git.repository(id) };
   return {
-    forge: { ...forge, git, state: keepRows(forge) },
+    forge: { ...forge, git, state: copyRows(forge) },
     close() {
       for (const repository of kept.values()) repository.objects.close();
       rmSync(folder, { recursive: true, force: true });
@@ -31,7 +31,7 @@ export async function keepView(forge: ForgeContext): Promise<OlderView> {
   };
 }
 
-function keepRows({ state }: ForgeContext): ForgeContext["state"] {
+function copyRows({ state }: ForgeContext): ForgeContext["state"] {
   return {
     ...state,
     repositories: state.repositories.copy(),
@@ -48,7 +48,7 @@ function keepRows({ state }: ForgeContext): ForgeContext["state"] {
 }
 
 /** A bare repository with today's refs that borrows its objects. */
-async function keepRefs(
+async function copyRepository(
   from: GitRepository,
   path: string,
   env: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall } from "../hooks.ts";
 import { isWrite } from "./call-counts.ts";
 import { matches, type CallMatch, type InstallationOf } from "./match.ts";
-import { keepView, type OlderView } from "./snapshot.ts";
+import { takeSnapshot, type Snapshot } from "./snapshot.ts";
 
 /** Reads that lag behind: GitHub was seen answering a read with what was there before a write just made. */
 export interface StaleReads {
@@ -19,7 +19,7 @@ const GRACE_MS = 500;
 export class LaggingReads {
   #wish: StaleReads | null = null;
   /** Oldest first. A read sees the oldest that has not run out: the forge as it was `seconds` ago. */
-  #views: { readonly view: OlderView; readonly until: number }[] = [];
+  #views: { readonly view: Snapshot; readonly until: number }[] = [];
   readonly #installationOf: InstallationOf;
 
   constructor(installationOf: InstallationOf) {
@@ -34,10 +34,10 @@ export class LaggingReads {
   }
 
   /** Makes reads lag from now on, as if a write had just been made: for pushes, which are no API calls. */
-  async keepNow(forge: ForgeContext): Promise<void> {
+  async takeSnapshot(forge: ForgeContext): Promise<void> {
     if (this.#wish === null) return;
     const { seconds } = this.#wish;
-    const view = await keepView(forge);
+    const view = await takeSnapshot(forge);
     // Only now is it known which views there are: calls that came meanwhile may have dropped some.
     this.#views.push({ view, until: Date.now() + seconds * 1000 });
   }
@@ -45,11 +45,11 @@ export class LaggingReads {
   /** Called before each call has its effect: keeps what a write is about to change. */
   async beforeCall(call: ApiCall, forge: ForgeContext): Promise<void> {
     if (this.#wish === null || !isWrite(call)) return;
-    if (matches(this.#wish.after ?? {}, call, this.#installationOf)) await this.keepNow(forge);
+    if (matches(this.#wish.after ?? {}, call, this.#installationOf)) await this.takeSnapshot(forge);
   }
 
   /** The older forge that answers this read; undefined for the true one. */
-  viewFor(call: ApiCall): ForgeContext | undefined {
+  snapshotFor(call: ApiCall): ForgeContext | undefined {
     this.#drop(Date.now());
     if (this.#wish === null || isWrite(call) || !matches(this.#wish.reads ?? {}, call, this.#installationOf))
       return undefined;

@@ -1,9 +1,9 @@
 import type { ForgeContext } from "../context.ts";
 import { commitsBetween } from "../git/history.ts";
-import { remembering } from "../git/git.ts";
+import { cached } from "../git/git.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 
-const introduced = remembering(
+const introduced = cached(
   async (repo, base, tip) => new Set((await commitsBetween(repo, base, tip)).map(({ sha }) => sha)),
 );
 

@@ -56,7 +56,7 @@ export const acceptedPermissions = (route: Route): Record<string, string> =>
     : { "x-accepted-github-permissions": route.permissions.map((each) => each.replace(":", "=")).join("; ") };
 
 /** Throws the refusal GitHub gives a caller who may not take a repository's route. */
-export function assertMay(
+export function assertPermitted(
   forge: ForgeContext,
   caller: Caller,
   repository: RepositoryRow,

@@ -5,7 +5,7 @@ const DEFAULT = "2022-11-28";
 const NEWEST = "2026-03-10";
 
 /** What GitHub dropped with 2026-03-10, as far as it is served here. */
-const DROPPED = new Set([
+const REMOVED_FIELDS = new Set([
   "merge_commit_sha",
   "assignee",
   "has_downloads",
@@ -24,16 +24,16 @@ export function selectVersion(asked: string | undefined): (answer: Answer) => An
   return (answer) => ({
     ...answer,
     headers: { ...answer.headers, "x-github-api-version-selected": version },
-    body: version === NEWEST ? withoutDropped(answer.body) : answer.body,
+    body: version === NEWEST ? withoutRemoved(answer.body) : answer.body,
   });
 }
 
-function withoutDropped(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutDropped);
+function withoutRemoved(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutRemoved);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !DROPPED.has(name))
-      .map(([name, each]) => [name, withoutDropped(each)]),
+      .filter(([name]) => !REMOVED_FIELDS.has(name))
+      .map(([name, each]) => [name, withoutRemoved(each)]),
   );
 }

@@ -4,9 +4,9 @@ import { ApiError } from "./api-error.ts";
 import { isFields, type Fields } from "./body-fields.ts";
 
 /** The longest an App's JWT may be valid, in seconds. */
-const LONGEST = 600;
+const MAX_LIFETIME = 600;
 /** How far a clock may be ahead. */
-const LEEWAY = 60;
+const CLOCK_SKEW = 60;
 
 export const looksLikeJwt = (token: string): boolean => /^ey[\w-]+\.ey[\w-]+\.[\w-]+$/.test(token);
 
@@ -19,7 +19,7 @@ export function verifyAppJwt(token: string, app: AppRow, nowSeconds: number): vo
   const { iss, iat, exp } = claims;
   if (String(iss) !== String(app.id) && iss !== app.clientId)
     throw new ApiError(401, "Integration not found");
-  if (typeof iat !== "number" || iat > nowSeconds + LEEWAY)
+  if (typeof iat !== "number" || iat > nowSeconds + CLOCK_SKEW)
     throw claimError(
       "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued",
     );
@@ -31,7 +31,7 @@ export function verifyAppJwt(token: string, app: AppRow, nowSeconds: number): vo
     throw claimError(
       "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
     );
-  if (exp > nowSeconds + LONGEST + LEEWAY)
+  if (exp > nowSeconds + MAX_LIFETIME + CLOCK_SKEW)
     throw claimError("'Expiration time' claim ('exp') is too far in the future");
   const isSigned = verify(
     "RSA-SHA256",

@@ -26,12 +26,12 @@ export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests:
   app.use(serveNewApp(forge));
   app.use(express.raw({ type: () => true, limit: BODY_LIMIT }));
   app.use(serveApi(forge, hooks, requests));
-  app.use(answerFailure(forge));
+  app.use(handleBodyError(forge));
   return app;
 }
 
 /** What could not even be read, such as a body that is too large. */
-function answerFailure(forge: ForgeContext): ErrorRequestHandler {
+function handleBodyError(forge: ForgeContext): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) {
       next(error);
@@ -76,11 +76,11 @@ function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) 
     const [operation = null] = graphqlRequest(call).names;
     requests.add({ method: call.method, route: call.route, path: call.path, operation, status, ...logged });
     if (outcome === "reset") request.socket.resetAndDestroy();
-    else if (outcome !== "hang") write(response, call, outcome);
+    else if (outcome !== "hang") sendResponse(response, call, outcome);
   };
 }
 
-function write(response: Response, call: ApiCall, answer: Answer): void {
+function sendResponse(response: Response, call: ApiCall, answer: Answer): void {
   const isText = typeof answer.body === "string";
   response.status(answer.status);
   response.set({

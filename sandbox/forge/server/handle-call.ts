@@ -3,7 +3,7 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall, GraphqlHandler } from "../hooks.ts";
 import type { Answer } from "./api-error.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
-import { acceptedPermissions, assertMay, findRepository, roleIn } from "./access.ts";
+import { acceptedPermissions, assertPermitted, findRepository, roleIn } from "./access.ts";
 import { ApiError, notFound } from "./api-error.ts";
 import { selectVersion } from "./api-version.ts";
 import { authenticate } from "./authenticate.ts";
@@ -12,17 +12,17 @@ import type { Caller } from "./caller.ts";
 import { graphqlRequest } from "../control/match.ts";
 import { rateLimitHeaders, type RateLimits, type Resource } from "./rate-limits.ts";
 import type { RepositoryCall, Route } from "./route.ts";
-import type { Matched } from "./route-table.ts";
+import type { MatchedRoute } from "./route-table.ts";
 
 /** An answer and who it went to. */
-export interface Handled {
+export interface HandledCall {
   readonly answer: Answer;
   readonly by: string | null;
   readonly counted: boolean;
 }
 
 /** Addresses that are free of the rate limit. */
-const FREE = new Set(["/rate_limit"]);
+const UNLIMITED_PATHS = new Set(["/rate_limit"]);
 
 export interface Handlers {
   readonly forge: ForgeContext;
@@ -35,8 +35,8 @@ export async function handleCall(
   handlers: Handlers,
   call: ApiCall,
   url: URL,
-  matched: Matched | null,
-): Promise<Handled> {
+  matched: MatchedRoute | null,
+): Promise<HandledCall> {
   const { forge, limits } = handlers;
   const isGraphql = call.route === "POST /graphql";
   const resource: Resource = isGraphql ? "graphql" : "core";
@@ -46,34 +46,35 @@ export async function handleCall(
   try {
     caller = authenticate(forge, textHeader(call, "authorization"));
     const transform = selectVersion(textHeader(call, "x-github-api-version"));
-    if (!FREE.has(call.path)) limits.take(caller, resource);
-    counted = !FREE.has(call.path);
+    if (!UNLIMITED_PATHS.has(call.path)) limits.take(caller, resource);
+    counted = !UNLIMITED_PATHS.has(call.path);
     if (isGraphql ? graphqlRequest(call).isMutation : call.method !== "GET") limits.takeWrite(caller);
     answer = isGraphql
-      ? await answerGraphql(handlers, caller, call)
-      : withEtag(call, transform(await answerRest(handlers, caller, call, url, matched)));
+      ? await runGraphql(handlers, caller, call)
+      : withEtag(call, transform(await runRest(handlers, caller, call, url, matched)));
     if (answer.status === 304) {
-      limits.giveBack(caller, resource);
+      limits.refund(caller, resource);
       counted = false;
     }
   } catch (error) {
-    answer = toAnswer(forge, call, error);
+    answer = errorResponse(forge, call, error);
   }
   const headers = { ...rateLimitHeaders(limits.read(caller, resource), resource), ...answer.headers };
   return { answer: { ...answer, headers }, by: loginOf(caller), counted };
 }
 
-async function answerRest(
+async function runRest(
   { forge, limits }: Handlers,
   caller: Caller,
   call: ApiCall,
   url: URL,
-  matched: Matched | null,
+  matched: MatchedRoute | null,
 ): Promise<Answer> {
   if (matched === null) throw notFound();
   const { route, params } = matched;
-  assertKind(caller, route);
-  const place = route.access === "repository" ? placeOf(forge, caller, call, url, matched) : null;
+  assertCallerKind(caller, route);
+  const place =
+    route.access === "repository" ? repositoryOrRedirect(forge, caller, call, url, matched) : null;
   if (place !== null && "status" in place) return place;
   const full: RepositoryCall = {
     forge,
@@ -94,12 +95,12 @@ async function answerRest(
 }
 
 /** The repository a call is about, or the redirect to where it is now. */
-function placeOf(
+function repositoryOrRedirect(
   forge: ForgeContext,
   caller: Caller,
   call: ApiCall,
   url: URL,
-  { route, params }: Matched,
+  { route, params }: MatchedRoute,
 ): RepositoryRow | Answer {
   const { owner = "", repo = "" } = params;
   const found = findRepository(forge, owner, repo);
@@ -120,11 +121,11 @@ function placeOf(
       body,
     };
   }
-  assertMay(forge, caller, found.repository, route);
+  assertPermitted(forge, caller, found.repository, route);
   return found.repository;
 }
 
-function assertKind(caller: Caller, route: Route): void {
+function assertCallerKind(caller: Caller, route: Route): void {
   switch (route.access) {
     case "app":
       if (caller.kind !== "app") throw new ApiError(401, "A JSON web token could not be decoded");
@@ -149,7 +150,7 @@ function assertKind(caller: Caller, route: Route): void {
   }
 }
 
-async function answerGraphql(
+async function runGraphql(
   { forge, graphql, limits }: Handlers,
   caller: Caller,
   call: ApiCall,
@@ -171,7 +172,7 @@ async function answerGraphql(
   });
 }
 
-function toAnswer(forge: ForgeContext, call: ApiCall, error: unknown): Answer {
+function errorResponse(forge: ForgeContext, call: ApiCall, error: unknown): Answer {
   if (error instanceof ApiError) return error.toAnswer();
   forge.log.error({ err: error, route: call.route, path: call.path }, "the forge could not answer");
   return new ApiError(500, "Server Error").toAnswer();

@@ -3,17 +3,17 @@ import type { AddressInfo } from "node:net";
 import type { Express } from "express";
 
 /** The port a forge is reached at. */
-export interface Door {
+export interface ForgeListener {
   /** `http://127.0.0.1:PORT` */
   readonly root: string;
   /** From now on this answers, also those who called before. */
-  open(app: Express): void;
+  serve(app: Express): void;
   /** Takes no more calls, lets those under way finish while `last` runs, then cuts what is left. */
   close(last?: () => Promise<void>): Promise<void>;
 }
 
 /** Takes a port before there is anything behind it: every answer of the forge carries its own address. */
-export async function takePort(host: string, port: number): Promise<Door> {
+export async function openPort(host: string, port: number): Promise<ForgeListener> {
   const server = createServer();
   let ready: ((app: Express) => void) | undefined;
   const app = new Promise<Express>((resolve) => {
@@ -23,7 +23,7 @@ export async function takePort(host: string, port: number): Promise<Door> {
   const root = await listen(server, host, port);
   return {
     root,
-    open: (handle) => ready?.(handle),
+    serve: (handle) => ready?.(handle),
     async close(last) {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();

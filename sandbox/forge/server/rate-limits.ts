@@ -18,7 +18,7 @@ export interface RateLimits {
   /** Counts a call, or refuses it when none is left. */
   take(caller: Caller, resource: Resource): void;
   /** Takes a call back that did not count after all. */
-  giveBack(caller: Caller, resource: Resource): void;
+  refund(caller: Caller, resource: Resource): void;
   /** Counts a writing call, or refuses it when there were too many in the last minute. */
   takeWrite(caller: Caller): void;
 }
@@ -48,10 +48,10 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
   return {
     read,
     take(caller, resource) {
-      if (read(caller, resource).remaining === 0) throw exceeded(caller);
+      if (read(caller, resource).remaining === 0) throw limitExceeded(caller);
       windowOf(caller, resource).used += 1;
     },
-    giveBack(caller, resource) {
+    refund(caller, resource) {
       windowOf(caller, resource).used -= 1;
     },
     takeWrite(caller) {
@@ -59,7 +59,7 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
       const now = Date.parse(forge.now());
       const lately = (writes.get(keyOf(caller)) ?? []).filter((at) => at > now - MINUTE_MS);
       writes.set(keyOf(caller), lately);
-      if (lately.length >= forge.settings.writesPerMinute) throw tooMany();
+      if (lately.length >= forge.settings.writesPerMinute) throw secondaryLimitExceeded();
       lately.push(now);
     },
   };
@@ -73,14 +73,14 @@ export const rateLimitHeaders = (budget: Budget, resource: Resource): Record<str
   "x-ratelimit-resource": resource,
 });
 
-const tooMany = (): ApiError =>
+const secondaryLimitExceeded = (): ApiError =>
   new ApiError(
     403,
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
     { headers: { "retry-after": "60" } },
   );
 
-function exceeded(caller: Caller): ApiError {
+function limitExceeded(caller: Caller): ApiError {
   if (caller.kind === "installation")
     return new ApiError(403, `API rate limit exceeded for installation ID ${caller.installation.id}.`);
   if (caller.kind === "person")

@@ -1,17 +1,17 @@
 import type { Route } from "./route.ts";
 
-export interface Matched {
+export interface MatchedRoute {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
 
 export interface RouteTable {
   /** The route for an address without prefix and query; null when there is none. */
-  match(method: string, path: string): Matched | null;
+  match(method: string, path: string): MatchedRoute | null;
 }
 
 /** Parameters that may hold slashes. */
-const ROOMY = new Set(["ref", "path", "branch", "basehead", "tag"]);
+const MULTI_SEGMENT_PARAMS = new Set(["ref", "path", "branch", "basehead", "tag"]);
 
 /** Compiles routes; of two that fit the first wins. `/repositories/{id}/…` is understood for `/repos/{owner}/{repo}/…`. */
 export function makeRouteTable(routes: readonly Route[]): RouteTable {
@@ -37,7 +37,7 @@ function compile(template: string): RegExp {
     .map((part) => {
       const name = /^\{(\w+)\}$/.exec(part)?.[1];
       if (name === undefined) return part.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
-      return ROOMY.has(name) ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`;
+      return MULTI_SEGMENT_PARAMS.has(name) ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`;
     })
     .join("");
   return new RegExp(`^${source}$`);

@@ -2,17 +2,17 @@ import { createHmac } from "node:crypto";
 import type { DeliveryRow } from "../rows.ts";
 import type { ForgeState } from "../state.ts";
 
-type NewRow = Omit<DeliveryRow, "id" | "requestHeaders" | keyof typeof UNSENT>;
+type NewRow = Omit<DeliveryRow, "id" | "requestHeaders" | keyof typeof PENDING>;
 
 /** Writes an attempt down before it is made. */
 export function logAttempt(state: ForgeState, given: NewRow): DeliveryRow {
   const requestHeaders = headersOf(state, given);
-  const row = state.deliveries.save({ ...UNSENT, ...given, id: state.newId(), requestHeaders });
+  const row = state.deliveries.save({ ...PENDING, ...given, id: state.newId(), requestHeaders });
   state.tidy();
   return row;
 }
 
-const UNSENT = {
+const PENDING = {
   deliveredAt: null,
   duration: 0,
   status: "pending",
@@ -22,7 +22,7 @@ const UNSENT = {
 } as const;
 
 /** An attempt as it goes out. */
-export const outgoing = (state: ForgeState, row: DeliveryRow): OutgoingDelivery => ({
+export const outgoingDelivery = (state: ForgeState, row: DeliveryRow): OutgoingDelivery => ({
   id: row.id,
   guid: row.guid,
   event: row.event,

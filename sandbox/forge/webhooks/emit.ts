@@ -20,7 +20,7 @@ export interface RepositoryEvent {
 /** Tells the App about something that happened in a repository, if it is installed there and wants to know. */
 export async function emit(forge: ForgeContext, given: RepositoryEvent): Promise<void> {
   const installation = installationOf(forge, given.repository);
-  if (installation === undefined || !listens(forge, installation, given.event)) return;
+  if (installation === undefined || !isSubscribed(forge, installation, given.event)) return;
   const owner = forge.state.accounts.need(given.repository.ownerId);
   const own = await given.payload();
   forge.webhooks.enqueue({
@@ -58,7 +58,7 @@ export function emitInstallation(
   });
 }
 
-function listens(forge: ForgeContext, installation: InstallationRow, event: string): boolean {
+function isSubscribed(forge: ForgeContext, installation: InstallationRow, event: string): boolean {
   if (forge.webhooks.url === null || installation.suspendedAt !== null) return false;
   return DEFAULT_EVENTS.has(event) || installation.events.includes(event);
 }

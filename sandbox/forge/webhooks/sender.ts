@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DeliveryRow } from "../rows.ts";
 import type { ForgeState } from "../state.ts";
-import { logAttempt, outgoing, type AroundDelivery, type OutgoingDelivery } from "./delivery-log.ts";
+import { logAttempt, outgoingDelivery, type AroundDelivery, type OutgoingDelivery } from "./delivery-log.ts";
 import { post } from "./post.ts";
 
 export interface NewDelivery {
@@ -20,7 +20,7 @@ export interface WebhookSender {
   /** Sends a logged delivery again, with its guid; answers the new attempt's row. */
   redeliver(id: number): DeliveryRow;
   /** Waits until everything enqueued so far was sent or given up, at most this long. */
-  settle(ms: number): Promise<void>;
+  waitUntilIdle(ms: number): Promise<void>;
   /** Sends nothing more; what is left is sent after the next start. */
   close(): void;
 }
@@ -71,7 +71,7 @@ export function makeWebhookSender(options: SenderOptions): WebhookSender {
       queue.add(row);
       return row;
     },
-    settle: (ms) => queue.settle(ms),
+    waitUntilIdle: (ms) => queue.settle(ms),
     close: () => queue.close(),
   };
 }
@@ -92,7 +92,7 @@ function makeQueue({ state, now, timeoutMs, ...options }: SenderOptions) {
   };
   const attempt = async (row: DeliveryRow): Promise<void> => {
     if (!isOpen) return;
-    await around(outgoing(state, row), send);
+    await around(outgoingDelivery(state, row), send);
     // Dropped or held back by the hook: what the log would say of an answer that never came.
     if (state.deliveries.get(row.id)?.deliveredAt === null) note(row.id, { status: "timed out" });
   };
