@@ -2,11 +2,9 @@ import type { ForgeContext } from "../context.ts";
 import { presentInstallation } from "../present/installation.ts";
 import type { AccountRow, InstallationRow, Permissions, RepositoryRow } from "../rows.ts";
 import { covers } from "../server/access.ts";
-import { emitInstallation } from "../webhooks/emit.ts";
+import { emitInstallation, emitInstallationRepositories, presentGranted } from "../webhooks/emit.ts";
 import { installApp } from "../world.ts";
-import { presentGranted } from "./change-repository.ts";
 
-/** The repositories an installation covers. */
 export const grantedRepositories = (forge: ForgeContext, installation: InstallationRow): RepositoryRow[] =>
   forge.state.repositories.all().filter((each) => covers(installation, each));
 
@@ -19,7 +17,7 @@ function emitChange(forge: ForgeContext, row: InstallationRow, action: string, b
   });
 }
 
-/** Somebody installs the App on an account; `repositories` are names. */
+/** Installs the App on an account; `repositories` are names. */
 export function install(
   forge: ForgeContext,
   account: AccountRow,
@@ -53,7 +51,7 @@ export function setSuspended(
   return row;
 }
 
-/** The account's owner accepts other permissions; what they leave out can no longer be done. */
+/** Replaces the permissions of an installation, as its account's owner does on GitHub. */
 export function acceptPermissions(
   forge: ForgeContext,
   installation: InstallationRow,
@@ -65,7 +63,7 @@ export function acceptPermissions(
   return row;
 }
 
-/** Grants or takes back single repositories of an installation that names them. */
+/** Adds repositories to an installation or removes them. */
 export function setGranted(
   forge: ForgeContext,
   installation: InstallationRow,
@@ -81,13 +79,6 @@ export function setGranted(
     repositoryIds: granted ? [...others, ...ids] : others,
     updatedAt: forge.now(),
   });
-  const listed = repositories.map((each) => presentGranted(forge, each));
-  emitInstallation(forge, row, "installation_repositories", granted ? "added" : "removed", by, {
-    installation: presentInstallation(forge, row),
-    repository_selection: row.repositorySelection,
-    repositories_added: granted ? listed : [],
-    repositories_removed: granted ? [] : listed,
-    requester: null,
-  });
+  emitInstallationRepositories(forge, row, granted ? "added" : "removed", by, repositories);
   return row;
 }

@@ -1,16 +1,15 @@
 import type { ForgeContext } from "../context.ts";
 import { readRef } from "../git/refs.ts";
 import { presentAccount } from "../present/account.ts";
-import { fullNameOf, presentRepository, repositoryNodeId } from "../present/repository.ts";
-import { presentInstallation } from "../present/installation.ts";
+import { fullNameOf, presentRepository } from "../present/repository.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { installationOf } from "../server/access.ts";
 import { invalidFields, unprocessable } from "../server/api-error.ts";
 import { repositoryKey } from "../state.ts";
-import { emit, emitInstallation } from "../webhooks/emit.ts";
+import { emit, emitInstallationRepositories } from "../webhooks/emit.ts";
 import { createRepository, type RepositoryOptions } from "../world.ts";
 
-export type RepositoryChange = Partial<
+type RepositoryChange = Partial<
   Pick<
     RepositoryRow,
     | "name"
@@ -30,19 +29,17 @@ export type RepositoryChange = Partial<
 
 const NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 
+const nameError = (message: string) =>
+  invalidFields({ resource: "Repository", field: "name", code: "custom", message });
+
 function checkName(forge: ForgeContext, ownerId: number, name: string): void {
-  const wrong = { resource: "Repository", field: "name" } as const;
   if (!NAME.test(name) || name === "." || name === ".." || name.endsWith(".git"))
-    throw invalidFields({
-      ...wrong,
-      code: "custom",
-      message: "name can only contain ASCII letters, digits, and the characters ., -, and _.",
-    });
+    throw nameError("name can only contain ASCII letters, digits, and the characters ., -, and _.");
   if (forge.state.repositories.in(repositoryKey(ownerId, name)).length > 0)
-    throw invalidFields({ ...wrong, code: "custom", message: "name already exists on this account" });
+    throw nameError("name already exists on this account");
 }
 
-/** Makes a repository, as somebody would on GitHub. Throws GitHub's refusals. */
+/** Creates a repository as a user does on GitHub. Throws GitHub's refusals. */
 export async function makeRepository(
   forge: ForgeContext,
   owner: AccountRow,
@@ -52,35 +49,13 @@ export async function makeRepository(
 ): Promise<RepositoryRow> {
   checkName(forge, owner.id, name);
   const row = await createRepository(forge, owner, name, options);
-  await emit(forge, {
-    event: "repository",
-    action: "created",
-    repository: row,
-    sender: by,
-    payload: () => ({}),
-  });
+  await emitRepository(forge, row, by, "created");
   const installation = installationOf(forge, row);
-  if (installation !== undefined)
-    emitInstallation(forge, installation, "installation_repositories", "added", by, {
-      installation: presentInstallation(forge, installation),
-      repository_selection: installation.repositorySelection,
-      repositories_added: [presentGranted(forge, row)],
-      repositories_removed: [],
-      requester: null,
-    });
+  if (installation !== undefined) emitInstallationRepositories(forge, installation, "added", by, [row]);
   return row;
 }
 
-/** A repository as installation webhooks list it. */
-export const presentGranted = (forge: ForgeContext, repository: RepositoryRow) => ({
-  id: repository.id,
-  node_id: repositoryNodeId(repository),
-  name: repository.name,
-  full_name: fullNameOf(forge, repository),
-  private: repository.private,
-});
-
-/** Changes a repository's settings and tells what changed. Throws GitHub's refusals. */
+/** Changes a repository's settings and emits the events for them. Throws GitHub's refusals. */
 export async function changeRepository(
   forge: ForgeContext,
   repositoryId: number,
@@ -125,8 +100,8 @@ async function rename(
 }
 
 /**
- * Hands a repository on to another account. The account that gets it is told, where the App is there; the one that had it is told that its
- * installation covers it no more, unless `isUntold`: GitHub does not promise that.
+ * Transfers a repository to another account. The new owner's installation receives `transferred`;
+ * the old owner's receives `removed` unless `isUntold`, because GitHub does not guarantee that event.
  */
 export async function transferRepository(
   forge: ForgeContext,
@@ -146,13 +121,7 @@ export async function transferRepository(
     updatedAt: forge.now(),
   });
   if (installation !== undefined && !isUntold)
-    emitInstallation(forge, installation, "installation_repositories", "removed", by, {
-      installation: presentInstallation(forge, installation),
-      repository_selection: installation.repositorySelection,
-      repositories_added: [],
-      repositories_removed: [presentGranted(forge, row)],
-      requester: null,
-    });
+    emitInstallationRepositories(forge, installation, "removed", by, [row]);
   const key = from.type === "Organization" ? "organization" : "user";
   await emitRepository(forge, row, by, "transferred", {
     changes: { owner: { from: { [key]: presentAccount(forge, from) } } },
@@ -200,7 +169,6 @@ function deleteContents({ state }: ForgeContext, { id }: RepositoryRow): void {
     for (const row of table.all()) if (row.repositoryId === id) table.delete(row.id);
 }
 
-/** Deletes a repository and everything in it. */
 export async function deleteRepository(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -217,12 +185,6 @@ export async function deleteRepository(
     if (installation === undefined) return;
     const repositoryIds = installation.repositoryIds.filter((id) => id !== repository.id);
     const row = forge.state.installations.update(installation.id, { repositoryIds });
-    emitInstallation(forge, row, "installation_repositories", "removed", by, {
-      installation: presentInstallation(forge, row),
-      repository_selection: row.repositorySelection,
-      repositories_added: [],
-      repositories_removed: [presentGranted(forge, repository)],
-      requester: null,
-    });
+    emitInstallationRepositories(forge, row, "removed", by, [repository]);
   });
 }

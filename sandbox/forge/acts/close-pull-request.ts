@@ -2,7 +2,6 @@ import type { ForgeContext } from "../context.ts";
 import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { emitPullRequest } from "./emit-events.ts";
 
-/** Closes a pull request without merging it. */
 export async function closePullRequest(
   forge: ForgeContext,
   pull: PullRequestRow,
@@ -22,15 +21,14 @@ export async function closePullRequest(
   return closed;
 }
 
-export interface MergeResult {
+interface MergeResult {
   readonly by: AccountRow;
-  /** The commit that stands for the merge on the base branch. */
+  /** The merge commit on the base branch. */
   readonly sha: string;
-  /** The base branch's tip before. */
+  /** The base branch's tip before the merge. */
   readonly baseSha: string;
 }
 
-/** Marks a pull request merged, however that came about. */
 export async function markMerged(
   forge: ForgeContext,
   pull: PullRequestRow,

@@ -14,7 +14,7 @@ function checkBody(body: string): void {
     throw bodyError(`body is too long (maximum is ${MAX_BODY_LENGTH} characters)`);
 }
 
-/** Writes on a pull request's conversation. Throws GitHub's refusals. */
+/** Adds a comment to a pull request's conversation. Throws GitHub's refusals. */
 export async function addComment(
   forge: ForgeContext,
   pull: PullRequestRow,

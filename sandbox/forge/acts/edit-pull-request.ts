@@ -8,8 +8,7 @@ import { emitPullRequest } from "./emit-events.ts";
 import { pullHeadRef } from "./sync-pull-requests.ts";
 import { MAX_BODY_LENGTH, openBetween } from "./open-pull-request.ts";
 
-/** What may be changed; what is left out stays. */
-export interface PullRequestChange {
+interface PullRequestChange {
   readonly title?: string | undefined;
   readonly body?: string | null | undefined;
   readonly base?: string | undefined;
@@ -24,7 +23,7 @@ const editError = (message: string, field?: string): FieldError => ({
   message,
 });
 
-/** Changes a pull request; one that changes nothing is silent. Throws GitHub's refusals. */
+/** Edits a pull request; emits no event if nothing changes. Throws GitHub's refusals. */
 export function editPullRequest(
   forge: ForgeContext,
   pullId: number,
@@ -42,7 +41,7 @@ export function editPullRequest(
   });
 }
 
-/** Changes text and base, and tells what they were before. Call it within `exclusively`. */
+/** Changes title, body and base and emits `edited`. Call inside `exclusively`. */
 export async function applyEdit(
   forge: ForgeContext,
   before: PullRequestRow,
@@ -73,7 +72,7 @@ export async function applyEdit(
     baseSha: baseSha ?? before.baseSha,
     maintainerCanModify,
     updatedAt: forge.now(),
-    // GitHub takes auto-merge back when the base changes.
+    // GitHub disables auto-merge when the base changes.
     ...(isRetargeted ? { autoMerge: null } : {}),
   });
   await emitPullRequest(forge, row, "edited", by, { changes });
@@ -128,7 +127,7 @@ async function reopen(
   await emitPullRequest(forge, row, "reopened", by);
 }
 
-/** Turns a draft into one ready for review, or back; silent where it is so already. Throws GitHub's refusals. */
+/** Converts a pull request to a draft or back; no event if nothing changes. Throws GitHub's refusals. */
 export function setDraft(
   forge: ForgeContext,
   pullId: number,

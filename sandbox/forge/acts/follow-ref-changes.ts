@@ -5,14 +5,12 @@ import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { emit } from "../webhooks/emit.ts";
 import { syncPullsIntoBranch, syncPullsFromBranch } from "./sync-pull-requests.ts";
 
-/** GitHub tells nothing of tags when more than this many change at once. */
+/** GitHub sends no tag events if one push changes more tags than this. */
 const MAX_TAG_EVENTS = 3;
-/** Nor of branches past this many. */
+/** The same limit for branches. */
 const MAX_BRANCH_EVENTS = 5_000;
 
-/**
- * Moves refs and lets everything follow: webhooks, and the pull requests of the branches. Call it within `exclusively`.
- */
+/** Changes refs, emits events and updates pull requests. Call inside `exclusively`. */
 export async function changeRefs(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -32,7 +30,7 @@ export async function changeRefs(
   return result;
 }
 
-/** Lets webhooks and pull requests follow refs that have changed. Call it within `exclusively`. */
+/** Emits events and updates pull requests after refs changed. Call inside `exclusively`. */
 export async function handleRefChanges(
   forge: ForgeContext,
   repositoryId: number,

@@ -7,7 +7,7 @@ import { mergePullRequest, NOT_MERGEABLE, QUEUE_REQUIRED } from "./merge-pull-re
 import { enqueuePullRequest } from "./merge-queue.ts";
 import { protectionOf } from "./protection.ts";
 
-export interface AsyncMergeOptions {
+interface AsyncMergeOptions {
   readonly by: AccountRow;
   readonly method: MergeMethod;
   readonly action: MergeRequestRow["mergeAction"];
@@ -16,14 +16,12 @@ export interface AsyncMergeOptions {
   readonly message: string | null;
 }
 
-/** GitHub keeps the result of an asynchronous merge this long. */
+/** How long GitHub keeps the result of an asynchronous merge. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** The merge request still under way for a pull request. */
 export const pendingMerge = (forge: ForgeContext, pull: PullRequestRow): MergeRequestRow | undefined =>
   forge.state.mergeRequests.in(pull.id).find((each) => each.status === "pending");
 
-/** One merge request by its uuid, while it is kept. */
 export function mergeRequestOf(
   forge: ForgeContext,
   pull: PullRequestRow,
@@ -33,23 +31,23 @@ export function mergeRequestOf(
   return row !== undefined && Date.parse(forge.now()) - Date.parse(row.createdAt) < KEPT_MS ? row : undefined;
 }
 
-/** Writes the request down and lets it run after the answer. */
+/** Saves a merge request and runs it in the background. */
 export function startAsyncMerge(
   forge: ForgeContext,
   pull: PullRequestRow,
-  order: AsyncMergeOptions,
+  options: AsyncMergeOptions,
 ): MergeRequestRow {
   const row = forge.state.mergeRequests.save({
     id: forge.state.newId(),
     uuid: randomUUID(),
     pullRequestId: pull.id,
-    requestedById: order.by.id,
+    requestedById: options.by.id,
     status: "pending",
-    mergeMethod: order.method,
-    mergeAction: order.action,
-    expectedHeadSha: order.headSha ?? pull.headSha,
-    commitTitle: order.title,
-    commitMessage: order.message,
+    mergeMethod: options.method,
+    mergeAction: options.action,
+    expectedHeadSha: options.headSha ?? pull.headSha,
+    commitTitle: options.title,
+    commitMessage: options.message,
     sha: null,
     message: null,
     createdAt: forge.now(),
@@ -58,7 +56,7 @@ export function startAsyncMerge(
   return row;
 }
 
-/** Goes on with what was pending when the forge ended. */
+/** Restarts the merges that were pending when the forge stopped. */
 export function resumeAsyncMerges(forge: ForgeContext): void {
   for (const row of forge.state.mergeRequests.all())
     if (row.status === "pending") runInBackground(forge, row);
@@ -71,7 +69,7 @@ function runInBackground(forge: ForgeContext, row: MergeRequestRow): void {
   });
 }
 
-/** Waits as long as an asynchronous merge is to take; false when the forge ends before that. */
+/** Waits `asyncMergeDelayMs`; false if the forge stops first. */
 const waitDelay = (forge: ForgeContext): Promise<boolean> =>
   setTimeout(forge.settings.asyncMergeDelayMs, true, { signal: forge.ending }).catch(() => false);
 

@@ -7,31 +7,29 @@ import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 import { outcomesOf } from "../queries/commit-outcomes.ts";
 import { unmetRule, isBehind } from "./protection.ts";
 
-export type MergeableState = "clean" | "unstable" | "dirty" | "blocked" | "behind" | "draft" | "unknown";
+type MergeableState = "clean" | "unstable" | "dirty" | "blocked" | "behind" | "draft" | "unknown";
 
 export interface Mergeability {
-  /** Null while it is being worked out. */
+  /** Null while it is being computed. */
   readonly mergeable: boolean | null;
   readonly state: MergeableState;
-  /** The test merge's commit, also fetchable as `refs/pull/<number>/merge`. */
+  /** The test merge commit, which `refs/pull/<number>/merge` points to. */
   readonly sha: string | null;
   readonly conflicts: readonly string[];
 }
 
 const UNKNOWN: Mergeability = { mergeable: null, state: "unknown", sha: null, conflicts: [] };
-/** Author of test merges. */
-const WEB_FLOW_EMAIL = "noreply@github.com";
-export const webFlow = (date: string): Signature => ({ name: "GitHub", email: WEB_FLOW_EMAIL, date });
+/** The author of GitHub's own commits. */
+export const webFlow = (date: string): Signature => ({ name: "GitHub", email: "noreply@github.com", date });
 
-/** What git makes of merging two commits. */
 export const cachedMergeTree = cached(mergeTree);
 
-/** How often a pull request's mergeability was asked for since its commits last changed. */
+/** How often the mergeability was read since the commits of a pull request changed. */
 const readCounts = new WeakMap<ForgeContext, Map<string, number>>();
 
 /**
- * Whether an open pull request can be merged now, and if not, why. With `mergeabilityDelay` set, the first questions after
- * each change are answered "unknown", as on GitHub.
+ * Whether a pull request can be merged. With `mergeabilityDelay` set, the first reads after each
+ * change return "unknown", as on GitHub.
  */
 export async function mergeabilityOf(
   forge: ForgeContext,
@@ -69,13 +67,11 @@ async function stateOf(
   if (pull.draft) return "draft";
   if ((await unmetRule(forge, repository, pull, null)) !== null) return "blocked";
   if (await isBehind(forge, repository, pull, baseTip)) return "behind";
-  const hasOpenChecks = outcomesOf(forge, repository.id, pull.headSha).some(
-    ({ outcome }) => outcome === "failing" || outcome === "pending",
-  );
-  return hasOpenChecks ? "unstable" : "clean";
+  const outcomes = outcomesOf(forge, repository.id, pull.headSha).map(({ outcome }) => outcome);
+  return outcomes.includes("failing") || outcomes.includes("pending") ? "unstable" : "clean";
 }
 
-/** The test merge's commit, which is also what `refs/pull/<number>/merge` points at. */
+/** Writes the test merge commit unless `refs/pull/<number>/merge` already points to it. */
 async function writeTestMerge(
   forge: ForgeContext,
   repo: GitRepository,

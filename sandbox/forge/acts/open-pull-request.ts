@@ -6,7 +6,7 @@ import { invalidFields, unprocessable, type FieldError } from "../server/api-err
 import { emitPullRequest } from "./emit-events.ts";
 import { pullHeadRef } from "./sync-pull-requests.ts";
 
-export interface NewPullRequest {
+interface NewPullRequest {
   readonly title: string;
   readonly body: string | null;
   /** A branch, or `owner:branch`. */
@@ -16,14 +16,11 @@ export interface NewPullRequest {
   readonly maintainerCanModify: boolean;
 }
 
-/** GitHub's limit for the text of pull requests and comments. */
+/** GitHub's limit for the body of pull requests and comments. */
 export const MAX_BODY_LENGTH = 65_536;
 
-const fieldError = (field: string, code: FieldError["code"]): FieldError => ({
-  resource: "PullRequest",
-  field,
-  code,
-});
+const fieldError = (field: string, code: FieldError["code"]) =>
+  ({ resource: "PullRequest", field, code }) as const;
 const customError = (message: string): FieldError => ({ resource: "PullRequest", code: "custom", message });
 
 /** Opens a pull request between two branches of one repository. Throws GitHub's refusals. */

@@ -4,7 +4,7 @@ import type { ForgeContext } from "../context.ts";
 import type { AccountRow, ProtectionRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { roleOfPerson } from "../server/access.ts";
 
-/** The protection of a branch; patterns are not offered, names are exact. */
+/** The protection of a branch by its exact name; patterns are not supported. */
 export const protectionOf = (
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -12,7 +12,6 @@ export const protectionOf = (
 ): ProtectionRow | undefined =>
   forge.state.protections.in(repository.id).find((each) => each.branch === branch);
 
-/** Whether somebody may put commits on a branch at all. */
 export function mayPush(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -27,7 +26,7 @@ export function mayPush(
   return !protection.enforceAdmins && roleOfPerson(forge, by, repository) === "admin";
 }
 
-/** Whether a branch may be deleted, or moved to a commit that does not contain it. */
+/** Whether a branch may be deleted or force-pushed. */
 export function mayRewrite(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -39,12 +38,12 @@ export function mayRewrite(
   return how === "delete" ? protection.allowDeletions : protection.allowForcePushes;
 }
 
-export interface ReviewVerdict {
+interface ReviewVerdict {
   readonly approvals: number;
   readonly changesRequested: boolean;
 }
 
-/** The reviews that count: of each person the last that is more than a comment. */
+/** Counts the last review of each user, comments and pending reviews aside. */
 export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): ReviewVerdict {
   const last = new Map<number, string>();
   for (const review of forge.state.reviews.in(pull.id))
@@ -56,10 +55,7 @@ export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): Review
   };
 }
 
-/**
- * Why the base branch's protection does not let a pull request in, in GitHub's words; null when it does. GitHub names the
- * first broken rule only.
- */
+/** GitHub's message for the first unmet protection rule of the base branch; null if all are met. */
 export async function unmetRule(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -106,8 +102,8 @@ function unmetCheckRule(forge: ForgeContext, protection: ProtectionRow, pull: Pu
   const [only] = broken;
   if (only === undefined) return null;
   if (broken.length === 1) {
-    const words = { expected: "is expected", failing: "is failing", pending: "is in progress" };
-    return `Required status check "${only.context}" ${words[only.state as keyof typeof words]}.`;
+    const texts = { expected: "is expected", failing: "is failing", pending: "is in progress" };
+    return `Required status check "${only.context}" ${texts[only.state as keyof typeof texts]}.`;
   }
   const count = (state: string) => broken.filter((each) => each.state === state).length;
   const parts = (["expected", "failing", "pending"] as const).filter((state) => count(state) > 0);
@@ -117,7 +113,7 @@ function unmetCheckRule(forge: ForgeContext, protection: ProtectionRow, pull: Pu
   return `${broken.length} of ${required.length} required status checks have not succeeded: ${text}.`;
 }
 
-/** Whether the head lacks commits of a base that wants heads up to date. */
+/** Whether the base requires up-to-date heads and this head lacks commits of it. */
 export async function isBehind(
   forge: ForgeContext,
   repository: RepositoryRow,

@@ -18,7 +18,7 @@ const fieldError = (field: string, code: FieldError["code"]): FieldError => ({
   code,
 });
 
-/** Creates a release, and its tag when it is published and there is none yet. Throws GitHub's refusals. */
+/** Creates a release and, if it is published, its missing tag. Throws GitHub's refusals. */
 export async function createRelease(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -64,7 +64,7 @@ export async function editRelease(
   return row;
 }
 
-/** Deletes a release. Its tag stays. */
+/** Deletes a release and keeps its tag. */
 export async function deleteRelease(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -96,7 +96,7 @@ async function checkRelease(
     throw invalidFields(fieldError("target_commitish", "invalid"));
 }
 
-/** The target counts only where the tag is not there yet. */
+/** Creates the tag at the target unless it exists. */
 async function ensureTag(
   forge: ForgeContext,
   repository: RepositoryRow,

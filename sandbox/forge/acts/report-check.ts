@@ -22,7 +22,7 @@ export type CheckRunChange = Partial<
   >
 >;
 
-/** Starts a check run on a commit, in the suite of its App there. */
+/** Creates a check run in its App's suite on the commit. */
 export async function createCheckRun(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -63,7 +63,7 @@ export async function updateCheckRun(
   return row;
 }
 
-/** The suite of an App on a commit, made when it is not there. */
+/** Returns the suite of an App on a commit, created if missing. */
 export async function suiteFor(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -102,7 +102,7 @@ async function emitCompleted(
   await emitCheckSuite(forge, repository, suite, "completed", by);
 }
 
-/** Asks the App of a run to do it again; what it then reports is a new run. */
+/** Asks the App of a check run to run it again, which creates a new run. */
 export async function rerequestCheckRun(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -113,14 +113,12 @@ export async function rerequestCheckRun(
   await emitCheckRun(forge, repository, run, suite, "rerequested", by);
 }
 
-export async function rerequestCheckSuite(
+export const rerequestCheckSuite = (
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
   suite: CheckSuiteRow,
-): Promise<void> {
-  await emitCheckSuite(forge, repository, suite, "rerequested", by);
-}
+): Promise<void> => emitCheckSuite(forge, repository, suite, "rerequested", by);
 
 async function emitCheckSuite(
   forge: ForgeContext,

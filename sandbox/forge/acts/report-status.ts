@@ -11,14 +11,13 @@ import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emit } from "../webhooks/emit.ts";
 import { branchesAt } from "../queries/branches-at.ts";
 
-export type NewStatus = Pick<StatusRow, "sha" | "state" | "context" | "description" | "targetUrl">;
+type NewStatus = Pick<StatusRow, "sha" | "state" | "context" | "description" | "targetUrl">;
 
-/** GitHub keeps this many for one commit and context. */
+/** GitHub's limit for one commit and context. */
 const MAX_STATUSES = 1_000;
-/** And names this many branches in a webhook. */
+/** GitHub's limit for the branches of a status event. */
 const MAX_BRANCHES = 10;
 
-/** Reports a status of a commit. */
 export async function reportStatus(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -48,8 +47,9 @@ export async function reportStatus(
 async function presentStatusEvent(forge: ForgeContext, repository: RepositoryRow, row: StatusRow) {
   const repo = forge.git.repository(repository.id);
   const branches = await branchesAt(forge, repository, row.sha, "containing");
+  const { url: _url, node_id: _nodeId, ...status } = presentSimpleStatus(forge, repository, row);
   return {
-    ...pick(presentSimpleStatus(forge, repository, row)),
+    ...status,
     sha: row.sha,
     name: fullNameOf(forge, repository),
     commit: presentCommit(forge, repository, await needCommit(repo, row.sha)),
@@ -61,21 +61,3 @@ async function presentStatusEvent(forge: ForgeContext, repository: RepositoryRow
     avatar_url: presentAccountById(forge, row.creatorId).avatar_url,
   };
 }
-
-const pick = ({
-  id,
-  context,
-  description,
-  state,
-  target_url,
-  created_at,
-  updated_at,
-}: ReturnType<typeof presentSimpleStatus>) => ({
-  id,
-  context,
-  description,
-  state,
-  target_url,
-  created_at,
-  updated_at,
-});

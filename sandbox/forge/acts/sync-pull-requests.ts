@@ -9,10 +9,10 @@ import { protectionOf } from "./protection.ts";
 
 const branchOf = (change: RefChange): string => change.name.replace(/^refs\/heads\//, "");
 
-/** The ref under which anyone can fetch a pull request's commits, also when its branch is gone. */
+/** The ref that keeps a pull request's commits, also after its branch is deleted. */
 export const pullHeadRef = (pull: Pick<PullRequestRow, "number">): string => `refs/pull/${pull.number}/head`;
 
-/** Open pull requests from a branch follow it: new commits, or closed when it is deleted. */
+/** Updates the open pull requests from a changed branch, or closes them if it was deleted. */
 export async function syncPullsFromBranch(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -47,8 +47,8 @@ async function synchronize(
 }
 
 /**
- * Open pull requests into a branch follow it: merged once all their commits are there, whoever brought them; closed when it
- * is deleted.
+ * Marks open pull requests into a changed branch as merged if the branch now contains their head,
+ * or closes them if it was deleted.
  */
 export async function syncPullsIntoBranch(
   forge: ForgeContext,
@@ -65,16 +65,16 @@ export async function syncPullsIntoBranch(
     return;
   }
   const repo = forge.git.repository(repository.id);
-  const news = await repo.text(["rev-list", after, ...(before === null ? [] : [`^${before}`]), "--"]);
-  const arrived = new Set(news.split("\n"));
+  const added = await repo.text(["rev-list", after, ...(before === null ? [] : [`^${before}`]), "--"]);
+  const addedShas = new Set(added.split("\n"));
   for (const pull of pulls) {
-    if (!arrived.has(pull.headSha)) continue;
+    if (!addedShas.has(pull.headSha)) continue;
     const sha = await findMergeCommit(repo, pull.headSha, before, after);
     await markMerged(forge, pull, { by, sha, baseSha: before ?? pull.baseSha });
   }
 }
 
-/** The commit that brought the head to the branch: the first on the branch's own line that contains it. */
+/** The commit that merged `head`: the oldest on the branch's first-parent line that contains it. */
 async function findMergeCommit(
   repo: GitRepository,
   head: string,
@@ -82,19 +82,19 @@ async function findMergeCommit(
   tip: string,
 ): Promise<string> {
   const old = before === null ? [] : [`^${before}`];
-  const [line, since] = await Promise.all([
+  const [firstParents, descendants] = await Promise.all([
     repo.text(["rev-list", "--first-parent", "--reverse", tip, ...old, "--"]),
     repo.text(["rev-list", "--ancestry-path", `${head}..${tip}`, "--"]),
   ]);
-  const containing = new Set([head, ...since.split("\n")]);
-  return line.split("\n").find((sha) => containing.has(sha)) ?? tip;
+  const containing = new Set([head, ...descendants.split("\n")]);
+  return firstParents.split("\n").find((sha) => containing.has(sha)) ?? tip;
 }
 
 const openPullRequests = (forge: ForgeContext, repository: RepositoryRow): PullRequestRow[] =>
   forge.state.pullRequests.in(repository.id).filter((each) => each.state === "open");
 
-/** New commits take approvals back where the base branch's protection says so. */
-export async function dismissStaleReviews(
+/** Dismisses approvals after a push if the base branch's protection requires it. */
+async function dismissStaleReviews(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
