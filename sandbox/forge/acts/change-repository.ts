@@ -100,8 +100,8 @@ async function rename(
 }
 
 /**
- * Transfers a repository to another account. The new owner's installation receives `transferred`;
- * the old owner's receives `removed` unless `isUntold`, because GitHub does not guarantee that event.
+ * Transfers a repository to another account. The new owner's installation receives `transferred`,
+ * the old owner's `removed`, unless `isUntold`: GitHub does not guarantee that event.
  */
 export async function transferRepository(
   forge: ForgeContext,

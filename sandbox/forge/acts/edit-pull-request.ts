@@ -127,7 +127,7 @@ async function reopen(
   await emitPullRequest(forge, row, "reopened", by);
 }
 
-/** Converts a pull request to a draft or back; no event if nothing changes. Throws GitHub's refusals. */
+/** Converts a pull request to a draft or back. Throws GitHub's refusals. */
 export function setDraft(
   forge: ForgeContext,
   pullId: number,

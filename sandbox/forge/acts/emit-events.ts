@@ -26,7 +26,7 @@ export async function emitPullRequest(
   });
 }
 
-/** Emits `pull_request_review`. Webhooks, unlike the API, write the review's state in lower case. */
+/** Emits `pull_request_review`. Webhooks write the review's state in lower case. */
 export async function emitReview(
   forge: ForgeContext,
   pull: PullRequestRow,

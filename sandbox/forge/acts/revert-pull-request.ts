@@ -17,7 +17,7 @@ interface RevertOptions {
   readonly draft: boolean;
 }
 
-/** Opens a pull request that reverts a merged one, as the Revert button does. Throws GitHub's refusals. */
+/** Opens a pull request that reverts a merged one. Throws GitHub's refusals. */
 export async function revertPullRequest(
   forge: ForgeContext,
   pull: PullRequestRow,

@@ -1,17 +1,16 @@
-/** What may be sent to the control over HTTP, and what is answered to anything else. */
+/** The request bodies of `/_control`. */
 import { z } from "zod";
 
-/** What was sent means nothing: where, and what may stand there. */
+/** The message names each invalid field. */
 export class InvalidBody extends Error {
-  override readonly name = "BadWish";
+  override readonly name = "InvalidBody";
 }
 
-/** A body as a schema has it; throws `BadWish`. */
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
-  const read = schema.safeParse(body);
-  if (read.success) return read.data;
-  const faults = read.error.issues.map(({ path, message }) => `${["body", ...path].join(".")}: ${message}`);
-  throw new InvalidBody(faults.join("; "));
+  const { success, data, error } = schema.safeParse(body);
+  if (success) return data;
+  const issues = error.issues.map(({ path, message }) => `${["body", ...path].join(".")}: ${message}`);
+  throw new InvalidBody(issues.join("; "));
 }
 
 const count = z.int().min(0);
@@ -50,7 +49,6 @@ const fault = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** What goes wrong with API calls. */
 export const faultSchema = z.strictObject({
   match: callMatch.exactOptional(),
   fault,
@@ -81,7 +79,6 @@ const deliveryFault = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("hold"), percent }),
 ]);
 
-/** What goes wrong with webhooks. */
 export const deliverySchema = z.strictObject({
   match: z
     .strictObject({ event: z.string().exactOptional(), action: z.string().exactOptional() })

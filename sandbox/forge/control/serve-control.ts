@@ -15,22 +15,22 @@ import {
 } from "./request-schemas.ts";
 
 /**
- * The control over HTTP, for a forge in another process. Guarded by a token, because it can make the forge do anything. `docs/sandbox.md` has an
- * example of each.
+ * The control over HTTP, for a forge in another process; requires a token. `docs/sandbox.md` has
+ * examples.
  *
- *     POST   /_control/faults            a FaultRule; answers { id }        GET lists, DELETE ends all or /{id}
+ *     POST   /_control/faults            FaultRule -> { id }; GET lists; DELETE, also with /{id}
  *     POST   /_control/script            { match, answers }
- *     POST   /_control/webhook-faults    a DeliveryRule; answers { id }     GET lists, DELETE ends all or /{id}
- *     GET    /_control/held              the webhooks kept back
- *     POST   /_control/release           { order }; answers { released }
- *     POST   /_control/webhooks          a CustomWebhook; answers { guid, status, body }
- *     PUT    /_control/stale-reads       a StaleReads or null
+ *     POST   /_control/webhook-faults    DeliveryRule -> { id }; GET lists; DELETE, also with /{id}
+ *     GET    /_control/held              the held webhooks
+ *     POST   /_control/release           { order } -> { released }
+ *     POST   /_control/webhooks          CustomWebhook -> { guid, status, body }
+ *     PUT    /_control/stale-reads       StaleReads or null
  *     POST   /_control/keep-stale
  *     GET    /_control/installations     [{ id, account }]
- *     POST   /_control/revoke-tokens     { installationId }; answers { revoked }
+ *     POST   /_control/revoke-tokens     { installationId } -> { revoked }
  *     PUT    /_control/seed              { seed }
- *     GET    /_control/calls             the CallCounts; DELETE starts counting anew
- *     DELETE /_control                   everything back to good behaviour
+ *     GET    /_control/calls             CallCounts; DELETE resets them
+ *     DELETE /_control                   removes all faults
  */
 export function serveControl(control: ForgeControl, token: string): Router {
   const router = express.Router();
@@ -94,7 +94,6 @@ function serveWebhooks(router: Router, { webhooks, ...control }: ForgeControl): 
   });
 }
 
-/** What was sent is no JSON, or means nothing. */
 const handleInvalidBody: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (error instanceof InvalidBody || error instanceof SyntaxError)
     response.status(400).json({ message: error.message });

@@ -16,7 +16,7 @@ export interface DiffFile {
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const STATUS = { A: "added", D: "removed", M: "modified", R: "renamed", C: "copied", T: "changed" } as const;
 
-/** The files that differ between two commits, with rename detection; `from: null` is the empty tree. */
+/** The files that differ between two commits, with renames; `from: null` is the empty tree. */
 export async function diffFiles(repo: GitRepository, from: string | null, to: string): Promise<DiffFile[]> {
   const range = [from ?? EMPTY_TREE, to];
   const [raw, counts, text] = await Promise.all([

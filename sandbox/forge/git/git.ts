@@ -6,7 +6,7 @@ import { type ObjectReader, openObjectReader } from "./objects.ts";
 
 const DEFAULT_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
 
-/** The configuration of every git process; the system's and the user's configuration are ignored. */
+/** The configuration of every git process; system and user configuration are ignored. */
 const CONFIG: readonly (readonly [string, string])[] = [
   ["safe.directory", "*"],
   ["gc.auto", "0"],

@@ -7,7 +7,7 @@ const commitShas = cached(
   async (repo, base, tip) => new Set((await commitsBetween(repo, base, tip)).map(({ sha }) => sha)),
 );
 
-/** Pull requests whose head or merge commit is the commit, or whose merge brought it to the base. */
+/** Pull requests whose head or merge commit is the commit, or whose merge added it to the base. */
 export async function pullRequestsOfCommit(
   forge: ForgeContext,
   repository: RepositoryRow,

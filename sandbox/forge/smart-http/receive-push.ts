@@ -7,7 +7,7 @@ import { ZERO_SHA, readRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 
-/** Receives a push: git updates the refs, then webhooks and pull requests follow the changed ones. */
+/** Receives a push: git updates the refs, then events are emitted and pull requests updated. */
 export function receivePush(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -75,7 +75,7 @@ function isAllowed(
   return command.after !== null || mayRewrite(forge, repository, branch, "delete");
 }
 
-/** Rejects pushes to the protected refs, and force pushes to the forward-only refs, of `receivePush`. */
+/** Rejects pushes to protected refs and force pushes to forward-only refs; see `receivePush`. */
 const UPDATE_HOOK = `#!/bin/sh
 refuse() {
   echo "error: GH006: Protected branch update failed for $1." >&2

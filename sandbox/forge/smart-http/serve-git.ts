@@ -75,7 +75,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body;
 }
 
-/** Returns the repository or throws. Without credentials, an unreadable one is a 401, as on GitHub. */
+/** Returns the repository or throws; without credentials a 401, as on GitHub. */
 function authorize(forge: ForgeContext, caller: Caller, git: GitRequest, isPush: boolean): RepositoryRow {
   const found = findRepository(forge, git.owner, git.name);
   const repository = found === null ? null : "movedTo" in found ? found.movedTo : found.repository;

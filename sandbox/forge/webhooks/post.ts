@@ -1,15 +1,15 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
-/** How a delivery ended, in the words of GitHub's delivery log. */
-export interface PostResult {
+interface PostResult {
+  /** As in GitHub's delivery log. */
   readonly status: string;
   readonly statusCode: number;
   readonly responseHeaders: Record<string, string>;
   readonly responseBody: string | null;
 }
 
-/** Posts a webhook on a connection of its own and waits at most `timeoutMs` for the whole answer. Never throws. */
+/** Sends a webhook on a new connection; waits up to `timeoutMs` for the response. Never throws. */
 export function post(
   url: string,
   headers: Readonly<Record<string, string>>,
