@@ -8,13 +8,13 @@ export type Garble =
 const HTML_PAGE =
   "<!DOCTYPE html>\n<html><head><title>Unicorn!</title></head><body><p>This page is taking too long to load.</p></body></html>\n";
 
-export function garbledResponse(answer: Answer, fault: Garble): Answer {
-  const { status, headers, body } = answer;
+export function garbledResponse(response: Answer, fault: Garble): Answer {
+  const { status, headers, body } = response;
   if (fault.as === "html")
     return { status, headers: { ...headers, "content-type": "text/html" }, body: HTML_PAGE };
   if (fault.as === "without") {
     const dropped = new Set(fault.fields);
-    return { ...answer, body: mapFields(body, (key, value) => (dropped.has(key) ? undefined : value)) };
+    return { ...response, body: mapFields(body, (key, value) => (dropped.has(key) ? undefined : value)) };
   }
   const json = { ...headers, "content-type": "application/json; charset=utf-8" };
   if (fault.as === "empty") return { status, headers: json, body: "" };
@@ -23,14 +23,14 @@ export function garbledResponse(answer: Answer, fault: Garble): Answer {
 }
 
 /** A response in which the mergeability of all pull requests is unknown. */
-export function withoutMergeability(answer: Answer): Answer {
-  const body = mapFields(answer.body, (key, value) => {
+export function withoutMergeability(response: Answer): Answer {
+  const body = mapFields(response.body, (key, value) => {
     if (key === "mergeable") return typeof value === "string" ? "UNKNOWN" : null;
     if (key === "mergeStateStatus") return "UNKNOWN";
     if (key === "mergeable_state") return "unknown";
     return key === "rebaseable" ? null : value;
   });
-  return { ...answer, body };
+  return { ...response, body };
 }
 
 /** Applies `change` to every field of a JSON value; undefined removes the field. */

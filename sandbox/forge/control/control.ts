@@ -15,7 +15,7 @@ interface Observer {
   /** Called with each API call when it arrives. */
   readonly onCall?: (call: ApiCall) => void;
   /** Called with each response as sent, including faults. */
-  readonly onAnswer?: (call: ApiCall, answer: Answer) => void;
+  readonly onAnswer?: (call: ApiCall, response: Answer) => void;
   /** Called with each webhook as sent, including faults. */
   readonly onDelivery?: (delivery: OutgoingDelivery) => void;
 }

@@ -136,9 +136,9 @@ async function applyFault(
   if (fault === undefined || isWait(fault) || fault.kind === "none") return proceed();
   if (fault.kind === "rate-limit") return refuse(fault);
   if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
-    const answer = await proceed();
-    if (typeof answer === "string") return answer;
-    return fault.kind === "garble" ? garbledResponse(answer, fault) : withoutMergeability(answer);
+    const response = await proceed();
+    if (typeof response === "string") return response;
+    return fault.kind === "garble" ? garbledResponse(response, fault) : withoutMergeability(response);
   }
   if (fault.effect === "after") await proceed();
   if (fault.kind !== "answer") return fault.kind;

@@ -15,7 +15,7 @@ import { makeRouteTable } from "./route-table.ts";
 const BODY_LIMIT = "30mb";
 const GRAPHQL_PATHS = new Set(["/api/graphql", "/graphql"]);
 
-/** Everything the forge serves on its one port: git, GraphQL, REST, and the page where an App is made. */
+/** The forge's HTTP server: Git, GraphQL, REST and the App manifest page. */
 export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -30,7 +30,7 @@ export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests:
   return app;
 }
 
-/** What could not even be read, such as a body that is too large. */
+/** Handles errors before routing, such as a body that is too large. */
 function handleBodyError(forge: ForgeContext): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) {
@@ -38,12 +38,9 @@ function handleBodyError(forge: ForgeContext): ErrorRequestHandler {
       return;
     }
     const status = Number((error as { status?: unknown }).status ?? 500);
-    if (status >= 500) forge.log.error({ err: error }, "the forge could not answer");
-    const { body } = new ApiError(
-      status,
-      status >= 500 ? "Server Error" : "Problems reading the request",
-    ).toAnswer();
-    response.status(status).json(body);
+    if (status >= 500) forge.log.error({ err: error }, "the forge failed to handle a request");
+    const message = status >= 500 ? "Server Error" : "Problems reading the request";
+    response.status(status).json(new ApiError(status, message).toAnswer().body);
   };
 }
 
@@ -68,9 +65,14 @@ function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) 
     };
     let logged: Pick<LoggedRequest, "by" | "counted"> = { by: null, counted: false };
     const outcome = await around(call, async (view = forge) => {
-      const { answer, by, counted } = await handleCall({ ...handlers, forge: view }, call, url, matched);
-      logged = { by, counted };
-      return answer;
+      const { response: result, ...rest } = await handleCall(
+        { ...handlers, forge: view },
+        call,
+        url,
+        matched,
+      );
+      logged = rest;
+      return result;
     });
     const status = typeof outcome === "string" ? 0 : outcome.status;
     const [operation = null] = graphqlRequest(call).names;
@@ -80,24 +82,23 @@ function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) 
   };
 }
 
-function sendResponse(response: Response, call: ApiCall, answer: Answer): void {
-  const isText = typeof answer.body === "string";
-  response.status(answer.status);
+function sendResponse(response: Response, call: ApiCall, { status, headers, body }: Answer): void {
+  response.status(status);
   response.set({
     "content-type": "application/json; charset=utf-8",
     "x-github-media-type": "github.v3; format=json",
     server: "github.com",
-    ...answer.headers,
+    ...headers,
     "x-github-request-id": call.id,
   });
-  if (answer.body === null || answer.body === undefined) {
+  if (body === null || body === undefined) {
     response.removeHeader("content-type");
     response.end();
-  } else response.end(isText ? answer.body : JSON.stringify(answer.body));
+  } else response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** A picture for every account: a disc whose colour comes from its id. */
-export function serveAvatar(request: Request, response: Response): void {
+/** An SVG circle whose color depends on the account id. */
+function serveAvatar(request: Request, response: Response): void {
   const id = Number(request.params["id"]);
   const hue = Number.isInteger(id) ? (id * 137) % 360 : 0;
   response.type("image/svg+xml").set("cache-control", "max-age=86400");

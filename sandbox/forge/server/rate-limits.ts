@@ -12,18 +12,18 @@ export interface Budget {
   readonly reset: number;
 }
 
-/** Calls of the current hour, for each caller and resource. */
+/** The hourly limit of each caller and resource, and the limit of writes per minute. */
 export interface RateLimits {
   read(caller: Caller, resource: Resource): Budget;
-  /** Counts a call, or refuses it when none is left. */
+  /** Counts a call; throws if none is left. */
   take(caller: Caller, resource: Resource): void;
-  /** Takes a call back that did not count after all. */
+  /** Reverses `take`. */
   refund(caller: Caller, resource: Resource): void;
-  /** Counts a writing call, or refuses it when there were too many in the last minute. */
+  /** Counts a write of an installation; throws above `writesPerMinute`. */
   takeWrite(caller: Caller): void;
 }
 
-const HOUR = 3_600;
+const HOUR_SECONDS = 3_600;
 const MINUTE_MS = 60_000;
 /** GitHub's limit for callers without credentials. */
 const ANONYMOUS_LIMIT = 60;
@@ -36,7 +36,7 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
     const now = Math.floor(Date.parse(forge.now()) / 1000);
     const known = windows.get(key);
     if (known !== undefined && known.reset > now) return known;
-    const fresh = { used: 0, reset: now + HOUR };
+    const fresh = { used: 0, reset: now + HOUR_SECONDS };
     windows.set(key, fresh);
     return fresh;
   };
@@ -57,10 +57,10 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
     takeWrite(caller) {
       if (caller.kind !== "installation") return;
       const now = Date.parse(forge.now());
-      const lately = (writes.get(keyOf(caller)) ?? []).filter((at) => at > now - MINUTE_MS);
-      writes.set(keyOf(caller), lately);
-      if (lately.length >= forge.settings.writesPerMinute) throw secondaryLimitExceeded();
-      lately.push(now);
+      const recent = (writes.get(keyOf(caller)) ?? []).filter((at) => at > now - MINUTE_MS);
+      writes.set(keyOf(caller), recent);
+      if (recent.length >= forge.settings.writesPerMinute) throw secondaryLimitExceeded();
+      recent.push(now);
     },
   };
 }
