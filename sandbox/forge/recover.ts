@@ -7,7 +7,7 @@ import { markMerged } from "./acts/close-pull-request.ts";
 import { syncPullsFromBranch } from "./acts/sync-pull-requests.ts";
 import { resumeAsyncMerges } from "./acts/merge-async.ts";
 
-/** Brings rows in line with git after the forge was killed between moving a ref and writing down what follows. */
+/** Updates pull requests after the forge was killed between changing a ref and saving rows. */
 export async function recover(forge: ForgeContext): Promise<void> {
   for (const repository of forge.state.repositories.all())
     for (const pull of forge.state.pullRequests.in(repository.id))

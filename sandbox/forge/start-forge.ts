@@ -15,6 +15,7 @@ import { createForgeApp } from "./server/forge-app.ts";
 import { makeWebUi, type WebUi } from "./web-ui.ts";
 import { openPort, type ForgeListener } from "./server/listener.ts";
 import { makeRequestLog, type RequestLog } from "./server/request-log.ts";
+import type { AppRow } from "./rows.ts";
 import { openState } from "./state.ts";
 import { makeWebhookSender } from "./webhooks/sender.ts";
 import { makeWorld, type ForgeUser, type World } from "./world.ts";
@@ -22,19 +23,19 @@ import { makeWorld, type ForgeUser, type World } from "./world.ts";
 export interface ForgeOptions {
   readonly dataDir: string;
   readonly host?: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Where the App's webhooks go; null sends none. */
+  /** Null disables webhooks. */
   readonly webhookUrl: string | null;
-  /** Only read at the first start of a data directory. */
+  /** Used at the first start of a data directory only. */
   readonly app?: Partial<AppChoices>;
-  /** False leaves out the repositories and the installation of the first start. */
+  /** False: the first start creates no repositories and no installation. */
   readonly seed?: boolean;
   readonly settings?: Partial<ForgeSettings>;
   readonly hooks?: ForgeHooks;
-  /** Serves the control of misbehaviour below `/_control` to whoever bears this token; without one there is none. */
+  /** Enables `/_control` with this bearer token. */
   readonly controlToken?: string;
-  /** Where git is found, as in `PATH`. */
+  /** The `PATH` to find git in. */
   readonly searchPath?: string;
   readonly webhookTimeoutMs?: number;
   readonly clock?: () => Date;
@@ -45,86 +46,70 @@ export interface RunningForge extends World {
   /** `http://127.0.0.1:PORT/api/v3` */
   readonly apiUrl: string;
   readonly rootUrl: string;
-  /** Clone from `<cloneUrl>/<owner>/<name>.git`. */
+  /** Repositories are at `<cloneUrl>/<owner>/<name>.git`. */
   readonly cloneUrl: string;
-  readonly app: {
-    readonly id: number;
-    readonly slug: string;
-    readonly clientId: string;
-    readonly botId: number;
-    readonly privateKey: string;
-    readonly webhookSecret: string;
-  };
+  readonly app: Pick<AppRow, "id" | "slug" | "clientId" | "botId" | "privateKey" | "webhookSecret">;
   readonly users: readonly ForgeUser[];
-  /** What people do on GitHub's pages. */
   readonly pages: WebUi;
   readonly requests: RequestLog;
-  /** Makes it misbehave. */
   readonly control: ForgeControl;
-  /** Where and with which token others make it misbehave; null where it was started without. */
-  readonly controlDoor: ControlEndpoint | null;
-  /** May be changed while it runs. */
+  /** `/_control`; null without a control token. */
+  readonly controlDoor: { readonly url: string; readonly token: string } | null;
   readonly settings: ForgeSettings;
   readonly context: ForgeContext;
   setWebhookUrl(url: string | null): void;
-  /** Waits until every webhook so far was sent and all background work is done. */
+  /** Waits up to `ms` until all webhooks are sent and all background work is done. */
   settle(ms?: number): Promise<void>;
   stop(): Promise<void>;
-}
-
-export interface ControlEndpoint {
-  readonly url: string;
-  readonly token: string;
 }
 
 const CONTROL_PATH = "/_control";
 const SILENT_LOG: ForgeLog = { info: () => undefined, error: () => undefined };
 
-/** Starts a forge on a data directory, filling it at its first start. */
+/** Starts a forge on a data directory, which the first start fills. */
 export async function startForge(options: ForgeOptions): Promise<RunningForge> {
-  const door = await openPort(options.host ?? "127.0.0.1", options.port);
+  const listener = await openPort(options.host ?? "127.0.0.1", options.port);
   try {
-    return await startOnPort(door, options);
+    return await startOnPort(listener, options);
   } catch (error) {
-    await door.close();
+    await listener.close();
     throw error;
   }
 }
 
-async function startOnPort(door: ForgeListener, options: ForgeOptions): Promise<RunningForge> {
+async function startOnPort(listener: ForgeListener, options: ForgeOptions): Promise<RunningForge> {
+  const { root } = listener;
   const unattached = makeControl({ graphql: answerGraphql, ...options.hooks });
-  const { context, settle, end, close } = openContext({ ...options, hooks: unattached.hooks }, door.root);
+  const { context, waitUntilIdle, stop, close } = openContext({ ...options, hooks: unattached.hooks }, root);
   const control = unattached.attach(context);
   if (context.state.apps.all().length === 0) await seed(context, options.app ?? {}, options.seed === false);
   await recover(context);
   const requests = makeRequestLog();
-  door.serve(createForgeApp(context, withControl(unattached.hooks, control, options.controlToken), requests));
+  const token = options.controlToken;
+  listener.serve(createForgeApp(context, withControl(unattached.hooks, control, token), requests));
   return {
     ...makeWorld(context),
     pages: makeWebUi(context),
     apiUrl: context.urls.api,
-    rootUrl: door.root,
-    cloneUrl: door.root,
+    rootUrl: root,
+    cloneUrl: root,
     app: appOf(context),
     get users() {
       return usersOf(context);
     },
     requests,
     control,
-    controlDoor:
-      options.controlToken === undefined
-        ? null
-        : { url: `${door.root}${CONTROL_PATH}`, token: options.controlToken },
+    controlDoor: token === undefined ? null : { url: `${root}${CONTROL_PATH}`, token },
     settings: context.settings,
     context,
     setWebhookUrl(url) {
       context.webhooks.url = url;
     },
-    settle: (ms = 5_000) => settle(ms),
+    settle: (ms = 5_000) => waitUntilIdle(ms),
     async stop() {
       control.reset();
-      end();
-      await door.close(() => settle(2_000));
+      stop();
+      await listener.close(() => waitUntilIdle(2_000));
       close();
     },
   };
@@ -147,7 +132,7 @@ function openContext(options: ForgeOptions, root: string) {
   const state = openState(options.dataDir);
   const git = openGit({
     folder: join(options.dataDir, "repositories"),
-    viewsFolder: join(options.dataDir, "older-views"),
+    snapshotsFolder: join(options.dataDir, "older-views"),
     hooksFolder: writeGitHooks(options.dataDir),
     ...(options.searchPath === undefined ? {} : { searchPath: options.searchPath }),
   });
@@ -158,7 +143,7 @@ function openContext(options: ForgeOptions, root: string) {
     around: options.hooks?.aroundDelivery,
     timeoutMs: options.webhookTimeoutMs ?? 10_000,
   });
-  const { later, ending, ...background } = makeBackground(log);
+  const { inBackground, stopping, ...background } = makeBackground(log);
   const context: ForgeContext = {
     state,
     git,
@@ -168,11 +153,11 @@ function openContext(options: ForgeOptions, root: string) {
     manifestCodes: new Map(),
     now: () => isoSeconds(clock()),
     exclusively: makeKeyedQueue(),
-    later,
-    ending,
+    inBackground,
+    stopping,
     log,
   };
-  const settle = async (ms: number) => {
+  const waitUntilIdle = async (ms: number) => {
     await background.waitUntilIdle(ms);
     await webhooks.waitUntilIdle(ms);
   };
@@ -181,7 +166,7 @@ function openContext(options: ForgeOptions, root: string) {
     git.close();
     state.close();
   };
-  return { context, settle, end: background.end, close };
+  return { context, waitUntilIdle, stop: background.stop, close };
 }
 
 const DEFAULT_SETTINGS: ForgeSettings = {
@@ -194,15 +179,15 @@ const DEFAULT_SETTINGS: ForgeSettings = {
 
 function appOf(context: ForgeContext): RunningForge["app"] {
   const [app] = context.state.apps.all();
-  if (app === undefined) throw new Error("no App");
+  if (app === undefined) throw new Error("The forge has no App");
   const { id, slug, clientId, botId, privateKey, webhookSecret } = app;
   return { id, slug, clientId, botId, privateKey, webhookSecret };
 }
 
 function usersOf(context: ForgeContext): ForgeUser[] {
   const { accounts, tokens } = context.state;
-  const people = tokens.all().filter((token) => token.accountId !== null);
-  return people.map((token) => {
+  const personal = tokens.all().filter((token) => token.accountId !== null);
+  return personal.map((token) => {
     const account = accounts.need(token.accountId ?? 0);
     return { id: account.id, login: account.login, token: token.token };
   });

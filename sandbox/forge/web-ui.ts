@@ -11,22 +11,24 @@ import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
 import { accountByLogin, repositoryByName } from "./world.ts";
 
-/** What people do on GitHub's pages, for which it has no API; the App is told as GitHub tells it. `by` is a login. */
+/**
+ * Actions that GitHub offers in its web interface only; they emit GitHub's events. `by` is a login,
+ * repositories are full names.
+ */
 export interface WebUi {
   installApp(account: string, repositories: readonly string[] | "all", by?: string): InstallationRow;
   uninstallApp(account: string, by?: string): void;
   setSuspended(account: string, suspended: boolean, by?: string): InstallationRow;
   acceptPermissions(account: string, permissions: Permissions, by?: string): InstallationRow;
-  /** Grants or takes back repositories, by their full names. */
+  /** Adds repositories to the installation or removes them. */
   setGranted(
     account: string,
     repositories: readonly string[],
     granted: boolean,
     by?: string,
   ): InstallationRow;
-  /** Switches the merge queue of a branch on or off. */
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
-  /** The queue's turn has come for a pull request. */
+  /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
   landQueued(fullName: string, number: number): Promise<PullRequestRow>;
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
 }
@@ -35,7 +37,7 @@ export function makeWebUi(forge: ForgeContext): WebUi {
   const person = (login = "ada"): AccountRow => accountByLogin(forge, login);
   const installationOn = (account: string): InstallationRow => {
     const [installation] = forge.state.installations.in(accountByLogin(forge, account).id);
-    if (installation === undefined) throw new Error(`the App is not installed on ${account}`);
+    if (installation === undefined) throw new Error(`The App is not installed on ${account}`);
     return installation;
   };
   return {
@@ -66,7 +68,6 @@ function setMergeQueue(forge: ForgeContext, fullName: string, branch: string, me
   } else forge.state.protections.update(known.id, { mergeQueue });
 }
 
-/** A protection that asks for nothing. */
 const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mergeQueue"> = {
   requiredStatusChecks: null,
   requiredReviews: null,
@@ -80,6 +81,6 @@ const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mer
 function pullOf(forge: ForgeContext, fullName: string, number: number): PullRequestRow {
   const { id } = repositoryByName(forge, fullName);
   const pull = forge.state.pullRequests.in(id).find((each) => each.number === number);
-  if (pull === undefined) throw new Error(`no pull request ${number} in ${fullName}`);
+  if (pull === undefined) throw new Error(`No pull request ${number} in ${fullName}`);
   return pull;
 }

@@ -63,7 +63,7 @@ const isWaiting = (pull: PullRequestRow): boolean => pull.state === "open" && pu
 /** Retries the auto-merges of a repository in the background. */
 export function scheduleAutoMerges(forge: ForgeContext, repositoryId: number): void {
   if (forge.state.pullRequests.in(repositoryId).some(isWaiting))
-    forge.later(() => runAutoMerges(forge, repositoryId));
+    forge.inBackground(() => runAutoMerges(forge, repositoryId));
 }
 
 async function runAutoMerges(forge: ForgeContext, repositoryId: number): Promise<void> {

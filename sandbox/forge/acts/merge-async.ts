@@ -63,7 +63,7 @@ export function resumeAsyncMerges(forge: ForgeContext): void {
 }
 
 function runInBackground(forge: ForgeContext, row: MergeRequestRow): void {
-  forge.later(async () => {
+  forge.inBackground(async () => {
     if (!(await waitDelay(forge))) return;
     forge.state.mergeRequests.update(row.id, await run(forge, row));
   });
@@ -71,7 +71,7 @@ function runInBackground(forge: ForgeContext, row: MergeRequestRow): void {
 
 /** Waits `asyncMergeDelayMs`; false if the forge stops first. */
 const waitDelay = (forge: ForgeContext): Promise<boolean> =>
-  setTimeout(forge.settings.asyncMergeDelayMs, true, { signal: forge.ending }).catch(() => false);
+  setTimeout(forge.settings.asyncMergeDelayMs, true, { signal: forge.stopping }).catch(() => false);
 
 async function run(
   forge: ForgeContext,

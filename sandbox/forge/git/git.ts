@@ -71,14 +71,14 @@ export class GitError extends Error {
 /** Opens the folder of bare repositories, each named `<id>.git`. */
 export function openGit(options: {
   folder: string;
-  viewsFolder: string;
+  snapshotsFolder: string;
   hooksFolder: string;
   searchPath?: string;
 }): Git {
-  const { viewsFolder } = options;
+  const { snapshotsFolder } = options;
   mkdirSync(options.folder, { recursive: true });
   // A killed forge leaves its snapshots behind.
-  rmSync(viewsFolder, { recursive: true, force: true });
+  rmSync(snapshotsFolder, { recursive: true, force: true });
   for (const name of readdirSync(options.folder)) removeLocks(join(options.folder, name));
   const searchPath = options.searchPath ?? DEFAULT_SEARCH_PATH;
   const env = gitEnvironment(searchPath, options.hooksFolder);
@@ -93,7 +93,7 @@ export function openGit(options: {
   return {
     env,
     searchPath,
-    snapshotsFolder: viewsFolder,
+    snapshotsFolder,
     repository,
     async create(id, defaultBranch) {
       await writeEmptyRepository(join(options.folder, `${id}.git`), defaultBranch);

@@ -11,7 +11,7 @@ export function logAttempt(state: ForgeState, given: NewRow): DeliveryRow {
   const { text } = state.payloads.need(given.payloadId);
   const requestHeaders = webhookHeaders(app, given.event, given.guid, text);
   const row = state.deliveries.save({ ...PENDING, ...given, id: state.newId(), requestHeaders });
-  state.tidy();
+  state.trim();
   return row;
 }
 
