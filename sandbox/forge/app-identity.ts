@@ -88,15 +88,10 @@ export function createAccount(
 }
 
 /** Creates a classic personal access token. */
-export function createPersonToken(
-  state: ForgeState,
-  accountId: number,
-  token = makeToken("ghp_", 36),
-): TokenRow {
-  const id = state.newId();
+export function createPersonToken(state: ForgeState, accountId: number): TokenRow {
   return state.tokens.save({
-    id,
-    token,
+    id: state.newId(),
+    token: makeToken("ghp_", 36),
     accountId,
     installationId: null,
     permissions: null,

@@ -37,6 +37,5 @@ export interface ForgeContext {
 }
 
 export interface ForgeLog {
-  readonly info: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   readonly error: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }

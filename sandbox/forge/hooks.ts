@@ -1,10 +1,9 @@
-import type { Answer } from "./server/api-error.ts";
-import type { AroundDelivery } from "./webhooks/delivery-log.ts";
-/** Functions passed to `startForge` that run around every API call and webhook, such as faults. */
 import type { Express } from "express";
 import type { ForgeContext } from "./context.ts";
+import type { Answer } from "./server/api-error.ts";
 import type { Caller } from "./server/caller.ts";
 import type { Budget } from "./server/rate-limits.ts";
+import type { AroundDelivery } from "./webhooks/delivery-log.ts";
 
 export interface ApiCall {
   /** `X-GitHub-Request-Id` of the response. */
@@ -14,7 +13,6 @@ export interface ApiCall {
   readonly path: string;
   /** Such as `GET /repos/{owner}/{repo}` or `POST /graphql`; null for an unknown path. */
   readonly route: string | null;
-  readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
@@ -40,12 +38,12 @@ export interface GraphqlCall {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly operationName: string | null;
-  readonly headers: ApiCall["headers"];
 }
 
 /** Handles GraphQL after authentication, rate limits and faults. */
 export type GraphqlHandler = (forge: ForgeContext, call: GraphqlCall) => Promise<Answer>;
 
+/** Functions that run around every API call and webhook, such as faults. */
 export interface ForgeHooks {
   readonly aroundCall?: AroundCall | undefined;
   readonly aroundDelivery?: AroundDelivery | undefined;

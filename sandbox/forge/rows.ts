@@ -124,7 +124,6 @@ export interface PullRequestRow {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly closedAt: string | null;
-  readonly closedById: number | null;
   readonly mergedAt: string | null;
   readonly mergedById: number | null;
   readonly mergeCommitSha: string | null;

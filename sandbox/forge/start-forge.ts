@@ -64,7 +64,7 @@ export interface RunningForge extends World {
 }
 
 const CONTROL_PATH = "/_control";
-const SILENT_LOG: ForgeLog = { info: () => undefined, error: () => undefined };
+const SILENT_LOG: ForgeLog = { error: () => undefined };
 
 /** Starts a forge on a data directory, which the first start fills. */
 export async function startForge(options: ForgeOptions): Promise<RunningForge> {

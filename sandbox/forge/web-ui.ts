@@ -11,16 +11,14 @@ import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
 import { accountByLogin, repositoryByName } from "./world.ts";
 
-/**
- * Actions that GitHub offers in its web interface only; they emit GitHub's events. `by` is a login,
- * repositories are full names.
- */
+/** Actions of GitHub's web interface, with the events they emit. `by` is a login. */
 export interface WebUi {
+  /** `repositories` are names without the owner. */
   installApp(account: string, repositories: readonly string[] | "all", by?: string): InstallationRow;
   uninstallApp(account: string, by?: string): void;
   setSuspended(account: string, suspended: boolean, by?: string): InstallationRow;
   acceptPermissions(account: string, permissions: Permissions, by?: string): InstallationRow;
-  /** Adds repositories to the installation or removes them. */
+  /** Adds repositories, as full names, to the installation or removes them. */
   setGranted(
     account: string,
     repositories: readonly string[],
@@ -34,7 +32,7 @@ export interface WebUi {
 }
 
 export function makeWebUi(forge: ForgeContext): WebUi {
-  const person = (login = "ada"): AccountRow => accountByLogin(forge, login);
+  const actor = (login = "ada"): AccountRow => accountByLogin(forge, login);
   const installationOn = (account: string): InstallationRow => {
     const [installation] = forge.state.installations.in(accountByLogin(forge, account).id);
     if (installation === undefined) throw new Error(`The App is not installed on ${account}`);
@@ -42,20 +40,20 @@ export function makeWebUi(forge: ForgeContext): WebUi {
   };
   return {
     installApp: (account, repositories, by) =>
-      install(forge, accountByLogin(forge, account), repositories, person(by)),
-    uninstallApp: (account, by) => uninstall(forge, installationOn(account), person(by)),
+      install(forge, accountByLogin(forge, account), repositories, actor(by)),
+    uninstallApp: (account, by) => uninstall(forge, installationOn(account), actor(by)),
     setSuspended: (account, suspended, by) =>
-      setSuspended(forge, installationOn(account), person(by), suspended),
+      setSuspended(forge, installationOn(account), actor(by), suspended),
     acceptPermissions: (account, permissions, by) =>
-      acceptPermissions(forge, installationOn(account), person(by), permissions),
+      acceptPermissions(forge, installationOn(account), actor(by), permissions),
     setGranted(account, fullNames, granted, by) {
       const repositories = fullNames.map((fullName) => repositoryByName(forge, fullName));
-      return setGranted(forge, installationOn(account), person(by), repositories, granted);
+      return setGranted(forge, installationOn(account), actor(by), repositories, granted);
     },
     setMergeQueue: (fullName, branch, isOn) => setMergeQueue(forge, fullName, branch, isOn),
     landQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
-      dequeuePullRequest(forge, pullOf(forge, fullName, number).id, person(by), reason),
+      dequeuePullRequest(forge, pullOf(forge, fullName, number).id, actor(by), reason),
   };
 }
 

@@ -122,7 +122,7 @@ async function reopen(
   if (openBetween(forge, repository, pull.headRef, pull.baseRef) !== undefined)
     throw cannotReopen(`There is already an open pull request from ${pull.headRef} to ${pull.baseRef}.`);
   await updateRef(repo, pullHeadRef(pull), tip);
-  const change = { state: "open", closedAt: null, closedById: null, headSha: tip, baseSha: base } as const;
+  const change = { state: "open", closedAt: null, headSha: tip, baseSha: base } as const;
   const row = forge.state.pullRequests.update(pull.id, { ...change, updatedAt: forge.now() });
   await emitPullRequest(forge, row, "reopened", by);
 }

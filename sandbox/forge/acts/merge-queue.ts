@@ -1,6 +1,6 @@
 import { createAccount } from "../app-identity.ts";
 import type { ForgeContext } from "../context.ts";
-import type { AccountRow, MergeMethod, PullRequestRow } from "../rows.ts";
+import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { ApiError } from "../server/api-error.ts";
 import { emitPullRequest } from "./emit-events.ts";
 import { HEAD_MODIFIED, mergePullRequest, NOT_MERGEABLE } from "./merge-pull-request.ts";
@@ -56,15 +56,11 @@ const queueBot = ({ state, now }: ForgeContext): AccountRow =>
   state.accounts.in(QUEUE_LOGIN)[0] ?? createAccount(state, { login: QUEUE_LOGIN, type: "Bot", now: now() });
 
 /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
-export async function mergeQueued(
-  forge: ForgeContext,
-  pullId: number,
-  method: MergeMethod = "merge",
-): Promise<PullRequestRow> {
+export async function mergeQueued(forge: ForgeContext, pullId: number): Promise<PullRequestRow> {
   const by = queueBot(forge);
   try {
-    const options = { by, method, headSha: null, title: null, message: null, isFromQueue: true };
-    await mergePullRequest(forge, pullId, options);
+    const defaults = { method: "merge", headSha: null, title: null, message: null } as const;
+    await mergePullRequest(forge, pullId, { by, ...defaults, isFromQueue: true });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const reason = error.message === NOT_MERGEABLE ? "MERGE_CONFLICT" : "BRANCH_PROTECTIONS";

@@ -15,10 +15,9 @@ export interface Mergeability {
   readonly state: MergeableState;
   /** The test merge commit, which `refs/pull/<number>/merge` points to. */
   readonly sha: string | null;
-  readonly conflicts: readonly string[];
 }
 
-const UNKNOWN: Mergeability = { mergeable: null, state: "unknown", sha: null, conflicts: [] };
+const UNKNOWN: Mergeability = { mergeable: null, state: "unknown", sha: null };
 /** The author of GitHub's own commits. */
 export const webFlow = (date: string): Signature => ({ name: "GitHub", email: "noreply@github.com", date });
 
@@ -41,11 +40,10 @@ export async function mergeabilityOf(
   const baseTip = await readRef(repo, `refs/heads/${pull.baseRef}`);
   if (baseTip === null || isStillUnknown(forge, `${pull.id}:${baseTip}:${pull.headSha}`)) return UNKNOWN;
   const tried = await cachedMergeTree(repo, baseTip, pull.headSha);
-  if ("conflicts" in tried)
-    return { mergeable: false, state: "dirty", sha: null, conflicts: tried.conflicts };
+  if ("conflicts" in tried) return { mergeable: false, state: "dirty", sha: null };
   const sha = await writeTestMerge(forge, repo, pull, baseTip, tried.tree);
   const state = await stateOf(forge, repository, pull, baseTip);
-  return { mergeable: true, state, sha, conflicts: [] };
+  return { mergeable: true, state, sha };
 }
 
 function isStillUnknown(forge: ForgeContext, key: string): boolean {

@@ -68,7 +68,6 @@ const INITIAL = {
   queuedAt: null,
   queuedById: null,
   closedAt: null,
-  closedById: null,
   mergedAt: null,
   mergedById: null,
   mergeCommitSha: null,

@@ -7,7 +7,6 @@ import { CallCounter } from "./call-counts.ts";
 import { DeliveryFaults } from "./delivery-faults.ts";
 import { Faults, applyFaults, type Fault } from "./faults.ts";
 import { isGraphql, type CallMatch } from "./match.ts";
-import { seededRandom } from "./random.ts";
 import { sendWebhook, type CustomWebhook, type WebhookReceipt } from "./send-webhook.ts";
 import { LaggingReads, type StaleReads } from "./stale-reads.ts";
 
@@ -47,6 +46,11 @@ export interface ForgeControl {
 
 type ScriptedAnswer = Omit<Extract<Fault, { kind: "answer" }>, "kind" | "effect">;
 
+interface Parts extends Pick<ForgeControl, "faults" | "webhooks" | "calls"> {
+  readonly lagging: LaggingReads;
+  readonly observers: Set<Observer>;
+}
+
 /** The control of a forge that has not started yet: pass it `hooks`, then `attach` it. */
 interface UnattachedControl {
   readonly hooks: ForgeHooks;
@@ -57,16 +61,12 @@ interface UnattachedControl {
 export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
   let forge: ForgeContext | undefined;
   const needForge = (): ForgeContext => {
-    if (forge === undefined) throw new Error("the forge has not started");
+    if (forge === undefined) throw new Error("The forge has not started");
     return forge;
   };
   const installationOf = (call: ApiCall) => installationIdOf(needForge(), call);
-  let random = seededRandom(1);
   const faults = new Faults(installationOf);
-  const webhooks = new DeliveryFaults(
-    () => random(),
-    (id) => needForge().state.deliveries.delete(id),
-  );
+  const webhooks = new DeliveryFaults((id) => needForge().state.deliveries.delete(id));
   const calls = new CallCounter();
   const lagging = new LaggingReads(installationOf);
   const observers = new Set<Observer>();
@@ -79,13 +79,10 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       const view = lagging.snapshotFor(call);
       return inner.aroundCall === undefined ? proceed(view) : inner.aroundCall(call, () => proceed(view));
     };
-    const outcome = await applyFaults(faults.take(call), run, (limit) =>
-      rateLimitResponse(
-        limit,
-        { installationId: installationOf(call), isGraphql: isGraphql(call) },
-        new Date(),
-      ),
-    );
+    const outcome = await applyFaults(faults.take(call), run, (limit) => {
+      const caller = { installationId: installationOf(call), isGraphql: isGraphql(call) };
+      return rateLimitResponse(limit, caller, new Date());
+    });
     if (typeof outcome !== "string") for (const each of observers) each.onAnswer?.(call, outcome);
     return outcome;
   };
@@ -95,7 +92,21 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       return inner.aroundDelivery === undefined ? send(sent) : inner.aroundDelivery(sent, send);
     });
 
-  const control: ForgeControl = {
+  return {
+    hooks: { ...inner, aroundCall, aroundDelivery },
+    attach(started) {
+      forge = started;
+      return controlOf(started, { faults, webhooks, calls, lagging, observers });
+    },
+  };
+}
+
+function controlOf(
+  forge: ForgeContext,
+  { faults, webhooks, calls, lagging, observers }: Parts,
+): ForgeControl {
+  const { accounts, installations, tokens } = forge.state;
+  return {
     faults,
     webhooks,
     calls,
@@ -106,23 +117,16 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       }
     },
     staleReads: (settings) => lagging.set(settings),
-    keepStale: () => lagging.takeSnapshot(needForge()),
-    installations() {
-      const { installations, accounts } = needForge().state;
-      return installations
-        .all()
-        .map(({ id, accountId }) => ({ id, account: accounts.need(accountId).login }));
-    },
+    keepStale: () => lagging.takeSnapshot(forge),
+    installations: () =>
+      installations.all().map(({ id, accountId }) => ({ id, account: accounts.need(accountId).login })),
     revokeTokens(installationId) {
-      const { tokens } = needForge().state;
       const revoked = tokens.all().filter((token) => token.installationId === installationId);
       for (const token of revoked) tokens.delete(token.id);
       return revoked.length;
     },
-    sendWebhook: (webhook) => sendWebhook(needForge(), webhook),
-    seed(seed) {
-      random = seededRandom(seed);
-    },
+    sendWebhook: (webhook) => sendWebhook(forge, webhook),
+    seed: (seed) => webhooks.seed(seed),
     observe(observer) {
       observers.add(observer);
       return () => observers.delete(observer);
@@ -133,13 +137,6 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       webhooks.abandon();
       lagging.set(null);
       calls.reset();
-    },
-  };
-  return {
-    hooks: { ...inner, aroundCall, aroundDelivery },
-    attach(started) {
-      forge = started;
-      return control;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { OutgoingDelivery } from "../webhooks/delivery-log.ts";
-import { shuffled, type Random } from "./random.ts";
+import { seededRandom, shuffled, type Random } from "./random.ts";
 
 /** Selects webhooks; an omitted field matches all. */
 interface DeliveryMatch {
@@ -45,13 +45,16 @@ export class DeliveryFaults {
   /** Held for `reorder`. */
   #batch: HeldDelivery[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #random: Random;
+  #random: Random = seededRandom(1);
   readonly #deleteLogged: (deliveryId: number) => void;
 
   /** `deleteLogged` removes a delivery from the log. */
-  constructor(random: Random, deleteLogged: (deliveryId: number) => void) {
-    this.#random = random;
+  constructor(deleteLogged: (deliveryId: number) => void) {
     this.#deleteLogged = deleteLogged;
+  }
+
+  seed(seed: number): void {
+    this.#random = seededRandom(seed);
   }
 
   add(rule: DeliveryRule): number {

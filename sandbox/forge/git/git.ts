@@ -24,7 +24,6 @@ const CONFIG: readonly (readonly [string, string])[] = [
 interface GitResult {
   readonly code: number;
   readonly stdout: Buffer;
-  readonly stderr: string;
 }
 
 interface GitRunOptions {
@@ -47,7 +46,6 @@ export interface GitRepository {
 export interface Git {
   /** The environment of every git process. */
   readonly env: Readonly<Record<string, string>>;
-  readonly searchPath: string;
   /** Holds the snapshots that stale reads are served from; emptied at each start. */
   readonly snapshotsFolder: string;
   repository(id: number): GitRepository;
@@ -80,8 +78,7 @@ export function openGit(options: {
   // A killed forge leaves its snapshots behind.
   rmSync(snapshotsFolder, { recursive: true, force: true });
   for (const name of readdirSync(options.folder)) removeLocks(join(options.folder, name));
-  const searchPath = options.searchPath ?? DEFAULT_SEARCH_PATH;
-  const env = gitEnvironment(searchPath, options.hooksFolder);
+  const env = gitEnvironment(options.searchPath ?? DEFAULT_SEARCH_PATH, options.hooksFolder);
   const open = new Map<number, GitRepository>();
   const repository = (id: number): GitRepository => {
     const known = open.get(id);
@@ -92,7 +89,6 @@ export function openGit(options: {
   };
   return {
     env,
-    searchPath,
     snapshotsFolder,
     repository,
     async create(id, defaultBranch) {
@@ -174,14 +170,10 @@ function runGit(
     // Git may exit before it has read all input; the exit code reports the failure.
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
-    child.on("close", (code) => {
-      const result = {
-        code: code ?? 1,
-        stdout: Buffer.concat(stdout),
-        stderr: Buffer.concat(stderr).toString("utf8"),
-      };
-      if (result.code === 0 || options.codes?.includes(result.code)) resolve(result);
-      else reject(new GitError(args, result.code, result.stderr));
+    child.on("close", (exitCode) => {
+      const code = exitCode ?? 1;
+      if (code === 0 || options.codes?.includes(code)) resolve({ code, stdout: Buffer.concat(stdout) });
+      else reject(new GitError(args, code, Buffer.concat(stderr).toString("utf8")));
     });
   });
 }

@@ -4,7 +4,6 @@ export interface FieldError {
   readonly field?: string;
   readonly code: "missing" | "missing_field" | "invalid" | "already_exists" | "unprocessable" | "custom";
   readonly message?: string;
-  readonly value?: string | number | null;
 }
 
 /** Ends a call with one of GitHub's error responses. */

@@ -58,7 +58,6 @@ function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) 
       method: request.method,
       path,
       route: isGraphql ? "POST /graphql" : matched && `${matched.route.method} ${matched.route.path}`,
-      params: matched?.params ?? {},
       query: url.searchParams,
       headers: request.headers,
       body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),

@@ -163,7 +163,6 @@ async function runGraphql(
     query,
     variables: isFields(variables) ? variables : {},
     operationName: typeof operationName === "string" ? operationName : null,
-    headers: call.headers,
   });
 }
 

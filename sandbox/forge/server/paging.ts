@@ -8,8 +8,8 @@ interface Page {
 }
 
 /** GitHub's paging: 30 items per page by default, 100 at most. */
-export function pageOf(query: URLSearchParams, maxSize = 100): Page {
-  const size = Math.min(maxSize, positiveInteger(query.get("per_page"), 30));
+export function pageOf(query: URLSearchParams): Page {
+  const size = Math.min(100, positiveInteger(query.get("per_page"), 30));
   const number = positiveInteger(query.get("page"), 1);
   return { number, size, skip: (number - 1) * size };
 }
