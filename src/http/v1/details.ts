@@ -117,14 +117,14 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
     forced: z.boolean(),
   }),
   pull_request_opened: pullRequest.extend({
-    isDraft: z.boolean().optional().meta({ description: "Set if Trunkline opened it" }),
+    isDraft: z.boolean().optional().meta({ description: "Absent if the event was recorded from a webhook" }),
   }),
   pull_request_ready: pullRequest,
   pull_request_merged: pullRequest.extend({
     sha: sha
       .nullable()
       .optional()
-      .meta({ description: "The commit of the merge. Set if Trunkline merged it" }),
+      .meta({ description: "The commit of the merge. Absent if the event was recorded from a webhook" }),
   }),
   pull_request_closed: pullRequest,
   pull_request_reopened: pullRequest,
