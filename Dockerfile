@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 
-# Pin what you deploy: NODE_IMAGE=node:24-slim@sha256:… as your registry tells it.
+# Pin the digest that you deploy: --build-arg NODE_IMAGE=node:24-slim@sha256:…
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -12,7 +12,7 @@ COPY src ./src
 COPY sandbox ./sandbox
 RUN npm run build
 
-# What runs, and nothing it is made or tried with: no compiler, no embedded PostgreSQL.
+# Only what the service needs at run time: no compiler, no embedded PostgreSQL.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -65,16 +65,19 @@ CREATE INDEX card_pages_page_id_idx ON card_pages USING btree (page_id);
 CREATE TABLE card_repositories (
   card_id uuid NOT NULL,
   repository_id uuid NOT NULL,
+  project_id uuid,
   branch_name text,
   head_sha text,
   changed_at timestamp with time zone DEFAULT now() NOT NULL,
   found_at timestamp with time zone,
   found_sha text,
   CONSTRAINT card_repositories_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
+  CONSTRAINT card_repositories_card_id_project_id_fkey FOREIGN KEY (card_id, project_id) REFERENCES cards(id, project_id) DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT card_repositories_pkey PRIMARY KEY (card_id, repository_id),
-  CONSTRAINT card_repositories_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id)
+  CONSTRAINT card_repositories_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id),
+  CONSTRAINT card_repositories_repository_id_project_id_fkey FOREIGN KEY (repository_id, project_id) REFERENCES repositories(id, project_id) DEFERRABLE INITIALLY DEFERRED
 );
-CREATE UNIQUE INDEX card_repositories_repository_id_branch_name_idx ON card_repositories USING btree (repository_id, branch_name);
+CREATE UNIQUE INDEX card_repositories_repository_id_branch_name_idx ON card_repositories USING btree (repository_id, branch_name) WHERE project_id IS NOT NULL;
 
 CREATE TABLE cards (
   id uuid NOT NULL,
@@ -100,6 +103,7 @@ CREATE TABLE cards (
   CONSTRAINT cards_assignee_id_fkey FOREIGN KEY (assignee_id) REFERENCES users(id),
   CONSTRAINT cards_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   CONSTRAINT cards_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) ON DELETE SET NULL,
+  CONSTRAINT cards_id_project_id_key UNIQUE (id, project_id),
   CONSTRAINT cards_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES cards(id),
   CONSTRAINT cards_pkey PRIMARY KEY (id),
   CONSTRAINT cards_priority_check CHECK (priority = ANY (ARRAY['none'::text, 'low'::text, 'medium'::text, 'high'::text, 'urgent'::text])),
@@ -714,12 +718,14 @@ CREATE TABLE repositories (
   last_reconciled_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT repositories_forge_id_key UNIQUE (forge_id),
+  CONSTRAINT repositories_id_project_id_key UNIQUE (id, project_id),
   CONSTRAINT repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT repositories_pkey PRIMARY KEY (id),
   CONSTRAINT repositories_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE SET NULL
 );
 CREATE INDEX repositories_organization_id_idx ON repositories USING btree (organization_id);
 CREATE INDEX repositories_project_id_idx ON repositories USING btree (project_id);
+CREATE TRIGGER repository_changes_project AFTER UPDATE OF project_id ON repositories FOR EACH ROW WHEN (old.project_id IS DISTINCT FROM new.project_id) EXECUTE FUNCTION update_links();
 
 CREATE TABLE secrets (
   name text NOT NULL,
@@ -1001,5 +1007,17 @@ AS $function$
 begin
   update credentials set stamp = gen_random_uuid()
    where user_id in (select m.user_id from memberships m where m.workspace_id = new.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.update_links()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update card_repositories set project_id = null where repository_id = old.id and project_id is not null;
+  update card_repositories cr set project_id = new.project_id
+    from cards c
+   where cr.repository_id = new.id and c.id = cr.card_id and c.project_id = new.project_id;
   return null;
 end $function$;

@@ -1,10 +1,10 @@
--- What a service needs whose migrations are applied by another role: rows, and no tables of its own. For psql, as the role that applies
--- the migrations, after each `trunkline migrate`; doing it again does no harm.
+-- Grants trunkline_service the rights that the service needs when another role applies the migrations: to read and write rows, not to
+-- change the schema. Run it with psql as the role that applies the migrations, after each `trunkline migrate`. It can run repeatedly.
 --   create role trunkline_service login password '…';    -- once, as an administrator
 grant usage on schema public, graphile_worker to trunkline_service;
 grant select, insert, update, delete on all tables in schema public, graphile_worker to trunkline_service;
 grant usage on all sequences in schema public, graphile_worker to trunkline_service;
--- The job queue shows its rows to nobody but their owner.
+-- graphile-worker enables row-level security on its tables, so that only their owner sees the rows.
 do $$
 declare
   queue name;

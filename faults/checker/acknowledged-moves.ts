@@ -10,6 +10,7 @@ import {
   type Write,
 } from "./subject.ts";
 
+// Invariant: I1
 /** A move that succeeded is on the card's timeline, and the card stands where some move that may be the last led. */
 export async function lostMoves(
   subject: Subject,

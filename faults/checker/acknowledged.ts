@@ -11,6 +11,7 @@ import {
   type Write,
 } from "./subject.ts";
 
+// Invariant: I1 Everything answered with a success exists
 /** I1: whatever was answered with a success is there afterwards. */
 export const nothingAcknowledgedIsLost: Invariant = async (subject) => {
   const found: string[] = [];

@@ -7,6 +7,7 @@ const LATE_WRITES = 3;
 const ON_ITS_WAY_MS = 1_500;
 const POINTS_A_MINUTE = 900;
 
+// Invariant: I11 GitHub's rate limits are respected
 /** I11: one write a second for each installation, 900 points a minute, and no call while the forge has asked for none. */
 export const theForgesBudgetIsKept: Invariant = ({ world }) => {
   const { calls, holds } = world.record;

@@ -4,6 +4,7 @@ import { rows } from "../../src/store/db/connect.ts";
 import { CHECKS_STATE } from "../../src/store/cards/shown-card.ts";
 import type { Invariant } from "./subject.ts";
 
+// Invariant: I12 Branches, pull requests and checks match GitHub after repair
 /** I12, of checks: what a card with an open pull request says of them is what the forge has at its commit. Others are not compared by the service. */
 export const checksAreAsReported: Invariant = async ({ world, known }) => {
   const found: string[] = [];

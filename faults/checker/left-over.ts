@@ -6,6 +6,7 @@ import type { Invariant } from "./subject.ts";
 /** In seconds; on a machine that is busy with other seeds. */
 const A_MOMENT = 20;
 
+// Invariant: I8 Nothing stays running, waiting or temporary
 /** I8: nothing is left half done, set aside or temporary. */
 export const nothingIsLeftOver: Invariant = async ({ world }) => {
   const { db } = world.deps;

@@ -2,6 +2,7 @@ import { rows } from "../../src/store/db/connect.ts";
 import { unequalAnswers } from "../../test/support/answers.ts";
 import { isSuccess, type Invariant } from "./subject.ts";
 
+// Invariant: I2 One request creates nothing twice
 /** I2: nothing was made twice by one request; and the forge shows each comment once on each pull request. */
 export const nothingIsDoubled: Invariant = async ({ world, writes }) => {
   const { db } = world.deps;
@@ -34,6 +35,7 @@ export const doubles = (names: readonly string[]): string[] => [
   ...new Set(names.filter((name, at) => names.indexOf(name) !== at)),
 ];
 
+// Invariant: I3 A key and request have one response and one effect
 /** I3: what one key and request were answered with is the same to the byte, and was carried out once. */
 export const answersAreEqual: Invariant = ({ writes }) =>
   writes.flatMap(({ actor, key, attempts }) =>

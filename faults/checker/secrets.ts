@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { rows, type Db } from "../../src/store/db/connect.ts";
 import type { Invariant } from "./subject.ts";
 
+// Invariant: I9 No credential reads or changes another tenant's data
 /** I9: nothing written on one board is ever read through a credential of another's, and nothing of it is changed. */
 export const boardsAreApart: Invariant = async ({ world, history, known }) => {
   const found: string[] = [];
@@ -26,6 +27,7 @@ export const boardsAreApart: Invariant = async ({ world, history, known }) => {
   return [...found, ...strangers.map(({ what }) => `somebody else's: ${what}`)];
 };
 
+// Invariant: I10 No secret is in a log, table or response
 /** I10: no secret is in a log, a table or an answer. */
 export const secretsAreKept: Invariant = async ({ world, history }) => {
   const secrets = [

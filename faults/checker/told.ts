@@ -6,6 +6,7 @@ interface Told {
   readonly id: string;
 }
 
+// Invariant: I5 A timeline only grows at its end, without duplicates
 /** I5: what was once read on a timeline stays, in that order, with nothing put in before it; and the forge's news is told once. */
 export const timelinesOnlyGrow: Invariant = async (subject) => {
   const found: string[] = [];
@@ -43,6 +44,7 @@ async function toldTwice(db: Subject["world"]["deps"]["db"]): Promise<string[]> 
   return told.map(({ what, count }) => `is told ${count} times: ${what}`);
 }
 
+// Invariant: I6 Merges are attributed to Trunkline or to others, as they happened
 /** I6, the other half: what people merged is told as theirs, and waits in the inbox while the card stands before that. */
 export const othersMergesAreTold: Invariant = async ({ world, known }) => {
   const { state } = world.forge.context;

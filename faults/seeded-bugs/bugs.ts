@@ -123,7 +123,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "the log says who called, with everything",
     breaks: "I10",
     edits: [
-      { file: "log.js", find: "hooks: { streamWrite: withoutSecrets }", replace: "hooks: {}" },
+      { file: "log.js", find: "hooks: { streamWrite: redact }", replace: "hooks: {}" },
       {
         file: "http/metrics.js",
         find: `info({ requestId, method, path,`,

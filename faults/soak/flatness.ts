@@ -33,13 +33,13 @@ interface Limit {
 
 /** What has to be flat, and how far noise may carry it. */
 export const LIMITS: Readonly<Record<Measure, Limit>> = {
-  rss: { name: "memory of the process (RSS), MB", share: 0.05, more: 12 },
-  heap: { name: "memory held after a collection, MB", share: 0.02, more: 2 },
+  rss: { name: "process memory (RSS), MB", share: 0.05, more: 12 },
+  heap: { name: "memory after garbage collection, MB", share: 0.02, more: 2 },
   files: { name: "open files and sockets", share: 0.1, more: 4 },
   connections: { name: "connections to PostgreSQL", share: 0, more: 2 },
-  queue: { name: "jobs due and deliveries waiting", share: 0.25, more: 5 },
-  jobs: { name: "rows in the table of jobs", share: 0.25, more: 5 },
-  jobsSize: { name: "size of the table of jobs, MB", share: 0.25, more: 1 },
+  queue: { name: "due jobs and waiting deliveries", share: 0.25, more: 5 },
+  jobs: { name: "rows in the jobs table", share: 0.25, more: 5 },
+  jobsSize: { name: "size of the jobs table, MB", share: 0.25, more: 1 },
   temporary: { name: "temporary files", share: 0, more: 0 },
 };
 
@@ -75,7 +75,7 @@ function atWork(middleThird: readonly Sample[], lastThird: readonly Sample[]): V
   const last = through(lastThird);
   const allowed = middle / 2;
   return {
-    name: "cards brought through (at least)",
+    name: "finished cards (at least)",
     middle,
     last,
     allowed,

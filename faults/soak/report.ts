@@ -9,9 +9,9 @@ export interface Soaked extends Progress {
   readonly boards: number;
   readonly lives: number;
   readonly verdicts: readonly Verdict[];
-  /** What did not come to rest in the end. */
+  /** Work that was unfinished after the load ended. */
   readonly troubles: readonly string[];
-  /** Seconds of processor time the service took. */
+  /** CPU time of the service, in seconds. */
   readonly processor: number;
 }
 
@@ -21,26 +21,28 @@ const file = fileURLToPath(new URL("../../docs/reliability.md", import.meta.url)
 
 const short = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** What came of a soak, as Markdown. */
+/** The results of a soak test as Markdown. */
 export function tableOf({ verdicts, troubles, ...soaked }: Soaked): string {
   const { minutes, boards, lives, through, calls, failed, faults, processor } = soaked;
   const line = ({ name, middle, last, allowed, isFlat }: Verdict): string =>
-    `| ${name} | ${short(middle)} | ${short(last)} | ${short(allowed)} | ${isFlat ? "flat" : "**not flat**"} |`;
+    `| ${name} | ${short(middle)} | ${short(last)} | ${short(allowed)}${isFlat ? "" : ", **not flat**"} |`;
   return [
-    `${minutes} minutes, ${boards} boards with ${lives} agents each: ${through} cards brought through, ${calls} calls (${failed} of them failed or were hung up on, and asked again), ${faults} troubles at the forge, ${short(processor)} s of processor time.`,
+    `${minutes} minutes, ${boards} boards with ${lives} agents each: ${through} finished cards,`,
+    `${calls} calls (${failed} failed or aborted, and repeated), ${faults} injected faults,`,
+    `${short(processor)} s of CPU time.`,
     "",
-    "| What | Middle third | Last third | Allowed | |",
-    "| --- | ---: | ---: | ---: | --- |",
+    "| Value | Middle third | Last third | Allowed |",
+    "| --- | ---: | ---: | ---: |",
     ...verdicts.map(line),
     ...troubles.map((trouble) => `\n**${trouble}**`),
   ].join("\n");
 }
 
-/** Puts what came of it into docs/reliability.md, in place of the one before. */
+/** Replaces the results in docs/reliability.md. */
 export async function writeReport(soaked: Soaked, note: string | undefined): Promise<void> {
   const text = await readFile(file, "utf8");
   const [before = ""] = text.split(BEGIN);
   const [, after = ""] = text.split(END);
-  const head = `\`npm run soak\`, ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores${note === undefined ? "" : `, ${note}`}.`;
-  await writeFile(file, `${before}${BEGIN}\n\n${head} ${tableOf(soaked)}\n\n${END}${after}`);
+  const head = `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores${note === undefined ? "" : `, ${note}`}.`;
+  await writeFile(file, `${before}${BEGIN}\n\n${head}\n${tableOf(soaked)}\n\n${END}${after}`);
 }

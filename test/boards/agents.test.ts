@@ -74,6 +74,7 @@ describe("an agent", () => {
     expect((await line.run(["agent", "remove", ...on(board, helper.login)])).code).toBe(1);
   });
 
+  // Contract: Timeline and comments: An agent's events have user kind `agent`
   it("that everybody knows is one on every board, without being registered", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);

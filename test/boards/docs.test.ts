@@ -112,6 +112,7 @@ describe("a page", () => {
     expect((await write({ title: "Empty" })).body).toBe("");
   });
 
+  // Contract: Pages: `createdBy` and `updatedBy` are names
   it("names who changed it last beside who wrote it", async () => {
     const { id } = await write({ title: "Handed on" });
     const member = await board.as({ role: "member" });
@@ -127,6 +128,7 @@ describe("a page", () => {
     expect((await read(id.toUpperCase())).title).toBe("Loud");
   });
 
+  // Contract: Pages: An unknown page id is 404; a slug in its place is 400
   it("is not found under an id nobody has written", async () => {
     const answers = [
       await board.api.get(`/v1/docs/${UNKNOWN}`),
@@ -150,6 +152,7 @@ describe("a page", () => {
     expect((await read(id, other.api)).title).toBe("Theirs");
   });
 
+  // Contract: Pages: An unknown page id is 404; a slug in its place is 400
   it("has no address by its slug, and the message says what to use", async () => {
     const { slug } = await write({ title: "By its name" });
     for (const answer of [
@@ -267,6 +270,7 @@ describe("a slug", () => {
     expect((await write({ title: same }, api)).slug).toBe(`${"x".repeat(198)}-2`);
   });
 
+  // Contract: Pages: A page's slug is derived from its title and follows it
   it("follows the title, and stays where the title stays", async () => {
     const { api } = await newBoard();
     const { id } = await write({ title: "Setup" }, api);
@@ -305,6 +309,7 @@ describe("a slug", () => {
 });
 
 describe("the pages of a board", () => {
+  // Contract: Pages: Pages are listed without bodies
   it("are listed as a table of contents, without bodies", async () => {
     const { api, ids } = await tree();
     expect(await list(api)).toEqual([
@@ -427,6 +432,7 @@ describe("the pages of a board", () => {
 });
 
 describe("a wiki link", () => {
+  // Contract: Pages: A wiki link adds a backlink to the page it names
   it("is a backlink of the page it leads to: by title, by slug, with a text of its own", async () => {
     const { api } = await newBoard();
     const target = await write({ title: "How we ship" }, api);
@@ -440,6 +446,7 @@ describe("a wiki link", () => {
     expect((await read(linking[0]?.id ?? "", api)).dangling).toEqual([]);
   });
 
+  // Contract: Pages: `dangling` lists linked slugs that no page has
   it("dangles until a page has the slug, and again once it is gone", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Start", body: "[[Second]] [[First|one]] [[second]]" }, api);
@@ -511,6 +518,7 @@ describe("a wiki link", () => {
 });
 
 describe("a card", () => {
+  // Contract: Pages: `tasks` lists the cards that carry the page
   it("carries the pages it is given and those its description links to", async () => {
     const { api, projectId, stages } = await newBoard();
     const page = await write({ title: "How we ship" }, api);

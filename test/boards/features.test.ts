@@ -64,6 +64,7 @@ describe("a feature", () => {
     });
   });
 
+  // Contract: Labels and features: A feature's name has up to 60 characters
   it.each([
     ["name", 60, (text: string) => ({ name: text })],
     ["description", 20_000, (text: string) => ({ name: "Long", description: text })],
@@ -112,6 +113,7 @@ describe("a feature", () => {
 });
 
 describe("archived features", () => {
+  // Contract: Labels and features: Archived features are listed only with `archived=1`
   it("are listed only when asked for, and then behind the others", async () => {
     const { own, patch, order } = await ordered(["A", "B", "C"]);
     expect((await patch("A", { archived: true })).body).toMatchObject({ archived: true, position: 2 });
@@ -177,6 +179,7 @@ describe("the order of features", () => {
 });
 
 describe("the cards of a feature", () => {
+  // Contract: Cards: `PATCH` leaves omitted fields unchanged; `null` clears a field
   it("are set when they are created or changed, cleared by null, and left alone otherwise", async () => {
     const { id } = await makeFeature("Login");
     const { number } = await board.api.card({ featureId: id });
@@ -214,6 +217,7 @@ describe("the cards of a feature", () => {
     expect(await featureOf(number)).toBeNull();
   });
 
+  // Contract: Labels and features: A feature's `doneCount` counts cards at the end of the flow, `taskCount` all cards
   it("are counted, those at the end of the flow once more, deleted ones not at all", async () => {
     const { id } = await makeFeature("Counted");
     const counts = async () => {

@@ -55,6 +55,7 @@ describe("a label", () => {
     },
   );
 
+  // Contract: Labels and features: A label's color is a name from the palette
   it.each(["#ff0000", "Red", "", "grey", null, 3])(
     "may not be %j, and the palette is told",
     async (color) => {
@@ -154,6 +155,7 @@ describe("changing a label", () => {
 });
 
 describe("deleting a label", () => {
+  // Contract: Labels and features: Deleting a label removes it from every card and needs the maintainer role
   it("takes it off every card at once", async () => {
     const gone = await makeLabel("Gone");
     const stays = await makeLabel("Stays");
@@ -169,6 +171,7 @@ describe("deleting a label", () => {
     expect((await makeLabel("gone")).taskCount).toBe(0);
   });
 
+  // Contract: Labels and features: Deleting a label removes it from every card and needs the maintainer role
   it("is a maintainer's", async () => {
     const { id } = await makeLabel("Guarded");
     const member = await board.as({ role: "member" });
@@ -233,6 +236,7 @@ describe("the labels of a card", () => {
     expect(read.body.columns[0]?.tasks[0]?.labels).toEqual([shown(alpha), shown(beta)]);
   });
 
+  // Contract: Cards: `labelIds` replaces all labels of the card
   it("are the whole set that was sent, and untouched when none was", async () => {
     const [one, two, three] = [await makeLabel("One"), await makeLabel("Two"), await makeLabel("Three")];
     const { number } = await board.api.card({ labelIds: [one.id, two.id] });
@@ -279,6 +283,7 @@ describe("the labels of a card", () => {
     expect(await labelsOf(number)).toEqual([shown(label)]);
   });
 
+  // Contract: Labels and features: A label's `taskCount` counts the cards that carry it, without deleted cards
   it("are counted, deleted cards left out", async () => {
     const { id } = await makeLabel("Counted");
     const count = async () => (await list()).find((label) => label.id === id)?.taskCount;

@@ -85,6 +85,7 @@ describe("the members of a board", () => {
     expect(created).toMatchObject({ status: 201, body: { assignee: user } });
   });
 
+  // Contract: Authentication: The API cannot add members or change roles
   it("can be neither added nor given another role through the API", async () => {
     const board = await world.board();
     const [member] = (await board.api.get<Member[]>("/v1/members")).body;

@@ -42,6 +42,7 @@ const anyId = ({ stages, ...flow }: Flow) => ({
 });
 
 describe("the projects of a board", () => {
+  // Contract: Board and projects: Projects are listed with `repositoryCount` and `taskCount`
   it("are listed oldest first with what they hold, deleted cards left out", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const { id } = await makeProject({ name: "Second", description: "*Two*" }, own.api);
@@ -72,6 +73,7 @@ describe("the projects of a board", () => {
     ]);
   });
 
+  // Contract: Board and projects: `projectId` is optional with one project and required (400) with several
   it("make projectId required once there are several", async () => {
     const own = await world.board();
     const { id } = await makeProject({ name: "Second" }, own.api);
@@ -83,6 +85,7 @@ describe("the projects of a board", () => {
 });
 
 describe("a new project", () => {
+  // Contract: Board and projects: A project's slug is derived from its name when omitted
   it.each([
     ["Mobile App", "mobile-app"],
     ["  Größe & Øre  ", "grosse-ore"],
@@ -138,6 +141,7 @@ describe("a new project", () => {
     expect(await makeProject(body)).toMatchObject(body);
   });
 
+  // Contract: Board and projects: A new project copies an existing flow and owns the copy
   it("starts from the flow of the oldest project, and owns it from then on", async () => {
     const own = await world.board();
     const path = `/v1/projects/${own.projectId}/flow`;
@@ -282,7 +286,7 @@ describe("deleting a project", () => {
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect(refused.headers.get("retry-after")).toBe("1");
     const busy = await makeProject({ name: "Busy" }, own.api);
-    const { number } = await own.api.card({ projectId: own.projectId });
+    const { number } = await own.api.card({ projectId: own.projectId, repositoryIds: [] });
     const backlog = (await flowOf(busy.id, own.api)).stages[0]?.id;
     const kept = await during(
       world,
@@ -298,6 +302,7 @@ describe("deleting a project", () => {
 });
 
 describe("who may", () => {
+  // Contract: Board and projects: Only a maintainer creates, changes or deletes a project
   it("create, change and delete projects is a maintainer", async () => {
     const member = await board.as({ role: "member" });
     for (const refused of [

@@ -77,6 +77,7 @@ const revertsAmong = (landings: readonly LandedByGit[]): number =>
   landings.filter(({ reverts }) => reverts !== null).length;
 
 describe("what landed on a trunk", () => {
+  // Contract: Trunk: `numbers` counts landings, owed cards, refusals and reverts
   it("is what git says of work done with git: merges, pushes, hotfixes, picks and reverts of any day", async () => {
     const work = commitAt(60, "Push at once");
     gitAt(55, "checkout", "-q", "-b", "feature");

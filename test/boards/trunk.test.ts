@@ -17,6 +17,7 @@ beforeEach(async () => {
 const fullName = () => `${board.owner}/web`;
 
 describe("the trunk report", () => {
+  // Contract: Trunk: `delivered` lists cards that reached the end of the flow in the window
   it("tells of a card that Trunkline delivered", async () => {
     const { number } = await openCard(world, board);
     await board.api.move(number, board.stages.Done);
@@ -52,6 +53,7 @@ describe("the trunk report", () => {
     );
   });
 
+  // Contract: Trunk: Pushes and merges made outside Trunkline are included
   it("tells of work nobody told Trunkline about: pushes, and pull requests merged on the forge", async () => {
     const { number } = await openCard(world, board);
     await board.person("ada", "PUT", `/repos/${fullName()}/pulls/1/merge`, { merge_method: "squash" });
@@ -70,6 +72,7 @@ describe("the trunk report", () => {
     expect(delivered).toEqual([]);
   });
 
+  // Contract: Trunk: `numbers` counts landings, owed cards, refusals and reverts
   it("counts a card that was taken back as not delivered, and refusals each time", async () => {
     const { number } = await openCard(world, board);
     await board.api.move(number, board.stages.Done);
@@ -83,6 +86,7 @@ describe("the trunk report", () => {
     expect((await readTrunk(board.api)).numbers).toMatchObject({ refusals: 2 });
   });
 
+  // Contract: Trunk: `promised` lists cards that a release includes and that have not shipped
   it("tells what open releases owe", async () => {
     const { number } = await openCard(world, board);
     const owed = await board.api.card({ title: "Later" });
@@ -102,6 +106,7 @@ describe("the trunk report", () => {
     expect(releases).toEqual([]);
   });
 
+  // Contract: Trunk: `releases` lists releases completed in the window, each with its cards
   it("tells of the releases completed in the window with what they carried", async () => {
     const { number } = await openCard(world, board);
     const owed = await board.api.card({ title: "Later" });
@@ -137,6 +142,7 @@ describe("the trunk report", () => {
     expect(world.forge.control.calls.read().total).toBe(0);
   });
 
+  // Contract: Trunk: An invalid date, an end before the start or more than 92 days is 400
   it.each([
     ["?from=yesterday", "`from` is a date, as YYYY-MM-DD"],
     ["?from=2026-01-01T00:00:00.000Z", "`from` is a date, as YYYY-MM-DD"],

@@ -37,6 +37,7 @@ const kinds = async (board: TestBoard, number: number): Promise<string[]> =>
   (await board.api.timeline(number)).map(({ kind }) => kind);
 
 describe("adopting a suggested branch", () => {
+  // Contract: Inbox: Adopting a suggestion gives the card the branch; `card` overrides the guess
   it("makes it the card's, with all that follows from that", async () => {
     const board = await world.board();
     const { item, sha, branchName } = await suggested(board);
@@ -124,6 +125,7 @@ describe("adopting a suggested branch", () => {
     expect((await board.api.move(1, board.stages.Done)).body).toMatchObject({ promoted: [{ prNumber: 1 }] });
   });
 
+  // Contract: Inbox: Adopting a suggestion gives the card the branch; `card` overrides the guess
   it("goes to the card that is named in the call, which is linked to the repository with it", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);
@@ -157,7 +159,7 @@ describe("adopting a suggested branch", () => {
     const refused = await adopt(board, item);
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or put the item away.`,
+      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or dismiss the item.`,
     ]);
     await world.forge.settle();
     world.forge.control.webhooks.clear();

@@ -66,6 +66,7 @@ const heard = {
 };
 
 describe.each(["told of", "not told of"] as const)("when it is %s, a card that was not permitted", (how) => {
+  // Contract: Moves: `blocked` returns to `null` when the card can move
   it("is free once the permission is granted, but for what else stands in its way", async () => {
     const board = await world.board();
     const { number, heads } = await openCard(world, board);

@@ -11,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe("the board", () => {
+  // Contract: Board and projects: The board has the flow's columns in order, with name, kind, `minRole` and ordered cards
   it("has the columns of the flow in their order, each with its cards in theirs", async () => {
     const { stages } = board;
     const first = await board.api.card({ statusId: stages["To do"], repositoryIds: [] });
@@ -27,6 +28,7 @@ describe("the board", () => {
     expect(todo?.tasks.map(({ number }) => number)).toEqual([above.number, first.number]);
   });
 
+  // Contract: Board and projects: A card on the board has the eight fields of a board task
   it("shows of a card what a board needs, and no more", async () => {
     const { id, number } = await board.api.card({
       title: "Shown",
@@ -49,6 +51,7 @@ describe("the board", () => {
 });
 
 describe("the backlog", () => {
+  // Contract: Board and projects: A card in the backlog has the fields of `GET /v1/cards/{number}`
   it("tells a draft in the backlog as it is told by itself", async () => {
     const { number } = await board.api.card({ title: "A draft" });
     const backlog = await board.api.get<{ number: number }[]>("/v1/backlog");

@@ -40,6 +40,7 @@ const userOf = async (api: Api) =>
   (await api.post<{ createdBy: { id: string } }>("/v1/cards", { title: "x" })).body.createdBy;
 
 describe("a card's fields", () => {
+  // Contract: Cards: A title has 1 to 500 characters, a description up to 20,000
   it.each<[string, Record<string, unknown>]>([
     ["a title of 1 character", { title: "x" }],
     ["a title of 500 characters", { title: "x".repeat(500) }],
@@ -66,6 +67,7 @@ describe("a card's fields", () => {
     await expectTaken({ title: "  Say  hello \n" }, { title: "Say  hello" });
   });
 
+  // Contract: Cards: A title has 1 to 500 characters, a description up to 20,000
   it.each<[string, Record<string, unknown>, string]>([
     ["an empty title", { title: "" }, "body.title"],
     ["a title of spaces", { title: " \t\n" }, "body.title"],
@@ -152,6 +154,7 @@ describe("a card's fields", () => {
     expect(await create(body)).toMatchObject({ status: 400, body: { statusCode: 400 } });
   });
 
+  // Contract: Cards: `PATCH` leaves omitted fields unchanged; `null` clears a field
   it("that are left out stay as they are", async () => {
     const fields = { title: "All", description: "d", priority: "high", dueDate: "2026-12-31" };
     const { number } = await board.api.card(fields);
@@ -162,6 +165,8 @@ describe("a card's fields", () => {
     expect((await board.api.timeline(number)).map(({ kind }) => kind)).toEqual(["created", "updated"]);
   });
 
+  // Contract: Cards: A new card has priority `none`, no assignee and no labels
+  // Contract: Cards: `createdBy.kind` is `machine` for a credential
   it("have the defaults of a new card", async () => {
     const created = await create({ title: "Plain" });
     const me = (await board.api.get("/v1/me")).body;
@@ -197,6 +202,7 @@ describe("a card's fields", () => {
     expect((await board.api.get(`/v1/cards/${String(created.body["number"])}`)).body).toEqual(created.body);
   });
 
+  // Contract: Cards: The assignee must be a member of the board
   it("take a member as the assignee, and nobody of another board", async () => {
     const other = await world.board();
     const [member, foreigner] = [await userOf(board.api), await userOf(other.api)];

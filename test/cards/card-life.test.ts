@@ -28,6 +28,7 @@ async function cardWithWork(
 }
 
 describe("a card's life on one repository", () => {
+  // Contract: Cards: A new card without `statusId` is a draft without Git
   it("starts as a draft without any Git", async () => {
     const board = await world.board();
     world.forge.requests.reset();
@@ -56,6 +57,7 @@ describe("a card's life on one repository", () => {
     await clone.remove();
   });
 
+  // Contract: Cards: A repository link has repository, branch, pull request, pull request state and checks state
   it("opens the draft pull request at the first push, and tells who pushed", async () => {
     const board = await world.board();
     const { number, clone, branchName, sha } = await cardWithWork(board);
@@ -70,6 +72,10 @@ describe("a card's life on one repository", () => {
     await clone.remove();
   });
 
+  // Contract: Moves: A move creates the branch, opens the pull request or merges it, per the stage's rule
+  // Contract: Moves: `promoted` lists the repositories this call merged
+  // Contract: Timeline and comments: The timeline lists events and comments, oldest first, in the order recorded
+  // Contract: Timeline and comments: `branch_created` is recorded when the branch is created
   it("is marked ready, merged, and tells its whole story in order", async () => {
     const board = await world.board();
     const { number, clone, branchName, sha } = await cardWithWork(board);
@@ -114,6 +120,7 @@ describe("a card's life on one repository", () => {
     await clone.remove();
   });
 
+  // Contract: Moves: A move that merges nothing succeeds with an empty `promoted`
   it("moves without Git when it is linked to no repository", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ repositoryIds: [] });
@@ -129,6 +136,7 @@ describe("a card's life on one repository", () => {
     await clone.remove();
   });
 
+  // Fault: D7 The branch name is taken => the next name is used
   it("leaves a foreign branch of its name alone and takes the next name", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
@@ -146,6 +154,7 @@ describe("a card's life on one repository", () => {
 });
 
 describe("a move the forge refuses", () => {
+  // Contract: Moves: A refused move is 409 with GitHub's message; the card stays with `blocked` set
   it("for conflicts: the card stays, carries the reason, and the trunk is as it was", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board, "app.txt", "mine\n");
@@ -187,6 +196,7 @@ describe("a move the forge refuses", () => {
     await clone.remove();
   });
 
+  // Contract: Moves: `blocked` returns to `null` when the card can move
   it("for a conflict that a push resolves: blocked clears by itself, and the move then goes through", async () => {
     const board = await world.board();
     const { number, clone, branchName } = await cardWithWork(board, "app.txt", "mine\n");
@@ -224,6 +234,7 @@ describe("a move the forge refuses", () => {
     await clone.remove();
   });
 
+  // Contract: Moves: A refused move is 409 with GitHub's message; the card stays with `blocked` set
   it("for a card with nothing to merge", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
@@ -233,6 +244,8 @@ describe("a move the forge refuses", () => {
     expect((await board.api.readCard(number)).statusId).toBe(board.stages["In progress"]);
   });
 
+  // Contract: Moves: A refused move is 409 with GitHub's message; the card stays with `blocked` set
+  // Fault: C6
   it("for a required review, in the forge's own words", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);
@@ -284,6 +297,7 @@ describe("a move the forge refuses", () => {
 });
 
 describe("what people do on the forge", () => {
+  // Contract: Timeline and comments: An event GitHub reported has the user's `login`
   it("is told under their login: ready, closed, reopened, merged", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);
@@ -321,6 +335,8 @@ describe("what people do on the forge", () => {
     await clone.remove();
   });
 
+  // Fault: D5 The branch is force-pushed => recorded as forced; merged only after inspection
+  // Fault: D6
   it("shows forced pushes and a deleted branch", async () => {
     const board = await world.board();
     const { number, clone, branchName } = await cardWithWork(board);

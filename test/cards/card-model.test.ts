@@ -159,6 +159,8 @@ async function asTold({ api, stages }: TestBoard, numbers: readonly number[]) {
 }
 
 describe("cards, labels and features", () => {
+  // Contract: Labels and features: A label's `taskCount` counts the cards that carry it, without deleted cards
+  // Contract: Labels and features: A feature's `doneCount` counts cards at the end of the flow, `taskCount` all cards
   it("keep their counts, places and columns, whatever is done in whatever order", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {

@@ -69,6 +69,7 @@ describe("a card moved to an index", () => {
     expect(await titlesIn(board, "To do")).toEqual(order);
   });
 
+  // Contract: Moves: `index` is the position in the target column; 0 is the top
   it.each([
     [0, ["new", "a", "b", "c"]],
     [2, ["a", "b", "new", "c"]],
@@ -110,6 +111,7 @@ describe("a card moved to an index", () => {
     expect(await titlesIn(board, "To do")).toEqual(["a", "b", "c"]);
   });
 
+  // Contract: Timeline and comments: An event from the API has the credential's name and `login: null`
   it("within its stage is not told on its timeline, into another stage it is", async () => {
     const numbers = await threeToDo();
     const number = numbers[2] ?? 0;
@@ -126,6 +128,7 @@ describe("a card moved to an index", () => {
 });
 
 describe("columns", () => {
+  // Invariant: I7
   it("hold positions 0 to n-1 after any moves, each card where a plain list would have it", async () => {
     const anyCard = fc.nat(20);
     const anyStage = fc.constantFrom(...STAGES);
@@ -187,6 +190,7 @@ describe("columns", () => {
     expect(columns.get(board.stages.Done)).toHaveLength(15);
   });
 
+  // Fault: E2
   it("leave one outcome of two when one card is moved two ways at the same moment", async () => {
     const { number } = await board.api.card({ repositoryIds: [] });
     for (let round = 0; round < 10; round++) {

@@ -16,6 +16,7 @@ const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 const create = (fields: unknown, on = board) => on.api.post("/v1/cards", fields);
 
 describe("a new card's project", () => {
+  // Contract: Board and projects: `projectId` is optional with one project and required (400) with several
   it("must be named where the board holds several, and may not be another board's", async () => {
     const several = await world.board();
     const projectId = uuidv7();
@@ -47,6 +48,7 @@ describe("a new card's project", () => {
     expect((await several.api.get(`/v1/board?projectId=${projectId}`)).status).toBe(200);
   });
 
+  // Contract: Authentication: A project of another board is 404, even if the credential reaches that board
   it("of another board is as unknown as one that never was, though the key reaches both", async () => {
     const other = await world.board();
     const api = await board.as({ boards: [board, other] });

@@ -16,6 +16,7 @@ const statuses = (answers: readonly { status: number }[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);
 
 describe("a card's number", () => {
+  // Contract: Authentication: Card numbers are counted and resolved per board
   it("is counted per board: card 1 exists on every board, and is another card on each", async () => {
     const [one, two] = [await world.board(), await world.board()];
     const cards = [await one.api.card({ title: "One's" }), await two.api.card({ title: "Two's" })];
@@ -43,6 +44,7 @@ describe("a card's number", () => {
     expect((await own.api.card()).number).toBe(1);
   });
 
+  // Contract: Cards: An unknown card number is 404 for every call
   it.each(["0", "-1", "4711", "2147483648", "9007199254740993", "99999999999999999999999"])(
     "that no card has, %s, is 404 for every call",
     async (number) => {
@@ -74,6 +76,7 @@ describe("a card's number", () => {
 });
 
 describe("a deleted card", () => {
+  // Contract: Cards: Deleting a card is 204 without a body; its number is not reused
   it("is gone from everywhere, and its number is not used again", async () => {
     const own = await world.board();
     const { number } = await own.api.card();

@@ -108,6 +108,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
     expect([replay.status, replay.text]).toEqual([200, first.text]);
   });
 
+  // Contract: Moves: A column's `minRole` applies to moves into it and new cards in it
   it("a new card into a column above one's role is refused, and not made", async () => {
     const member = await board.as({ role: "member" });
     const refused = await member.post("/v1/cards", {
@@ -119,6 +120,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
     expect((await board.api.get("/v1/backlog")).text).not.toContain("Straight to the end");
   });
 
+  // Contract: Moves: A column's `minRole` applies to moves into it and new cards in it
   it("a column above one's role is refused to a card without Git, too, and it stays", async () => {
     await board.db("stages").where({ id: board.stages["To do"] }).update({ min_role: "maintainer" });
     const { number } = await board.api.card({ repositoryIds: [] });

@@ -61,6 +61,7 @@ const completed = (head_sha: string, name: string, conclusion: string, output: o
 });
 
 describe("the checks of a card", () => {
+  // Contract: Cards: A repository link has repository, branch, pull request, pull request state and checks state
   it("are runs and statuses of all its repositories, from one call to the forge", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number, branchName, heads } = await openCard(world, board, ["web", "api"]);
@@ -122,6 +123,7 @@ describe("the checks of a card", () => {
     ]);
   });
 
+  // Contract: Checks and reviews: Each repository with an open pull request has an entry, read live from GitHub
   it("are asked anew each time, and a run that was repeated counts once, by its newest report", async () => {
     const board = await world.board();
     const { number, heads } = await openCard(world, board);
@@ -131,6 +133,7 @@ describe("the checks of a card", () => {
     expect((await checksOf(board, number)).body[0]?.runs).toMatchObject([{ name: "test", state: "passing" }]);
   });
 
+  // Contract: Checks and reviews: Only failing runs have notes, at most 20 each
   it.each([
     [20, 20],
     [21, 20],
@@ -157,6 +160,7 @@ describe("the checks of a card", () => {
 });
 
 describe("without an open pull request", () => {
+  // Contract: Checks and reviews: A card without an open pull request has an empty list
   it("there is nothing to ask, and nothing is asked", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
@@ -191,6 +195,7 @@ describe("without an open pull request", () => {
 });
 
 describe("a repository that cannot be asked", () => {
+  // Contract: Checks and reviews: A repository that cannot be read has `null` and an `error`; the others are returned
   it("says why, and the others answer", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number, branchName } = await openCard(world, board, ["web", "api"]);

@@ -33,6 +33,7 @@ async function review(
 }
 
 describe("the reviews of a card", () => {
+  // Contract: Checks and reviews: Each repository with an open pull request has an entry, read live from GitHub
   it("come oldest first, of all its repositories, from one call to the forge", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board, ["web", "api"]);
@@ -107,6 +108,7 @@ describe("without an open pull request", () => {
     expect(world.forge.requests.all).toEqual([]);
   });
 
+  // Contract: Cards: An unknown card number is 404 for every call
   it("an unknown card is 404", async () => {
     const board = await world.board();
     expect((await reviewsOf(board, 1)).status).toBe(404);
@@ -114,6 +116,7 @@ describe("without an open pull request", () => {
 });
 
 describe("a repository that cannot be asked", () => {
+  // Contract: Checks and reviews: A repository that cannot be read has `null` and an `error`; the others are returned
   it("says why, and the others answer", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board, ["web", "api"]);

@@ -9,7 +9,7 @@ import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import type { Fault } from "../../sandbox/forge/control/faults.ts";
 import { eventually } from "../support/api.ts";
 import { recordForge } from "../support/forge/record-forge.ts";
@@ -195,6 +195,60 @@ describe("trunkline setup", () => {
     expect(said).toMatch(/ok +webhook: /);
   });
 
+  describe("warns before the browser opens that GitHub cannot deliver webhooks", () => {
+    const GITHUB = { GHE_HOST: "", GHE_PROTOCOL: "" };
+    const warned = async (words: readonly string[], env: Readonly<Record<string, string>> = GITHUB) => {
+      const { interrupt, ended } = await setup(words, env);
+      interrupt();
+      return (await ended).said;
+    };
+
+    it.each([
+      "http://localhost:3000",
+      "http://trunkline.localhost",
+      "https://127.0.0.1",
+      "http://[::1]:3000",
+      "http://[::ffff:10.0.0.1]",
+      "http://10.1.2.3",
+      "https://172.31.0.1",
+      "https://192.168.0.10",
+      "http://100.64.0.1",
+      "http://169.254.1.1",
+      "http://[fd00::1]",
+      "http://[fe80::1]",
+      "https://trunkline.internal",
+      "https://build-machine:8443",
+    ])("to %s", async (url) => {
+      expect(await warned(["--url", url])).toMatch(
+        /^warning: GitHub cannot deliver webhooks to .*public HTTPS URL, or that of a tunnel/,
+      );
+    });
+
+    it.each([
+      "https://trunkline.example.com",
+      "https://172.32.0.1",
+      "https://100.128.0.1",
+      "https://8.8.8.8",
+      "https://[2606:4700::1]",
+    ])("and does not warn of %s", async (url) => {
+      expect(await warned(["--url", url])).toMatch(/^Open http:\/\/localhost/);
+    });
+
+    it("but not of a forge of one's own, which may be on the same network", async () => {
+      expect(await warned(["--url", "http://localhost:3000"], {})).toMatch(/^Open http:\/\/localhost/);
+    });
+
+    it("with --by-hand, and as a field of --json", async () => {
+      const byHand = await warned(["--by-hand", "--url", "http://localhost:3000"]);
+      expect(byHand).toMatch(/^warning: .*\n\nhttps:\/\/github\.com\/settings\/apps\/new\?/);
+      const json = await warned(["--by-hand", "--json", "--url", "http://localhost:3000"]);
+      expect(JSON.parse(json)).toEqual({
+        url: expect.stringMatching(/^https:\/\/github\.com\//),
+        warning: expect.stringContaining("http://localhost:3000"),
+      });
+    });
+  });
+
   it("keeps the other lines, fills in empty ones, and writes through a link", async () => {
     const file = join(dir, "real.env");
     const before = "# ours\r\nAPP_ID=\nWEBHOOK_SECRET=''  # from the App\nPOSTGRES_PASSWORD=p\n";
@@ -363,7 +417,7 @@ describe("trunkline setup", () => {
     const { address, ended } = await setup(["--port", String(port)]);
     expect(address).toBe("");
     const { code, said } = await ended;
-    expect([code, said]).toEqual([1, `Port ${port} is taken. Choose another one with --port.`]);
+    expect([code, said]).toEqual([1, `Port ${port} is in use. Choose another one with --port.`]);
     await new Promise((resolve) => other.close(resolve));
     const listening = await setup();
     await expect(fetch(listening.address.replace("localhost", "127.0.0.2"))).rejects.toThrow("fetch failed");

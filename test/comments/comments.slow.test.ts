@@ -71,6 +71,7 @@ describe("a comment on a card", () => {
     expect(world.forge.requests.all).toEqual([]);
   });
 
+  // Contract: Timeline and comments: `editable` is true only for the comment's author
   it("is editable for its author and nobody else", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
@@ -79,6 +80,7 @@ describe("a comment on a card", () => {
     expect(await commentsOf(other, number)).toMatchObject([{ body: "Mine", editable: false }]);
   });
 
+  // Contract: Timeline and comments: The timeline lists events and comments, oldest first, in the order recorded
   it("takes its place among the events, in the order recorded", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
@@ -94,6 +96,7 @@ describe("a comment on a card", () => {
     ]);
   });
 
+  // Contract: Timeline and comments: A comment has 1 to 10,000 characters
   it.each([
     ["one character", "x"],
     ["10,000 characters", "x".repeat(10_000)],
@@ -111,6 +114,7 @@ describe("a comment on a card", () => {
     expect(await mirrors(board)).toEqual([shown(text)]);
   });
 
+  // Contract: Timeline and comments: A comment has 1 to 10,000 characters
   it.each([
     ["no text", ""],
     ["10,001 characters", "x".repeat(10_001)],
@@ -153,6 +157,7 @@ describe("a comment on a card", () => {
 });
 
 describe("a mirrored comment", () => {
+  // Contract: Timeline and comments: A comment is mirrored to each open pull request; `mirroredTo` counts them
   it("reaches each open pull request of the card, drafts too, with one call each", async () => {
     const board = await world.board({ repositories: ["web", "api", "docs"] });
     const { number } = await openCard(world, board, ["web", "api", "docs"]);
@@ -273,6 +278,8 @@ describe("a retry with the same key", () => {
 });
 
 describe("a forge that fails", () => {
+  // Fault: C2
+  // Fault: C14
   it.each([
     ["answers 502 after having done it", { kind: "answer", status: 502, effect: "after" }],
     ["cuts the connection after", { kind: "reset", effect: "after" }],
@@ -312,6 +319,7 @@ describe("a forge that fails", () => {
     },
   );
 
+  // Fault: C11
   it("after having done it, and does not show it for a while: it is looked for, and there once", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -377,6 +385,7 @@ describe("a forge that fails", () => {
     expect(await mirrors(board, "web")).toHaveLength(1);
   });
 
+  // Fault: B5
   it("and tells of the comment before it answers: it is none of its own", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -393,6 +402,7 @@ describe("a forge that fails", () => {
 
 /** How many mirrors of a comment are still to be written. */
 describe("editing a comment", () => {
+  // Contract: Timeline and comments: `editedAt` is `null` until the comment is edited
   it("changes it here and on the pull request, with one call, and says when", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);

@@ -21,6 +21,7 @@ afterAll(async () => {
   await world.stop();
 });
 
+// Fault: E5 200 cards move to the top of one column => positions 0 to 199
 it(`${CARDS} cards moved to the top of one column by ${CALLERS} callers at two processes all stand in it, and nobody is told of an error`, async () => {
   const board = await world.board();
   const numbers: number[] = [];

@@ -47,6 +47,8 @@ async function withoutTable<Answer extends ApiAnswer>(
   return answer;
 }
 
+// Fault: E6
+// Fault: E16 The connection is lost during a write => 503; its key and move are released
 describe("when the database goes away in the middle, what the process holds is let go of once it is back", () => {
   it("a move: its retry finishes it, in the process that is still alive", async () => {
     const board = await world.board();
@@ -68,6 +70,7 @@ describe("when the database goes away in the middle, what the process holds is l
   });
 });
 
+// Fault: E18
 it("a job at work in a living process is nobody else's, however long it takes", async () => {
   const board = await world.board();
   const { branchName, number } = await workedCard(board);
@@ -100,6 +103,7 @@ it("a job at work in a living process is nobody else's, however long it takes", 
   );
 });
 
+// Fault: E17 PostgreSQL is lost during startup => the process does not start
 it("a worker that cannot be started leaves nothing behind: no pulse to keep its process alive, no connection", async () => {
   const database = await createTestDatabase();
   const proxy = await startDatabaseProxy(database.connectionString);
@@ -123,6 +127,7 @@ it("a worker that cannot be started leaves nothing behind: no pulse to keep its 
   await database.drop();
 });
 
+// Fault: E18 A lost connection leaves a job or queue locked => released after 15 seconds
 it.each([null, "a-queue"])(
   "a job whose taking was answered to nobody is let go of and done by the living process in whose name it was taken, queue: %s",
   async (queue) => {
@@ -152,6 +157,7 @@ it.each([null, "a-queue"])(
   },
 );
 
+// Fault: E18
 it("a queue that is locked without a job of its own being at work is let go of", async () => {
   const queue = `left-${randomUUID()}`;
   const delayMs = 60_000;

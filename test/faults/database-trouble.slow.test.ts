@@ -71,6 +71,7 @@ function expectComeAgain({ status, headers, text }: ApiAnswer): void {
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
 }
 
+// Fault: E8 Connections, time or disk run out => 503; nothing is half written
 describe.each(TROUBLES)("while the database %s", (_, trouble) => {
   it("a write is 503 with Retry-After, and its retry does it once", async () => {
     const board = await world.board();

@@ -42,6 +42,7 @@ async function duringMove(
 
 const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
 
+// Fault: E14 A card, project, credential or label is deleted during a move => the move still finishes
 describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
   it("its card cannot be deleted: 409, and the move ends first; then it can, and its branch stays", async () => {
     const refusals: ApiAnswer[] = [];

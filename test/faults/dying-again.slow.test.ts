@@ -112,6 +112,7 @@ it("a process that dies at every provider release of a release gets one reposito
 
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 
+// Fault: A10 Five processes in a row die with the same work => it is abandoned and reported
 it("what every process dies with is given up after five of them, and keeps nothing else waiting", async () => {
   const { db, forge } = world;
   const { faults } = forge.control;
@@ -241,7 +242,7 @@ it("a move that fails for a reason of our own each time is given up, and keeps n
     };
     await eventually(state, ([only]) => only === "refused", 30_000);
     expect(own.logged()).toMatch(/"level":50.*"isHopeless":true/);
-    expect(own.logged().match(/going on with a move failed/g)).toHaveLength(9);
+    expect(own.logged().match(/resuming a move failed/g)).toHaveLength(9);
     const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
     expect(blocking?.card?.number).toBe(number);
     expect((await poisoned.api.readCard(number)).blocked).toMatchObject({

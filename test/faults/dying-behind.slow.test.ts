@@ -19,6 +19,7 @@ afterAll(() => world.stop());
 const POISON = "poison";
 const LOCK = 1;
 
+// Fault: A10
 it.each([3, 20])(
   "one delivery that every process dies with is set aside, and none of the %d before it and those behind it",
   async (before) => {

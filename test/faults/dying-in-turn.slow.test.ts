@@ -30,6 +30,8 @@ afterAll(async () => {
   await shipped.remove();
 }, LONG);
 
+// Fault: A8
+// Fault: A11 Two processes die in turn under load => nothing is lost or done twice
 it(
   `loses nothing and does nothing twice when two processes die in turn under ${CARDS} cards' lives`,
   async () => {

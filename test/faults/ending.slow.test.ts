@@ -72,6 +72,7 @@ async function moveInFlight(service: ShippedProcess): Promise<InFlight> {
   return { board, number, key, answer, release: () => held.commit().then(() => undefined) };
 }
 
+// Fault: A9 SIGTERM during calls and jobs => current work finishes; exit code 0
 describe("the service as it is shipped", () => {
   it("asked to end, finishes the call and the jobs under way, takes no connection more, and exits with 0", async () => {
     const service = await start();
@@ -88,9 +89,9 @@ describe("the service as it is shipped", () => {
     expect(await answer).toMatchObject({ status: 200 });
     expect(await service.ended).toEqual({ code: 0, signal: null });
     expect(service.logged()).toContainEqual(
-      expect.objectContaining({ msg: "asked to end", signal: "SIGTERM" }),
+      expect.objectContaining({ msg: "shutdown requested", signal: "SIGTERM" }),
     );
-    expect(said(service).at(-1)).toMatch(/^ended: /);
+    expect(said(service).at(-1)).toMatch(/^shutdown complete: /);
     expect(service.wrote()).not.toContain('"level":50');
     const { db } = surroundings;
     expect(await db("instances").select()).toEqual([]);
@@ -117,7 +118,7 @@ describe("the service as it is shipped", () => {
 
     service.child.kill("SIGTERM");
     expect(await service.ended).toEqual({ code: 0, signal: null });
-    expect(said(service).at(-1)).toMatch(/^ended: /);
+    expect(said(service).at(-1)).toMatch(/^shutdown complete: /);
   }, 60_000);
 
   it("killed while it ends, leaves a move that the next process finishes once", async () => {

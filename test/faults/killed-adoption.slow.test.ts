@@ -15,6 +15,7 @@ afterEach(async () => {
 });
 afterAll(() => world.stop());
 
+// Fault: A1
 it("killed while adopting a branch: nothing has happened, and the same call goes through", async () => {
   const board = await world.board();
   await board.api.card({ title: "Say hello" });

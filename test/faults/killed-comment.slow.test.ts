@@ -35,6 +35,9 @@ function goUnseen({ control }: KillableWorld["forge"]): void {
 }
 
 describe("killed while mirroring a comment", () => {
+  // Fault: A1
+  // Fault: A2
+  // Fault: C11
   it.each([
     ["before the forge did it, and nobody comes back", "before"],
     ["after the forge did it, and the caller comes back", "after"],

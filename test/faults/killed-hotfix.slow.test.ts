@@ -20,6 +20,7 @@ const WRITES: readonly (readonly [string, CallMatch])[] = [
 ];
 
 describe.each(WRITES)("killed while a landed hotfix is brought back, %s", (_, match) => {
+  // Fault: A1
   it.each(["before", "after"] as const)(
     "%s the forge did it: there is one branch and one pull request in the end, told once",
     async (effect) => {

@@ -95,6 +95,8 @@ describe.each(FORGE_WRITES)("killed while $doing", (write) => {
     },
   );
 
+  // Fault: A1 Killed at any write to GitHub => a retry finishes the work once
+  // Fault: A3 Killed between GitHub's merge and its record => merged once, recorded as Trunkline's
   it.each(["before", "after"])("%s the forge did it: the retry finishes the move, once", async (effect) => {
     const { board, number, act, ...story } = storyOf(effect);
     const answer = story.answer();
@@ -119,6 +121,7 @@ describe.each(FORGE_WRITES)("killed while $doing", (write) => {
     60_000,
   );
 
+  // Fault: A2 Killed, and the caller does not retry => another process finishes the move
   it.each(["alone", "alone, after the second of 3"])(
     "after the forge did it, and nobody comes back: it is finished all the same (%s)",
     async (name) => {

@@ -42,6 +42,7 @@ const trunkHeard = async ({ db }: KillableWorld, board: TestBoard): Promise<void
   );
 };
 
+// Fault: A5 Killed while freezing => branches start at the stored commits
 describe("killed while a release is frozen", () => {
   const points = aroundEach({
     "the first branch": { match: REFS },
@@ -108,6 +109,7 @@ describe.each(
     },
   );
 
+  // Fault: A6 Killed during a pick => picked once; temporary branches are removed
   it.each(Object.keys(points))(
     "%s: the branches have the pick once, and nothing temporary stays",
     async (name) => {
@@ -126,6 +128,7 @@ describe.each(
   );
 });
 
+// Fault: A4 Killed while completing a release => each repository is tagged once
 describe("killed while a release is completed", () => {
   const RELEASES: CallMatch = { method: "POST", path: "/repositories/*/releases" };
   const NAMES = ["api", "app", "web"];
@@ -182,6 +185,7 @@ describe("killed while a release is completed", () => {
   );
 });
 
+// Fault: A4
 describe("killed while a release of one repository is completed", () => {
   const points = aroundEach({
     "its tag": { match: { operation: "UpdateRefs" } },
@@ -226,6 +230,7 @@ describe("killed while a release of one repository is completed", () => {
   );
 });
 
+// Fault: A7 Killed during a promotion => the same call finishes the rest
 describe("killed half-way through a promotion", () => {
   const CARDS = 12;
   const FOURTH = { match: REFS, skip: 3 };

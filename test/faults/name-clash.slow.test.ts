@@ -18,6 +18,7 @@ const branchesOf = async (board: TestBoard): Promise<string[]> => {
   return (body as unknown as { name: string }[]).map(({ name }) => name).toSorted();
 };
 
+// Fault: D8
 it("a branch whose name is a folder of the card's stands in the way: refused, left alone, and once it is gone the same call goes through", async () => {
   const board = await world.board();
   await world.forge.commit(`${board.owner}/web`, "card", { "theirs.txt": "theirs\n" }, { from: "main" });

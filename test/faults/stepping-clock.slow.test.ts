@@ -63,6 +63,7 @@ async function expectToldInTime(board: TestBoard, number: number, begun: string)
   expect(wrong).toEqual([]);
 }
 
+// Fault: E12 A clock is wrong or jumps => PostgreSQL's and GitHub's clocks decide
 describe.each(STEPS)("a clock that steps %s", (_, ms) => {
   it("while a move waits for the forge: the move ends all the same, and is told at the time it was", async () => {
     const begun = await clockOf(surroundings.db);

@@ -147,6 +147,7 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
     return { here: moving(here), there: moving(there), expectMoved };
   }
 
+  // Fault: E9 A process loses the database during a GitHub call => another finishes
   it.each(LATE.flatMap((late) => (["before", "after"] as const).map((effect) => [effect, late] as const)))(
     `for ${CUT_OFF} cards, and the forge has its calls, it loses the database (%s the effect): the other finishes the moves, and what comes %s changes nothing`,
     async (effect, late) => {
@@ -171,6 +172,7 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
     120_000,
   );
 
+  // Fault: E10 A slow process is considered dead => it stops before its next call
   it.each(LATE)(
     `for ${SLOW} cards, and is only slow, but taken for dead: it stops before its next call, %s`,
     async (late) => {

@@ -97,6 +97,7 @@ async function onForge(board: TestBoard): Promise<unknown> {
   return Promise.all(all);
 }
 
+// Fault: E10
 it.each(Object.keys(STORIES))(
   "%s: nothing is written by it any more, on the forge or about the release",
   async (name) => {

@@ -10,6 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+// Fault: C8
+// Fault: C9 Mergeability is never computed => the merge call decides
 it("a forge that does not make up its mind for twenty looks is asked to merge, and has the last word", async () => {
   const board = await world.board();
   const { number } = await openCard(world, board);

@@ -20,6 +20,7 @@ describe("a branch name", () => {
     expect(branchNameFor("card/{number}-{slug}", 7, "Say hello", 2)).toBe("card/7-say-hello-2");
   });
 
+  // Fault: D8 The branch name is invalid or clashes => made valid, or refused
   it("is a valid ref name whatever the title (git check-ref-format)", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (title) => {

@@ -154,6 +154,7 @@ describe("what entering a stage does in a repository", () => {
     expect([actionsOf(planned), reasonsOf(planned)]).toEqual([[], ["nothing_to_merge"]]);
   });
 
+  // Fault: C11
   it("may find a merge landing: the target has the commits, and the pull request is shown as open", () => {
     expect(plan("merge", facts({ aheadBy: 0, pullRequests: [pull()] })).isLanding).toBe(true);
     expect(plan("merge", facts({ aheadBy: 0 })).isLanding).toBe(false);

@@ -9,6 +9,7 @@ const windowOf = (from?: string, to?: string) => {
 };
 
 describe("a window", () => {
+  // Contract: Trunk: The default window is the last thirty days and today
   it("is the last thirty days and today unless said otherwise", () => {
     expect(windowOf()).toEqual(["2026-03-01T00:00:00.000Z", "2026-04-01T00:00:00.000Z"]);
     expect(windowOf("2026-03-31")).toEqual(["2026-03-31T00:00:00.000Z", "2026-04-01T00:00:00.000Z"]);

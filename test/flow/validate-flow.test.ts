@@ -80,25 +80,25 @@ describe("an invalid flow", () => {
       "a backlog with Git",
       flow({ ...backlog, rule: { type: "branch", into: null } }, done("merge")),
       "stages.0.rule",
-      /Stage 1 \(Backlog\) asks for branch.*rule is none/,
+      /Stage 1 \(Backlog\) requires branch.*rule is none/,
     ],
     [
       "a rule that goes backwards",
       between(stage("Review", "pull_request"), stage("Test", "branch")),
       "stages.2.rule",
-      /Stage 3 \(Test\) asks for branch, less than pull_request of the stage before it \(Review\)/,
+      /Stage 3 \(Test\) requires branch, less than pull_request of the stage before it \(Review\)/,
     ],
     [
       "an end that asks for less",
       flow(backlog, stage("Ship", "merge"), done()),
       "stages.2.rule",
-      /Stage 3 \(Done\) asks for none, less than merge/,
+      /Stage 3 \(Done\) requires none, less than merge/,
     ],
     [
       "two merges into one branch",
       flow(backlog, stage("A", "merge", "main"), done("merge", "main")),
       "stages.2.rule.into",
-      /Stage 3 \(Done\) merges into main, as stage 2 does already/,
+      /Stage 3 \(Done\) merges into main, as stage 2 does/,
     ],
     [
       "two merges into the default branch",
@@ -110,13 +110,13 @@ describe("an invalid flow", () => {
       "a target where nothing is merged",
       between(stage("A", "branch", "main")),
       "stages.1.rule.into",
-      /Stage 2 \(A\) merges nothing \(its rule is branch\)/,
+      /Stage 2 \(A\) does not merge \(its rule is branch\)/,
     ],
     [
       "a target that is no branch's name",
       flow(backlog, done("merge", "release..1")),
       "stages.1.rule.into",
-      /Stage 2 \(Done\) merges into "release..1", which no branch can be named/,
+      /Stage 2 \(Done\) merges into "release..1", which is not a valid branch name/,
     ],
     ["an empty target", flow(backlog, done("merge", "")), "stages.1.rule.into", /into ""/],
     [
@@ -129,7 +129,7 @@ describe("an invalid flow", () => {
       "rebasing twice",
       { ...flow(backlog, stage("A", "merge", "next"), done("merge")), mergeMethod: "rebase" },
       "mergeMethod",
-      /what rebase has rewritten/,
+      /commits that rebase rewrote/,
     ],
     [
       "a name twice",
@@ -207,15 +207,15 @@ describe("a branch pattern", () => {
   });
 
   it.each<[string, RegExp]>([
-    ["card/{slug}", /contains \{number\}/],
-    ["", /contains \{number\}/],
-    ["{number}-{title}", /no placeholders but/],
-    ["{{number}}", /no placeholders but/],
+    ["card/{slug}", /must contain \{number\}/],
+    ["", /must contain \{number\}/],
+    ["{number}-{title}", /no placeholders other/],
+    ["{{number}}", /no placeholders other/],
     ["card {number}", /can give "card 1"/],
     ["/{number}", /can give "\/1"/],
     ["-{number}", /can give "-1"/],
-    ["a..{number}", /no branch can be named/],
-    [".{number}", /no branch can be named/],
+    ["a..{number}", /not a valid branch name/],
+    [".{number}", /not a valid branch name/],
     ["{number}.lock", /can give "1.lock"/],
     ["{number}.{slug}", /can give "1.lock"/],
     ["{number}.lo{slug}", /can give "1.lock"/],
@@ -263,6 +263,7 @@ describe("a branch's name", () => {
     },
   );
 
+  // Fault: D8
   it.each([
     "",
     "HEAD",

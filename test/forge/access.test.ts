@@ -55,6 +55,7 @@ describe("the App's own credentials", () => {
 });
 
 describe("an installation's token", () => {
+  // Fault: C15
   test("is long, and ends after an hour", async () => {
     const token = (await mint()).at("token");
     expect(token).toMatch(/^ghs_[\w.-]{480,560}$/);

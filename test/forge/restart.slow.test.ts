@@ -40,6 +40,7 @@ async function restart(): Promise<TestForge> {
 
 const path = (rest: string) => `${repository.path}${rest}`;
 
+// Fault: A12
 test("everything is there again: the App, tokens, pull requests, the log; ids go on", async () => {
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work", { draft: true });

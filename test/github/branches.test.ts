@@ -37,6 +37,7 @@ describe("creating a branch", () => {
     });
   });
 
+  // Fault: D7
   test("that is there at another commit is reported, and left alone", async () => {
     github.on("POST", REFS, 422, exists);
     github.on("GET", REF, 200, ref(OTHER_SHA));
@@ -73,6 +74,7 @@ describe("creating a branch", () => {
     expect(github.requests.map(({ method }) => method)).toEqual(["POST", "GET", "POST"]);
   });
 
+  // Fault: C1 GitHub returns 5xx without doing anything => repeated; then 503 with `Retry-After`
   test("ends as unavailable when GitHub keeps failing", async () => {
     for (let tries = 0; tries < 3; tries++) {
       github.on("POST", REFS, 503, { message: "Service unavailable" });
@@ -81,6 +83,7 @@ describe("creating a branch", () => {
     await expect(github.forge.createBranch(WEB, BRANCH, SHA)).rejects.toThrow(ForgeUnavailable);
   });
 
+  // Fault: C2 GitHub does the work, but the response is lost => found before any repetition
   test("survives a connection cut after the effect", async () => {
     github.cut("POST", REFS);
     github.on("GET", REF, 200, ref(SHA));
@@ -90,6 +93,7 @@ describe("creating a branch", () => {
     });
   });
 
+  // Fault: C14 A success response is malformed => handled as a lost response
   test("takes an answer of another shape for no success", async () => {
     github.on("POST", REFS, 201, { ok: "yes" });
     github.on("GET", REF, 200, ref(SHA));

@@ -12,6 +12,7 @@ async function foundIn(call: Pick<ForgeCall, "sentAt" | "at">): Promise<readonly
   return await theForgesBudgetIsKept({ world: { record } } as unknown as Subject);
 }
 
+// Invariant: I11
 describe("a call while the forge has asked for none", () => {
   it("counts from when it was sent: what was on its way when word came is not held against anybody", async () => {
     expect(await foundIn({ sentAt: 490, at: 1_585 })).toEqual([]);

@@ -4,6 +4,7 @@ import { createLimits } from "../../src/forge/github/calls/limits.ts";
 const DAY_MS = 86_400_000;
 const HOUR_ENDS = Date.parse("2026-03-02T11:00:00Z");
 
+// Fault: E12
 it.each([-DAY_MS, 0, DAY_MS])("a limit lasts until its hour ends, with a clock that is %i ms off", (skew) => {
   const now = HOUR_ENDS - 60_000;
   const limits = createLimits({ now: () => now + skew, sleep: () => Promise.resolve() });
@@ -14,7 +15,7 @@ it.each([-DAY_MS, 0, DAY_MS])("a limit lasts until its hour ends, with a clock t
       "x-ratelimit-remaining": "0",
       date: new Date(now).toUTCString(),
     },
-    words: "API rate limit exceeded for installation ID 1.",
+    message: "API rate limit exceeded for installation ID 1.",
     isGraphqlLimit: false,
   });
   expect(hit?.unavailable.retryAfter).toBe(61);

@@ -93,6 +93,7 @@ const SENTENCES: readonly Row[] = [
 ];
 
 describe("a refusal", () => {
+  // Fault: C6 GitHub refuses the merge => 409 with its message; at most three tries
   test.each(SENTENCES)("%i %j is %s, verbatim", (status, message, reason) => {
     expect(refusalOf(status, { message, documentation_url: "https://docs.github.com" })).toMatchObject({
       reason,

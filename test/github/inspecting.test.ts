@@ -236,9 +236,11 @@ describe("the checks of a pull request", () => {
   });
 });
 
+// Fault: D4
 describe("a repository that is not what its name says", () => {
   const renamed = { id: 42, full_name: "acme/website", default_branch: "main" };
 
+  // Fault: D2
   test("because another took the name is asked for again under its own", async () => {
     answering({ r0: repository({ databaseId: 666 }) });
     github.on("GET", "/repositories/42", 200, renamed);
@@ -261,6 +263,7 @@ describe("a repository that is not what its name says", () => {
     ]);
   });
 
+  // Fault: C18
   test("and is gone altogether is refused in GitHub's words, alone", async () => {
     answering({ r0: null, r1: repository({ databaseId: 43 }) }, [notFound(["r0"])]);
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
@@ -291,6 +294,7 @@ describe("errors beside the data", () => {
     expect(await github.forge.inspect([web])).toEqual([{ refusal: { reason: "not_permitted", message } }]);
   });
 
+  // Fault: C14
   test.each([
     ["of an unknown type", { data: { r0: repository() }, errors: [{ type: "INTERNAL", message: "Oops" }] }],
     [

@@ -23,6 +23,7 @@ function tokensRefused(status: number, message: string): void {
 const head = () => github.forge.branchHead(WEB, "main");
 
 describe("a limit GitHub has told us of", () => {
+  // Fault: C4 The hourly limit is used up => 503 with a time; other installations continue
   test("of the hour is not slept on: the answer comes at once and says when it ends", async () => {
     const reset = Math.floor(github.clock.now() / 1_000) + 2_400;
     const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(reset) };
@@ -51,6 +52,7 @@ describe("a limit GitHub has told us of", () => {
     expect(github.sent("GET", REF)).toHaveLength(1);
   });
 
+  // Fault: C5 GitHub sets a secondary limit => every process waits until it ends
   test.each([403, 429])("on the rate of calls is kept to, answered %i", async (status) => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
@@ -103,6 +105,7 @@ describe("a limit GitHub has told us of", () => {
   });
 });
 
+// Fault: C12 A token is rejected => replaced, at most twice a minute; then 503
 describe("a token that GitHub no longer accepts", () => {
   const bad = { message: "Bad credentials" };
 
@@ -119,6 +122,7 @@ describe("a token that GitHub no longer accepts", () => {
     expect(github.requests[2]?.headers["authorization"]).toBe("token ghs_test.2");
   });
 
+  // Fault: E12
   test("is replaced by a process whose clock is ahead of GitHub's, too", async () => {
     github.done();
     github = openGitHubDouble({ behindMs: 600_000 });
@@ -173,6 +177,7 @@ describe("a token that GitHub no longer accepts", () => {
   });
 });
 
+// Fault: C13
 describe("an installation that may not be used", () => {
   const question = { repository: WEB, branchName: "x", targetBranch: null };
 

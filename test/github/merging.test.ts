@@ -43,6 +43,7 @@ const merge = (waitMs = 10_000, repository = WEB) => github.forge.merge(reposito
 
 const notOffered = () => github.on("PUT", ASYNC, 404, { message: "Not Found" });
 
+// Fault: C10 An asynchronous merge is pending, queued, lost or dequeued => 202; the card follows
 describe("merging in the background", () => {
   test("pins the head and asks about once a second until it is done", async () => {
     github.on("PUT", ASYNC, 202, pending());
@@ -104,6 +105,7 @@ describe("merging in the background", () => {
     expect(await merge()).toEqual(merged);
   });
 
+  // Fault: C7 The head changes just before the merge => refused as `head_moved`
   test("refuses to adopt one of another commit", async () => {
     const message = "A merge request already exists for this pull request.";
     github.on("PUT", ASYNC, 409, pending({ message, expected_head_sha: OTHER_SHA }));
@@ -162,6 +164,7 @@ describe("merging in the background", () => {
 });
 
 describe("merging at once, where there is no other way", () => {
+  // Fault: C21
   test("is told of the repository, and done at once where that is known", async () => {
     const lacking: unknown[] = [];
     github = openGitHubDouble({ onLacking: async (...told) => void lacking.push(told) });
@@ -203,6 +206,7 @@ describe("merging at once, where there is no other way", () => {
     },
   );
 
+  // Fault: C6
   test("tries so three times at most", async () => {
     notOffered();
     for (let tries = 0; tries < 4; tries++) {
@@ -226,6 +230,7 @@ describe("merging at once, where there is no other way", () => {
     expect(await merge()).toMatchObject(expected);
   });
 
+  // Fault: C9
   test("waits while GitHub does not know yet whether it can", async () => {
     notOffered();
     github.on("PUT", SYNC, 405, { message: "Pull Request is not mergeable" });
@@ -234,6 +239,7 @@ describe("merging at once, where there is no other way", () => {
     expect(await merge()).toEqual(merged);
   });
 
+  // Fault: C2
   test("is looked for after a lost answer", async () => {
     notOffered();
     github.cut("PUT", SYNC);

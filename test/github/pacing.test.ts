@@ -44,6 +44,7 @@ async function now(): Promise<number> {
 }
 
 describe("the turns of an installation", () => {
+  // Invariant: I11
   test("are a second apart, whichever process takes them", async () => {
     const begun = await now();
     const taken = await Promise.all(
@@ -123,7 +124,7 @@ describe("calls to GitHub", () => {
       () => othersTurns.heldFor(7, "rest"),
       (seconds) => seconds > 800,
     );
-    await expect(create(other)).rejects.toThrow("limits our calls");
+    await expect(create(other)).rejects.toThrow("rate limit is reached");
     expect(other.requests).toEqual([]);
     await far.destroy();
     await proxy.stop();
@@ -148,6 +149,7 @@ describe("calls to GitHub", () => {
     expect(github.clock.slept).toEqual([]);
   });
 
+  // Fault: C4
   test("that would wait too long are not made, and the caller is told so at once", async () => {
     for (let count = 0; count < 200; count++) await turns.take(7, write);
     const refused = await create(github).catch((error: unknown) => error);
@@ -156,6 +158,7 @@ describe("calls to GitHub", () => {
     expect(github.clock.slept).toEqual([]);
   });
 
+  // Fault: C5
   test("stop in every process when GitHub tells one of them to", async () => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
@@ -173,7 +176,7 @@ describe("calls to GitHub", () => {
   const stopAll = () => othersTurns.hold(7, null, 900);
   const heldBack = async (asked: Promise<unknown>): Promise<void> => {
     const refused = await asked.catch((error: unknown) => error);
-    expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub limits our calls" });
+    expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub's rate limit is reached" });
     expect(Object(refused).retryAfter).toBeGreaterThan(800);
   };
   /** While a token is made, time passes and another process is told to stop. */

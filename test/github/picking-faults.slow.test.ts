@@ -20,6 +20,7 @@ beforeEach(async () => {
 afterEach(() => adapter.world.forge.control.faults.clear());
 
 describe("a pick", () => {
+  // Fault: D15
   test("that conflicts names the files and picks nothing, the commits before it neither", async () => {
     const { number } = await shop.land([
       [{ "fine.txt": "fine\n" }],
@@ -49,6 +50,7 @@ describe("a pick", () => {
     expect(shop.branches()).not.toContain(TEMP);
   });
 
+  // Fault: D13
   test("that another push overtakes leaves the push alone", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
@@ -94,6 +96,7 @@ describe("a pick", () => {
     expect(shop.branches()).not.toContain(TEMP);
   });
 
+  // Fault: C2
   test.each([
     ["the first commit", "/repositories/*/git/commits", undefined],
     ["the merge", "/api/graphql", "PickMerges"],

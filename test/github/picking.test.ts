@@ -62,6 +62,7 @@ describe("a pick", () => {
     expect(shop.git("ls-tree", "--name-only", RELEASE)).toBe("a.txt\nlist.txt");
   });
 
+  // Fault: D15
   test("of what the branch has already writes nothing", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     await shop.commit(RELEASE, { "list.txt": text({ 1: "TWO" }) });
@@ -99,7 +100,10 @@ describe("a pick", () => {
     const number = opened.number("number");
     expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual({
       ok: false,
-      refusal: { reason: "unknown", message: `GitHub knows of no merge of pull request #${number}` },
+      refusal: {
+        reason: "unknown",
+        message: `GitHub reports no merge of pull request #${number}. Check it on GitHub, then try again.`,
+      },
     });
     expect(shop.branches()).not.toContain(TEMP);
   });

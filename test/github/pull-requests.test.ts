@@ -99,6 +99,7 @@ describe("opening a pull request", () => {
     },
   );
 
+  // Fault: C2
   test.each([500, 502, 504])("is found after a %i whose effect had happened", async (status) => {
     github.on("POST", PULLS, status, {});
     github.on("GET", PULLS, 200, [pull()]);
@@ -106,6 +107,7 @@ describe("opening a pull request", () => {
     expect(github.sent("POST", "/pulls")).toHaveLength(1);
   });
 
+  // Fault: C3
   test("is found after no answer came in time", async () => {
     github.done();
     github = openGitHubDouble({ requestTimeoutMs: 500 });
@@ -114,6 +116,7 @@ describe("opening a pull request", () => {
     expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
   });
 
+  // Fault: C14
   test.each([
     ["a missing field", pull({ node_id: undefined })],
     ["a page of HTML", "<html>all is well</html>"],
@@ -146,6 +149,7 @@ function identified() {
   github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: BOT, login: "trunkline[bot]" });
 }
 
+// Fault: C17 A pull request is closed before Trunkline finds it => not opened again
 describe("a pull request that somebody ends before its opening is heard of", () => {
   test.each([
     ["closed", null],

@@ -110,6 +110,7 @@ describe("listings", () => {
 });
 
 describe("a repository", () => {
+  // Fault: D1
   test("is found by its id under its new name", async () => {
     github.on("GET", "/repositories/42", 200, repository(42, "acme-inc/website"));
     expect(await github.forge.repository(WEB)).toEqual({

@@ -45,6 +45,7 @@ describe("a release", () => {
   });
 });
 
+// Fault: D14
 test("a tag the rules forbid is refused in GitHub's words", async () => {
   const message = "Repository rule violations found\n\nCannot create ref due to creations being restricted.";
   github.on("POST", "/repositories/42/git/refs", 422, { message });

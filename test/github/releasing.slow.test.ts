@@ -81,6 +81,7 @@ describe("deleting a branch", () => {
 });
 
 describe("a tag", () => {
+  // Fault: D14
   test("is made once, and never moved", async () => {
     expect(await tagHead("v1.0")).toBeNull();
     loseAnswer({ method: "POST", path: "/repositories/*/git/refs" });
@@ -185,6 +186,7 @@ describe("several tags", () => {
 describe("a tag at the tip of a branch", () => {
   const tag = () => ({ branchName: "main", tagName: "v1.0", sha: shop.base });
 
+  // Fault: C2
   test("is made by one call, and the branch stays where it is", async () => {
     const addressed = await node();
     adapter.world.forge.control.calls.reset();
@@ -275,6 +277,7 @@ describe("a release", () => {
     expect((await api("GET", "/releases")).body).toHaveLength(1);
   });
 
+  // Fault: C11
   test.each([
     ["when its answer is lost", () => loseAnswer({ method: "POST", path: "/repositories/*/releases" })],
     ["when somebody has just published it", () => forge.publishRelease(repository, notes())],

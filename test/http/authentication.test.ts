@@ -117,6 +117,7 @@ describe("a key", () => {
     });
   });
 
+  // Contract: Authentication: Every call needs a Bearer API key, checked before anything else
   it.each(sampleCalls.map((sample) => [sample.name, sample] as const))(
     "is asked for by %s before anything else",
     async (_, { method, path }) => {
@@ -135,6 +136,7 @@ describe("a scope", () => {
     }
   });
 
+  // Contract: Authentication: A write without the `write` scope is 403: the credential is for reading only
   it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
     "of reading only is refused by %s, whatever the role, before the idempotency key is looked at",
     async (_, { method, path }) => {
@@ -166,6 +168,7 @@ describe("a role", () => {
     },
   );
 
+  // Contract: Authentication: A credential has its own role on each board
   it("is the credential's own on each board", async () => {
     const other = await world.board();
     const api = await board.as({ role: "viewer", boards: [board, other] });
@@ -193,6 +196,7 @@ describe("a role", () => {
 });
 
 describe("the account", () => {
+  // Contract: Account: `GET /v1/me` returns client id, name, scopes, boards and `answering: null`, without the secret
   it("is told of a key: what it is, and nothing of its secret", async () => {
     const other = await world.board();
     const api = await board.as({ role: "member", scopes: ["read"], boards: [board, other] });
@@ -209,6 +213,7 @@ describe("the account", () => {
     });
   });
 
+  // Contract: Account: `GET /v1/workspaces` lists only the boards the credential reaches, each with its role
   it("lists the boards a key reaches and no other, with its role on each", async () => {
     await world.board();
     const api = await board.as({ role: "viewer" });
@@ -225,6 +230,7 @@ describe("the account", () => {
     ]);
   });
 
+  // Contract: Account: `GET /v1/organizations` lists only reached boards in `workspaceIds`, without a role
   it("lists the organizations, each with only the boards that are reached, and no role", async () => {
     const other = await world.board();
     const api = await board.as({ boards: [board, other] });
@@ -242,6 +248,7 @@ describe("the account", () => {
     expect((await api.get("/v1/organizations")).body).toEqual([]);
   });
 
+  // Contract: Account: The three account calls are never refused for the workspace header
   it.each(["/v1/me", "/v1/workspaces", "/v1/organizations"])(
     "%s is never refused for the workspace header, whatever it says",
     async (path) => {

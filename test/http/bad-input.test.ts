@@ -41,6 +41,7 @@ function withHostile(sample: Sample, field: string, value: unknown): Sample {
 }
 
 describe("whatever stands in a field", () => {
+  // Contract: Conventions: Any value in any field is accepted or refused with a readable message, never 5xx
   it.each(sampleCalls.map(({ name }) => [name]))("of %s, it is done or refused in words", async (name) => {
     const sample = await sampleOf(name, board);
     for (const field of inputFieldsOf(name).filter((each) => !each.startsWith("header."))) {

@@ -50,6 +50,7 @@ function listenIn(): { end(): Promise<string[]> } {
 const holds = (text: string, secret: string): boolean =>
   text.includes(secret) || text.includes(Buffer.from(secret).toString("hex"));
 
+// Invariant: I10
 it("no secret gets into the log, an answer or the database in a card's life with failures in it, but where it belongs", async () => {
   const board = await world.board();
   const { db } = world.service.deps;

@@ -5,6 +5,7 @@ import { cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { startWorld } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
+// Fault: A9
 it("a process asked to end says so at once, finishes what it has accepted, and takes nothing more", async () => {
   const world = await startWorld();
   const db = connect({ connectionString: world.databaseUrl, onError: () => undefined });

@@ -48,6 +48,7 @@ const expectShape = (body: Record<string, unknown>, statusCode: number, error: s
 };
 
 describe("an error", () => {
+  // Contract: Errors and versions: An error is a JSON object with `message`, `error` and `statusCode`
   it.each<[string, string, number, string]>([
     ["GET", "/v1/nothing", 404, "Not Found"],
     ["GET", "/index.html", 404, "Not Found"],
@@ -112,6 +113,7 @@ describe("a body", () => {
     expect((await send('{"title":"x"}')).status).toBe(201);
   });
 
+  // Contract: Conventions: Requests and responses are JSON; any other content type is 415
   it.each([
     "text/plain",
     "application/x-www-form-urlencoded",

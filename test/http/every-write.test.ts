@@ -39,6 +39,8 @@ async function leavesNothing<T>(act: () => Promise<T>): Promise<T> {
 }
 
 describe("the least role that may", () => {
+  // Contract: Authentication: The minimum role of a route is sufficient
+  // Contract: Idempotency: A repeated request returns the stored response with `Idempotent-Replay: true`; nothing runs again
   it.each(writeCalls.map(({ name, role }) => [role, name] as const))(
     "is enough as %s for %s, once: the same call again is answered to the byte and does nothing",
     async (role, name) => {
@@ -61,6 +63,7 @@ describe("a role below it", () => {
   const below = writeCalls.flatMap(({ name, role }) =>
     ROLES.slice(0, ROLES.indexOf(role as Role)).map((held) => [held, name, role] as const),
   );
+  // Contract: Authentication: A role below the route's minimum is 403; the message names both roles
   it.each(below)("is not enough as %s for %s, which says so and does nothing", async (held, name, role) => {
     const refused = await leavesNothing(() => callSample(name, calls.get(name) ?? {}, apiOf(held)));
     expect(refused).toMatchObject({
@@ -73,6 +76,7 @@ describe("a role below it", () => {
 });
 
 describe("without a good Idempotency-Key", () => {
+  // Contract: Idempotency: Every write needs an `Idempotency-Key` of 16 to 255 allowed characters
   it.each(writeCalls.map(({ name }) => [name]))("%s is refused and does nothing", async (name) => {
     await leavesNothing(async () => {
       for (const key of [null, "too-short", "sixteen and spaces"]) {

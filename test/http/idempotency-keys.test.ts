@@ -145,7 +145,9 @@ describe("a request that did not get its key, and looks it up when the first has
   });
 });
 
+// Fault: E16
 describe("a database that goes away in the middle of a request", () => {
+  // Fault: E8
   it("is 503 with Retry-After, and the retry does the work", async () => {
     const key = newKey();
     const answer = await whileItWaits("Cut off", key, cutOffWaiting);
@@ -172,6 +174,8 @@ describe("a database that goes away in the middle of a request", () => {
 });
 
 describe("an answer", () => {
+  // Contract: Idempotency: Keys are kept for 24 hours
+  // Fault: E13 A key is repeated after 24 hours => executed again
   it("is kept for 24 hours and no longer", async () => {
     const key = newKey();
     const create = () => board.api.post("/v1/cards", { title: "Kept" }, { key });

@@ -27,11 +27,13 @@ const db = () => world.service.deps.db;
 const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 
 describe("an idempotency key", () => {
+  // Contract: Idempotency: Every write needs an `Idempotency-Key` of 16 to 255 allowed characters
   it.each([16, 17, 255])("of %d characters is taken", async (length) => {
     const key = "aZ09_.:-".repeat(32).slice(0, length - 4) + randomUUID().slice(0, 4);
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
 
+  // Contract: Idempotency: Every write needs an `Idempotency-Key` of 16 to 255 allowed characters
   it.each([
     ["none", null],
     ["an empty one", ""],
@@ -61,6 +63,7 @@ describe("an idempotency key", () => {
 });
 
 describe("the same request with the same key", () => {
+  // Invariant: I3
   it("gets the stored answer, byte for byte, and runs once", async () => {
     const key = newKey();
     const first = await board.api.post("/v1/cards", { title: "Byte for byte é 😀" }, { key });
@@ -114,6 +117,7 @@ describe("the same request with the same key", () => {
     expect(isReplay(again)).toBe(true);
   });
 
+  // Fault: E3
   it("is run once by fifty callers at the same time; the others get its answer or are told to wait", async () => {
     const key = newKey();
     const answers = await Promise.all(
@@ -128,6 +132,7 @@ describe("the same request with the same key", () => {
     expect(await countOf("Fifty")).toBe(1);
   });
 
+  // Contract: Idempotency: The same key while the first request runs is 409 with `Retry-After`
   it("is told to wait while the first is still running", async () => {
     const key = newKey();
     const create = (title: string) => board.api.post("/v1/cards", { title }, { key });
@@ -148,6 +153,7 @@ describe("the same request with the same key", () => {
 const setTitle = (key: string, number: number) =>
   board.api.patch(`/v1/cards/${number}`, { title: "One" }, { key });
 
+// Fault: E4 A key is reused for another request => 409, no effect
 describe("another request with the same key", () => {
   it("is a conflict when it has another query", async () => {
     const key = newKey();
@@ -157,6 +163,7 @@ describe("another request with the same key", () => {
     expect(isReplay(await create(""))).toBe(true);
   });
 
+  // Contract: Idempotency: The same key with another request is 409 and does nothing
   it.each<[string, (key: string, number: number, other: number) => Promise<ApiAnswer>]>([
     ["body", (key, number) => board.api.patch(`/v1/cards/${number}`, { title: "Two" }, { key })],
     ["field left out", (key, number) => board.api.patch(`/v1/cards/${number}`, {}, { key })],
@@ -174,6 +181,7 @@ describe("another request with the same key", () => {
     expect(isReplay(await setTitle(key, number))).toBe(true);
   });
 
+  // Contract: Idempotency: The same key with another request is 409 and does nothing
   it("is a conflict on another board, too", async () => {
     const two = await world.board();
     const api = await board.as({ boards: [board, two] });
@@ -185,6 +193,7 @@ describe("another request with the same key", () => {
     expect(await titles(two)).toEqual([]);
   });
 
+  // Contract: Idempotency: Keys are scoped to the credential
   it("is none of another credential's business", async () => {
     const key = newKey();
     const other = await board.as({});
@@ -195,6 +204,7 @@ describe("another request with the same key", () => {
   });
 });
 
+// Contract: Idempotency: A failed attempt releases its key
 describe("a failed attempt gives its key back", () => {
   it.each<[string, number, (key: string) => Promise<ApiAnswer>]>([
     ["for a wrong body", 400, (key) => board.api.post("/v1/cards", { titel: "x" }, { key })],
@@ -217,6 +227,8 @@ describe("a failed attempt gives its key back", () => {
     expect(isReplay(corrected)).toBe(false);
   });
 
+  // Contract: Idempotency: A failed attempt releases its key
+  // Fault: C1
   it("for a forge that was down: the retry moves the card that is there and makes no second one", async () => {
     const key = newKey();
     const retry = () =>

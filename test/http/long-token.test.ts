@@ -15,6 +15,7 @@ afterAll(() => world.stop());
 /** What GitHub mints since 2026: three parts with dots between them, about 520 characters. */
 const LONG = /^ghs_\w+\.[\w-]{400,}\.[\w-]+$/;
 
+// Fault: C15 A token has 520 characters => it works and is never logged
 it("a token of 520 characters with dots carries a card to its end, opens Git, and is in no log, however often the forge repeats it", async () => {
   const board = await world.board();
   const { installation } = onForge(world, board);

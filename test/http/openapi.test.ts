@@ -61,6 +61,7 @@ describe("the document", () => {
     expect(generated.servers.map(({ url }) => url)).toEqual(["/"]);
   });
 
+  // Contract: Errors and versions: Every path starts with `/v1`
   it("holds every route, and nothing else", () => {
     expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(
       sampleCalls.map(({ name }) => name).toSorted(),
@@ -82,6 +83,7 @@ describe("the document", () => {
     }
   });
 
+  // Contract: Conventions: Field names are camelCase; enumerated values are lowercase
   it("names fields in camelCase and values in lower case", () => {
     const names = new Set<string>();
     const values = new Set<string>();
@@ -98,6 +100,7 @@ describe("the document", () => {
     expect([...values].filter((value) => !/^([a-z]+(_[a-z]+)*|\d)$/.test(value))).toEqual([]);
   });
 
+  // Contract: Conventions: Timestamps are ISO 8601 in UTC with milliseconds
   it("says of every timestamp that it has milliseconds", () => {
     const schemas = JSON.stringify(generated).match(/"format":"date-time","pattern":"[^"]*"/g) ?? [];
     expect(schemas.length).toBeGreaterThan(5);
@@ -108,6 +111,7 @@ describe("the document", () => {
     }
   });
 
+  // Contract: Errors and versions: The OpenAPI document tells clients to skip timeline kinds they do not know
   it("tells clients to skip kinds of events they do not know", () => {
     expect(JSON.stringify(generated)).toContain("Skip a kind you do not know");
   });
@@ -175,6 +179,7 @@ describe("the document", () => {
     expect(names.filter((name) => !/^[a-z][A-Za-z]*$/.test(name))).toEqual([]);
   });
 
+  // Contract: Conventions: Every response matches the OpenAPI document
   it("knows what is in an answer and what is not", () => {
     const me = { clientId: "x", name: "x", scopes: ["read"], boards: [], answering: null };
     expect(holdDocumented("GET", "/v1/me", 200, me)).toBe("GET /v1/me");
@@ -190,6 +195,8 @@ describe("the document", () => {
 });
 
 describe("answers", () => {
+  // Contract: Conventions: Every response matches the OpenAPI document
+  // Contract: Errors and versions: An error is a JSON object with `message`, `error` and `statusCode`
   it.each(sampleCalls.map((sample) => [sample.name, sample] as const))(
     "that refuse %s are as documented",
     async (_, sample) => {

@@ -49,6 +49,7 @@ function strangersFor(name: string, field: string): readonly [string | number, s
   throw new Error(`The sample of ${name} leaves ${field} out. Give it one in test/support/samples.ts.`);
 }
 
+// Invariant: I9
 describe("what is another board's", () => {
   it.each(boardCalls.flatMap(({ name }) => idFieldsOf(name).map((field) => [name, field] as const)))(
     "is for %s in %s as unknown as what never was, and nothing is done",
@@ -74,6 +75,7 @@ describe("what is another board's", () => {
     },
   );
 
+  // Contract: Authentication: Card numbers are counted and resolved per board
   it("stays as it is whatever is done here, though card 1 is on both boards", async () => {
     const reads = boardCalls.filter(({ method }) => method === "GET").map(({ name }) => name);
     const look = (): Promise<string[]> =>

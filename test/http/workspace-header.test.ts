@@ -18,6 +18,7 @@ const on = (workspaceId: string) => ({ headers: { "x-service-workspace": workspa
 const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
 describe("the workspace header", () => {
+  // Contract: Authentication: `X-Service-Workspace` names the board; it is optional when the credential reaches only one
   it("may be left out where one board is reached, which is then meant", async () => {
     await one.api.card({ title: "On one" });
     const api = await one.as({});
@@ -27,6 +28,7 @@ describe("the workspace header", () => {
     expect((await api.get("/v1/backlog", on(""))).status).toBe(200);
   });
 
+  // Contract: Authentication: `X-Service-Workspace` names the board; it is optional when the credential reaches only one
   it("names the board where several are reached", async () => {
     const api = await one.as({ boards: [one, two] });
     const created = await api.post("/v1/cards", { title: "On two" }, on(two.workspaceId));
@@ -53,6 +55,7 @@ describe("the workspace header", () => {
     ["an id that never was", () => UNKNOWN, /does not reach the workspace/],
     ["the id of something else", () => one.projectId, /does not reach the workspace/],
   ];
+  // Contract: Authentication: With several boards, a missing or wrong workspace id is 400 and lists the reachable ids
   it.each(refusals)(
     "%s is refused where several boards are reached, and these are listed",
     async (_, header, why) => {

@@ -16,6 +16,7 @@ const change = (board: TestBoard, state: "open" | "closed", number = 1) =>
   board.person("grace", "PATCH", pullPath(board, number), { state });
 
 describe("a pull request that somebody else closed", () => {
+  // Contract: Inbox: `pr_closed_outside`: someone else closed the pull request and it is still closed
   it("is told until it is open again, and anew when it is closed again", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);

@@ -18,6 +18,8 @@ describe("a card's branch that somebody deleted", () => {
   const told = async (board: TestBoard, number: number) =>
     (await board.api.timeline(number)).filter(({ kind }) => kind === "branch_deleted");
 
+  // Contract: Inbox: `branch_deleted`: someone deleted the card's branch; `detail` has their login
+  // Fault: D6 The card's branch is deleted => one inbox item; moves are refused
   it("is told with the name of who did it, in the inbox and on the timeline, and not as a closed pull request too", async () => {
     const board = await world.board();
     const { number, branchName, sha } = await workedCard(board);

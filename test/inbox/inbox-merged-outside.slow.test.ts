@@ -17,6 +17,7 @@ const merge = (board: TestBoard, number = 1) =>
   board.person("grace", "PUT", `${pullPath(board, number)}/merge`, {});
 
 describe("a pull request that somebody else merged", () => {
+  // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request; never a merge by Trunkline
   it("is told while the card stands before that merge's stage", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
@@ -75,6 +76,7 @@ describe("a pull request that somebody else merged", () => {
     expect(await readInbox(board.api)).toMatchObject([{ kind: "pr_merged_outside" }]);
   });
 
+  // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request; never a merge by Trunkline
   it("is never one that Trunkline merged, wherever the card goes from there", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
@@ -87,6 +89,7 @@ describe("a pull request that somebody else merged", () => {
     }
   });
 
+  // Fault: B5
   it("is none that Trunkline merged while its webhook came before the answer", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);

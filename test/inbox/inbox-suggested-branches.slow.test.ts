@@ -14,6 +14,7 @@ afterEach(() => world.forge.control.reset());
 const webhooks = () => world.forge.control.webhooks;
 
 describe("a branch made outside", () => {
+  // Contract: Inbox: `branch_suggestion`: a branch made outside Trunkline is named like a card's branch, until deleted
   it("is suggested to the card it is named for, once, for as long as it is there", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });

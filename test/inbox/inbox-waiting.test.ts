@@ -77,6 +77,7 @@ describe("a card that waits for long", () => {
   const elapse = (days: number) =>
     world.service.deps.db.raw("update timeline_items set at = at - ? * interval '1 day'", [days]);
 
+  // Contract: Inbox: `waiting_stale`: nothing has happened on the card for as long as the flow allows
   it("is told once nothing has happened for as long as the flow allows, until something does", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello", repositoryIds: [] });

@@ -48,6 +48,7 @@ describe("the inbox", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
+  // Contract: Inbox: `promotion_blocked`: a move was refused; `detail` is GitHub's message
   it("tells of a refused promotion in the words of the refusal, for as long as the card is blocked", async () => {
     const board = await world.board();
     const number = await blockedCard(board);
@@ -134,6 +135,7 @@ describe("the inbox", () => {
 });
 
 describe("putting an item away", () => {
+  // Contract: Inbox: Stored items can be dismissed; derived items clear automatically
   it("takes a stored one out of the inbox, for good", async () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
@@ -160,14 +162,15 @@ describe("putting an item away", () => {
     expect((await itemWhen(board.api, "error_reported")).id).not.toBe(first.id);
   });
 
+  // Contract: Inbox: Stored items can be dismissed; derived items clear automatically
   it("is a conflict for a derived one, which clears by itself", async () => {
     const board = await world.board();
     const number = await blockedCard(board);
     const item = await itemWhen(board.api, "promotion_blocked");
     const refused = await board.api.delete<{ message: string }>(`/v1/inbox/${item.id}`);
     expect(refused.status).toBe(409);
-    expect(refused.body.message).toContain("clears by itself");
-    expect(refused.body.message).toMatch(`It says: “${item.detail}”`);
+    expect(refused.body.message).toContain("clears automatically");
+    expect(refused.body.message).toMatch(`Its detail: “${item.detail}”`);
     expect(await itemsOf(board.api, "promotion_blocked")).toEqual([item]);
     await board.api.move(number, board.stages["In progress"]);
     await clearedWhen(board.api, "promotion_blocked");

@@ -54,6 +54,7 @@ async function swept(board: TestBoard): Promise<void> {
 }
 
 describe("the answer to a move tells of every repository whose work is in the target", () => {
+  // Contract: Moves: `promoted` lists the repositories this call merged
   it("apart from what this call merged, in a refusal and in the success after it", async () => {
     const { board, number } = await inTwo();
     refuses(board, "web");

@@ -46,6 +46,7 @@ async function answersOf(what: "checks" | "reviews"): Promise<{ quiet: Entry; cr
   return { quiet, crowded };
 }
 
+// Fault: C16 1,200 checks, 300 reviews or 1,000 comments => all are read
 it(`${RUNS} check runs are told whole, and ${NOTES} notes of each that fails`, async () => {
   const { state } = world.forge.context;
   const made = await board.person("ada", "POST", `/repos/${board.owner}/web/check-runs`, {

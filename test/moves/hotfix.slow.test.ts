@@ -52,6 +52,8 @@ async function untilNobodyLooks(): Promise<void> {
 }
 
 describe("a hotfix", () => {
+  // Contract: Cards: The branch of a hotfix starts at the last target of the flow
+  // Contract: Inbox: `backmerge_open`: a branch lacks the commits of a hotfix or pick
   it("is cut from the far end, aims there, and is offered to the branches before it once it has landed", async () => {
     const { board } = await twoTargets(world);
     const { number, branchName } = await hotfix(board);

@@ -61,6 +61,7 @@ async function heldCall() {
   };
 }
 
+// Fault: C10
 describe("what the forge's queue threw out", () => {
   it.each([true, false])(
     "is not put there again where word of it was lost (asynchronous merge: %s)",

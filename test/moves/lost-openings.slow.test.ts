@@ -62,6 +62,7 @@ async function expectOneClosed(board: TestBoard, number: number): Promise<void> 
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
 }
 
+// Fault: C17
 it("is refused as closed by the move that opened it", async () => {
   const { board, number, push } = await pushed();
   world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
@@ -90,6 +91,7 @@ it("is opened no second time by whoever goes on later", async () => {
   await expectOneClosed(board, number);
 });
 
+// Fault: C11
 describe("while the forge does not show what was opened", () => {
   /** A card in progress, of which all that Trunkline reads will show no pull request from the next opening on. */
   async function unshown(): Promise<{ board: TestBoard; number: number; push: () => Promise<string> }> {

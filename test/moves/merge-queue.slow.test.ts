@@ -35,6 +35,7 @@ async function afterMinutes(): Promise<void> {
   await resumeOrphanedMoves(world.service.deps);
 }
 
+// Fault: C10
 describe("a move into a branch with a merge queue", () => {
   it("answers that it waits, and the card moves by itself when the queue lands it", async () => {
     const answer = await board.api.move(number, board.stages.Done);

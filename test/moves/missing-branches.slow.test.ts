@@ -60,6 +60,7 @@ const told = {
 describe.each(["is told of", "was not told of"] as const)("a branch that %s", (how) => {
   const push = told[how];
 
+  // Contract: Moves: `blocked` returns to `null` when the card can move
   it("frees the cards that are to start from it", async () => {
     const board = await aimedAtNothing();
     const { number } = await board.api.card();

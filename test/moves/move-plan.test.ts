@@ -165,6 +165,7 @@ describe("a move's plan", () => {
     expect(world.forge.control.calls.read().total).toBe(0);
   });
 
+  // Contract: Moves: A column's `minRole` applies to moves into it and new cards in it
   it("tells whose role does not do, and to viewers that a move takes a member", async () => {
     const board = await world.board();
     const { number } = await board.api.card();

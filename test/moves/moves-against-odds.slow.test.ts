@@ -40,6 +40,7 @@ const mergesOn = async (board: TestBoard, repository: string): Promise<string[]>
 };
 
 describe("a forge that cannot be reached", () => {
+  // Fault: C1
   it("is no refusal: 503, nothing blocked, and the same call goes on where it was", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
@@ -110,6 +111,7 @@ describe("a move that was finished without its caller", () => {
 });
 
 describe("callers that race", () => {
+  // Fault: E1
   it("ten calls move one card: one does it, the others are told to come again or find it done", async () => {
     const board = await world.board();
     const number = await cardIn(board, ["web"]);
@@ -127,6 +129,7 @@ describe("callers that race", () => {
     expect(events.filter(({ kind }) => kind === "pull_request_merged")).toHaveLength(1);
   });
 
+  // Fault: E3
   it("fifty calls with one key do it once", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
@@ -142,6 +145,7 @@ describe("callers that race", () => {
     expect(events.filter(({ kind }) => kind === "branch_created")).toHaveLength(1);
   });
 
+  // Fault: E2
   it("a move into another stage meanwhile is busy, and a delete too", async () => {
     const board = await world.board();
     const { number } = await board.api.card();

@@ -87,6 +87,7 @@ const movedInTheEnd = (board: TestBoard, number: number) =>
   );
 
 describe("a repository that changed its rules before the move", () => {
+  // Fault: D4
   it.each([
     [
       "does not allow the flow's way of merging",
@@ -119,6 +120,7 @@ describe("a repository that changed its rules before the move", () => {
     },
   );
 
+  // Fault: C21 A repository lacks drafts or asynchronous merges => detected once, then avoided
   it("has no drafts: opened ready, the next one in a single call, and as drafts again once somebody opened one", async () => {
     const board = await world.board();
     const { id } = world.forge.repository(web(board));
@@ -149,6 +151,7 @@ describe("a repository that changed its rules before the move", () => {
     }
   });
 
+  // Fault: D9 The target branch is missing or renamed => refused until it exists, or followed
   it("has not the branch that the flow aims at: refused by its name, and the same call goes through once it is there", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
@@ -188,6 +191,7 @@ describe("a repository that changed its rules before the move", () => {
 });
 
 describe("what happens between the look and the merge", () => {
+  // Fault: D12 Protection or a merge queue is enabled => refused, or queued
   it("a protection is switched on: refused in the forge's words", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -208,6 +212,7 @@ describe("what happens between the look and the merge", () => {
     });
   });
 
+  // Fault: D12
   it("a merge queue is switched on: the card waits in it", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -217,6 +222,7 @@ describe("what happens between the look and the merge", () => {
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
+  // Fault: D11
   it("somebody closes the pull request: refused, and not merged", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -274,6 +280,7 @@ describe("what happens between the look and the merge", () => {
     },
   );
 
+  // Fault: D11 Someone merges or closes the pull request first => the card advances, or is refused
   it("somebody merges it: the card advances, and nothing is merged twice", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -298,6 +305,7 @@ describe("what happens between the look and the merge", () => {
     await clone.remove();
   });
 
+  // Fault: D9
   it("somebody renames the default branch: the merge lands on it under its new name", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -313,6 +321,8 @@ describe("what happens between the look and the merge", () => {
     expect(await branchHas(board, "trunk", "hello.txt")).toBe(true);
   });
 
+  // Fault: C7
+  // Fault: D5
   it("somebody pushes: the new head is not merged unseen", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -326,6 +336,7 @@ describe("what happens between the look and the merge", () => {
     expect(await branchHas(board, "main", "unseen.txt")).toBe(false);
   });
 
+  // Fault: D10 The pull request's base changes => merged where the flow says
   it("somebody makes it aim elsewhere: the merge lands where the flow says, not where it aims", async () => {
     const board = await world.board();
     await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
@@ -356,6 +367,8 @@ describe("what happens between the look and the merge", () => {
     expect(await branchHas(board, "develop", "hello.txt")).toBe(false);
   });
 
+  // Fault: D1 The repository or account is renamed => Trunkline follows its id
+  // Fault: D2 Another repository takes the old name => nothing is written to it
   it("the repository is renamed and another takes its name: that one is not touched", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -385,6 +398,7 @@ describe("access that changes under a move", () => {
     expect((await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
   });
 
+  // Fault: C12
   it("a token that is never taken: 503, in the inbox at once, and two tokens at the most are asked for", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -409,6 +423,7 @@ describe("access that changes under a move", () => {
     expect((await movedInTheEnd(board, number)).body.promoted).toHaveLength(1);
   });
 
+  // Fault: C13 The installation is suspended or loses permissions => refused until restored
   it("permissions are taken back: refused, told in the inbox, and gone once they are accepted again", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);

@@ -10,6 +10,7 @@ afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 describe("a service on GitHub itself", () => {
+  // Fault: C5
   it("takes a turn for every write of a move, and answers 503 while GitHub wants no calls", async () => {
     const board = await world.board();
     const { db } = world.service.deps;

@@ -54,6 +54,7 @@ describe.each([
   }, 60_000);
 });
 
+// Fault: C3 GitHub never responds => handled as a lost response after a timeout
 describe("a forge that never answers", () => {
   it.each([
     ["Checks", "checks", "runs"],

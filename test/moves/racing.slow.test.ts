@@ -38,6 +38,7 @@ function expectTurnedAway(answers: readonly ApiAnswer[]): void {
   }
 }
 
+// Fault: E1 Ten callers move one card to one stage => one move
 it("a hundred cards, each moved by ten callers at once with keys of their own: each has one branch, cut once", async () => {
   for (const _ of rounds(100)) {
     const { number } = await board.api.card();
@@ -52,6 +53,7 @@ it("a hundred cards, each moved by ten callers at once with keys of their own: e
   expect(branches.body).toHaveLength(1);
 }, 300_000);
 
+// Fault: E2 One card is moved to two stages => one after the other
 it("a hundred cards, each moved two ways at once: one order of the two", async () => {
   const targets = [board.stages["To do"], board.stages["In progress"]];
   for (const _ of rounds(100)) {
@@ -66,6 +68,7 @@ it("a hundred cards, each moved two ways at once: one order of the two", async (
   }
 }, 300_000);
 
+// Fault: E3 Fifty calls use one key => executed once
 it("a hundred keys, each used by fifty callers at once: each is carried out once, and has one answer", async () => {
   for (const round of rounds(100)) {
     const key = `racing-${randomUUID()}`;

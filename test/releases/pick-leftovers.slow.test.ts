@@ -23,6 +23,7 @@ async function callsOfSweep(): Promise<number> {
   return calls.read().total;
 }
 
+// Fault: A6
 it("what an ended pick left on the forge is taken away, and what one under way needs is not", async () => {
   const board = await world.board();
   const id = await makeRelease(board.api, "1.0");

@@ -33,6 +33,7 @@ async function pickedFromSide(): Promise<{ board: TestBoard; number: number; rel
 }
 
 describe("a card picked from another branch than releases are cut from", () => {
+  // Contract: Inbox: `backmerge_open`: a branch lacks the commits of a hotfix or pick
   it("is in the inbox until that branch has the commits", async () => {
     const { board, number, releaseId } = await pickedFromSide();
     expect(await itemWhen(board.api, "backmerge_open")).toMatchObject({

@@ -69,6 +69,7 @@ const merging = (name: string, kind: string, into: string | null) => ({
 });
 
 describe("completing a release", () => {
+  // Contract: Releases: Completing creates a tag and a GitHub release per repository and sets `completedAt`
   it("tags each repository with a version at its trunk, and publishes notes that list the cards", async () => {
     const title = "Say hello to @ada & [friends](x) #1";
     const number = await mergedCard(world, board, { web: { "a.txt": "a\n" } }, title);
@@ -116,6 +117,7 @@ describe("completing a release", () => {
     expect(told).toMatchObject([{ data: { releaseId: id, releaseName: "Spring" } }]);
   });
 
+  // Contract: Releases: Open and completed releases are listed
   it("leaves it as it is for good, and its cards free for another", async () => {
     const { number } = await board.api.card({ repositoryIds: [] });
     const id = await makeRelease(board.api, "Over", [number]);
@@ -132,7 +134,7 @@ describe("completing a release", () => {
     ]) {
       expect([answer.status, (answer.body as { message: string }).message]).toEqual([
         409,
-        "The release Over is completed. What it carried stays as it is.",
+        "The release Over is completed and cannot be changed.",
       ]);
     }
     await makeRelease(board.api, "Next", [number]);
@@ -202,6 +204,7 @@ describe("completing a release", () => {
   });
 });
 
+// Fault: D14 A tag exists or is forbidden => refused, or adopted at the same commit
 describe("the versions", () => {
   it("are checked before anything is written", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
@@ -344,6 +347,7 @@ describe("a release of several repositories", () => {
     expect(await tagOf(own, "docs", "v1")).toBe(theirs);
   });
 
+  // Fault: C2
   it("finds its tags where nobody heard that they were made", async () => {
     const own = await world.board({ repositories: NAMES });
     const id = await makeRelease(own.api, "Unheard");
@@ -489,6 +493,7 @@ describe("the forge being away while a release is completed", () => {
   );
 });
 
+// Fault: C11
 describe("reads that lag while a release is completed", () => {
   it.each([[["web"]], [["api", "web"]]])(
     "and lost answers about all that was written in %s: tagged and published once, and refused by nobody",

@@ -32,6 +32,8 @@ const heads = async (own: TestBoard, branch: string) => [
 const words = ({ body }: { body: unknown }): string => (body as { message: string }).message;
 
 describe("freezing a release", () => {
+  // Contract: Releases: A frozen release is `open`, with `frozenAt` and a branch in each repository
+  // Contract: Releases: After freezing, only `pick` adds a card
   it("cuts its branch in every repository of the project, once, and stops its scope", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Spring 1.4", [number]);
@@ -171,6 +173,7 @@ describe("freezing a release", () => {
     expect((await heads(own, "release/away"))[1]).not.toBe(api);
   });
 
+  // Fault: C2
   it("finds what was done in spite of an answer that was lost", async () => {
     const own = await world.board();
     const id = await makeRelease(own.api, "Lost");
@@ -184,6 +187,7 @@ describe("freezing a release", () => {
 });
 
 describe("unfreezing a release", () => {
+  // Contract: Releases: Unfreezing returns the release; its scope can change again
   it("removes its branches and lets its scope change again", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const { number } = await own.api.card();

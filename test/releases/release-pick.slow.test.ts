@@ -31,6 +31,7 @@ const temporary = async (own: TestBoard): Promise<number> => {
 };
 
 describe("picking a card into a frozen release", () => {
+  // Contract: Releases: After freezing, only `pick` adds a card
   it("brings its merged commits to the branch in each of its repositories, once", async () => {
     const id = await frozen(board, "1.0");
     const number = await mergedCard(world, board, {
@@ -100,6 +101,7 @@ describe("picking a card into a frozen release", () => {
     expect((await pick(board.api, id, number)).status).toBe(200);
   });
 
+  // Fault: D15 A pick conflicts, is empty or large => refused whole, skipped, or applied in order
   it("is refused with the forge's words and the files where it conflicts, and picks nothing anywhere", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const id = await frozen(own, "2.0");
@@ -148,6 +150,7 @@ describe("picking a card into a frozen release", () => {
     expect((await readRelease(own.api, id)).cards).toEqual([]);
   });
 
+  // Fault: D13 The release branch changes during a pick => restarted, three tries
   it("begins anew where somebody pushes to the branch meanwhile", async () => {
     const own = await world.board();
     const id = await frozen(own, "4.0");

@@ -26,6 +26,7 @@ const movesOf = async (number: number): Promise<unknown[]> =>
     .map(({ data }) => data["to"]);
 
 describe("promoting a release", () => {
+  // Contract: Releases: Promoting a release is 200; refused cards are listed and stay, promoted cards stay promoted
   it("moves each card as by a move of its own, and says what became of each", async () => {
     const own = await world.board();
     const merged = await openCard(world, own);
@@ -66,6 +67,7 @@ describe("promoting a release", () => {
     expect(column).toBeGreaterThan((await own.api.readCard(merged.number)).position);
   });
 
+  // Contract: Releases: `taskNumbers` limits a promotion to these cards; without it all cards are promoted
   it("moves only the cards that are named, and none when one is not in the release", async () => {
     const [a, b, outside] = [await board.api.card(), await board.api.card(), await board.api.card()];
     const id = await makeRelease(board.api, "Some", [a.number, b.number]);

@@ -47,6 +47,7 @@ describe("a release", () => {
     ]);
   });
 
+  // Contract: Releases: A release's name has 1 to 80 characters
   it.each([
     [{}, "body.name"],
     [{ name: " " }, "body.name"],
@@ -58,12 +59,14 @@ describe("a release", () => {
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
   });
 
+  // Contract: Releases: A release's name has 1 to 80 characters
   it("takes a name of 80 characters, and one that another has", async () => {
     const first = await makeRelease(board.api, "🚀".repeat(80));
     const second = await makeRelease(board.api, "🚀".repeat(80));
     expect((await list()).map(({ id }) => id).slice(0, 2)).toEqual([second, first]);
   });
 
+  // Contract: Releases: Open and completed releases are listed
   it("is listed newest first, and in pages", async () => {
     const own = await world.board();
     const ids: string[] = [];
@@ -74,6 +77,7 @@ describe("a release", () => {
     expect([...first.body, ...rest.body].map(({ id }) => id)).toEqual(ids);
   });
 
+  // Contract: Releases: Deleting a release is 204 and needs the maintainer role; its cards stay
   it("is deleted by a maintainer; its cards stay and are free for another", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Never", [number]);
@@ -104,6 +108,7 @@ describe("a release", () => {
     expect(elsewhere.status).toBe(404);
   });
 
+  // Contract: Board and projects: `projectId` is optional with one project and required (400) with several
   it("of a board with several projects needs to be told which", async () => {
     const own = await world.board();
     const second = await own.api.post("/v1/projects", { name: "Second" });
@@ -125,6 +130,7 @@ describe("a release", () => {
     expect((await own.api.get(`/v1/releases/${made.body.id}`)).status).toBe(404);
   });
 
+  // Contract: Releases: With releases turned off, release writes are 400 and name the flow settings
   it("is written to only where the flow works with releases; it can still be read", async () => {
     const own = await world.board();
     const id = await makeRelease(own.api, "Before");
@@ -147,6 +153,7 @@ describe("a release", () => {
 });
 
 describe("the scope of a release", () => {
+  // Contract: Releases: `PUT /v1/releases/{id}/cards` replaces the whole scope, at most 500 cards
   it("is the set last given, and says so on the timelines of the cards that come in", async () => {
     const numbers = [
       (await board.api.card()).number,
@@ -180,6 +187,7 @@ describe("the scope of a release", () => {
     },
   );
 
+  // Contract: Releases: `PUT /v1/releases/{id}/cards` replaces the whole scope, at most 500 cards
   it("takes at most 500 numbers", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Large");
@@ -208,7 +216,7 @@ describe("the scope of a release", () => {
     const refused = await setCards(board.api, second, [number]);
     expect(refused.status).toBe(409);
     expect((refused.body as { message: string }).message).toContain(
-      `Card ${number} is in the open release First come already`,
+      `Card ${number} is in the open release First come.`,
     );
   });
 

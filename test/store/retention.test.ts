@@ -121,6 +121,7 @@ it("moves of long ago are forgotten, but for each card's last that went well", a
   expect(await db("operations").where({ card_id: moved.id }).pluck("id")).toEqual([later]);
 });
 
+// Fault: E13
 it("keys that still run, young processes and young failures stay", async () => {
   const { db, instanceId } = world.service.deps;
   const board = await world.board();

@@ -32,6 +32,7 @@ export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timelin
     });
 }
 
+// Invariant: I3
 /** Of successes under one name: they are the same to the byte, and one of them at the most was carried out. */
 export function unequalAnswers<
   T extends Pick<Success, "text" | "isReplay"> & { readonly status: number | null },

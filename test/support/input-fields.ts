@@ -70,7 +70,7 @@ export function withValueAt(sample: Sample, field: Field, value: unknown): Sampl
   const copy = structuredClone(sample);
   const steps = field.split(".");
   const last = steps.pop() ?? "";
-  const holder = valueAt(copy, steps.join(".")) as Record<string, unknown>;
+  const holder = (steps.length === 0 ? copy : valueAt(copy, steps.join("."))) as Record<string, unknown>;
   holder[stepOf(last)] = value;
   return copy;
 }

@@ -81,7 +81,7 @@ export interface Observed {
   readonly pulls: readonly PullRow[];
 }
 
-/** Something that does not agree, and which of the invariants of docs/reliability.md forbids it. */
+/** Something that does not agree, and which of the invariants of docs/faults.md forbids it. */
 export interface Inconsistency {
   readonly invariant: string;
   readonly text: string;
@@ -162,6 +162,7 @@ function reviewsOf({ forge }: Compared, { pulls }: Observed): SubmittedReview[] 
 const lastOf = (timeline: readonly TimelineEvent[], kind: string): TimelineEvent | undefined =>
   timeline.findLast((event) => event.kind === kind);
 
+// Invariant: I4 A card is in the stage of its last recorded move; `blocked` matches the inbox
 /** The stage is where the last move that succeeded led, and what blocks a card is in the inbox: I4. */
 function stageFaults(flow: Flow, { card, timeline }: Observed, inbox: readonly InboxItem[]): string[] {
   const moved = lastOf(timeline, "status_changed")?.data["to"] ?? flow.stages[0]?.id;
@@ -211,6 +212,7 @@ async function headFaults(
   return found;
 }
 
+// Invariant: I2
 /** A card has one branch in each repository, and none that was cut for it but those that another has adopted: I2. */
 async function branchFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
   const found: string[] = [];
@@ -260,6 +262,7 @@ const stateOf = (pull: PullRequestRow): string => {
   return pull.draft ? "draft" : "open";
 };
 
+// Invariant: I12
 /** The pull requests known, of branches a card had before too, are those of the forge, each as it is there, and one is open into each target: I12. */
 function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
   return links.flatMap((link) => {
@@ -277,6 +280,7 @@ function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
   });
 }
 
+// Invariant: I1
 /** What is told as merged is in git, and a card in a merge stage has its work there: I1. */
 async function mergeFaults(
   { forge }: Compared,
@@ -320,6 +324,7 @@ async function mergeFaults(
   return found;
 }
 
+// Invariant: I6
 /** Merges of ours are ours, and others' are theirs: I6. */
 function outsideFaults(
   { forge }: Compared,
@@ -355,6 +360,7 @@ function outsideFaults(
   return [...ofOurs.map(() => "is said to have been merged outside, which was us"), ...untold];
 }
 
+// Invariant: I8
 /** Nothing is left half done: I8. A move waits only for a queue that has it. */
 async function operationFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
   const open: { state: string }[] = await db("operations")
@@ -369,6 +375,7 @@ async function operationFaults({ forge, db }: Compared, { card, links }: Observe
     .map(({ state }) => `has a move left ${state}`);
 }
 
+// Invariant: I7 Positions in a column have no gaps
 /** Positions are the places on the board, without a gap: I7. */
 async function positionFaults(board: TestBoard): Promise<string[]> {
   const { body } = await board.api.get<{ columns: { name: string; tasks: { number: number }[] }[] }>(

@@ -70,7 +70,7 @@ describe("without anything configured", () => {
 
   it("the sandbox does not start with a PUBLIC_URL that is none", () => {
     expect(problemsOf({ PUBLIC_URL: "trunkline.example.com" })).toEqual([
-      expect.stringContaining("PUBLIC_URL is the address the service is reached at"),
+      expect.stringContaining("PUBLIC_URL must be the URL of the service"),
     ]);
   });
 
@@ -126,6 +126,7 @@ describe("an App and a database", () => {
     ["PORT", " "],
     ["SANDBOX_FORGE_PORT", "x"],
     ["LOG_LEVEL", "verbose"],
+    ["LOG_FORMAT", "text"],
     ["LOG_LEVEL", "INFO"],
     ["WEBHOOK_SECRET", "development"],
     ["WEBHOOK_SECRET_PREVIOUS", "development"],
@@ -197,13 +198,28 @@ describe("an App and a database", () => {
     expect(read({ ...real, PRIVATE_KEY: given })).toMatchObject({ app: { privateKey: pem } });
   });
 
-  it("the key may be in a file, and the one given outright is preferred", () => {
-    const path = "/run/secrets/app.pem";
-    expect(read({ ...real, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: path })).toMatchObject({
+  it.each([undefined, ""])("the key may be in a file, with PRIVATE_KEY %j", (PRIVATE_KEY) => {
+    expect(read({ ...real, PRIVATE_KEY, PRIVATE_KEY_PATH: "/run/secrets/app.pem" })).toMatchObject({
       app: { privateKey: pkcs8 },
     });
-    expect(read({ ...real, PRIVATE_KEY_PATH: path })).toMatchObject({ app: { privateKey: pkcs1 } });
   });
+
+  it("the key may be in PRIVATE_KEY, with an empty PRIVATE_KEY_PATH", () => {
+    expect(read({ ...real, PRIVATE_KEY_PATH: "" })).toMatchObject({ app: { privateKey: pkcs1 } });
+  });
+
+  it.each(["/run/secrets/app.pem", "/run/secrets/missing"])(
+    "PRIVATE_KEY and PRIVATE_KEY_PATH %s together are refused, and the message names which to remove",
+    (PRIVATE_KEY_PATH) => {
+      const problems = problemsOf({ ...real, PRIVATE_KEY_PATH });
+      expect(problems).toEqual([
+        expect.stringMatching(
+          /^PRIVATE_KEY and PRIVATE_KEY_PATH are both set\..* remove PRIVATE_KEY .* or remove PRIVATE_KEY_PATH /,
+        ),
+      ]);
+      expect(problemsOf({ ...real, PRIVATE_KEY_PATH, APP_ID: "" })).toHaveLength(2);
+    },
+  );
 
   it.each(["/run/secrets/other", "/run/secrets/missing"])(
     "a key in the file %s is named as wrong, without what is in it",

@@ -1,27 +1,62 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
+import { contractDocument, problemsOf, readTags, tagsIn } from "../../scripts/test-tables.ts";
 
 const root = join(import.meta.dirname, "../..");
-const rows = readFileSync(join(root, "docs/contract.md"), "utf8")
-  .split("\n")
-  .flatMap((line) => [...line.matchAll(/^\| (?!The contract|---)(.+?) +\| (.+?) +\|$/g)])
-  .map(([, sentence = "", tests = ""]) => ({ sentence, tests: tests.split("<br>") }));
+const tags = readTags(root);
 
-/** The test a cell names: its file below test/, in backticks, then its name. */
-function isThere(cell: string): boolean {
-  const [, file, name] = /^`([\w/.-]+)` (.+)$/.exec(cell.trim()) ?? [];
-  const path = join(root, "test", `${file}.test.ts`);
-  return existsSync(path) && readFileSync(path, "utf8").includes(`"${name}"`);
-}
+/** The tags of a test file whose first line is above a test. */
+const above = (line: string) => tagsIn("cards.test.ts", `${line}\nit("works", () => {});\n`);
 
-describe("the sentences of the contract", () => {
-  it("are held by tests that exist", () => {
-    expect(rows.length).toBeGreaterThan(90);
-    // What fails here names a test that was renamed or removed: name the one that holds the sentence now in docs/contract.md.
-    const lost = rows.flatMap(({ sentence, tests }) =>
-      tests.filter((test) => !isThere(test)).map((test) => `${sentence}: ${test}`),
+it("docs/contract.md is generated from the tests' tags; `npm run test-tables` writes it", () => {
+  expect(readFileSync(join(root, "docs/contract.md"), "utf8")).toBe(contractDocument(tags));
+});
+
+it("the tags of the tests are correct", () => {
+  expect(problemsOf(tags)).toEqual([]);
+});
+
+describe("a tag of the contract", () => {
+  it("is a comment above a test, other comments may be between", () => {
+    const tag = {
+      kind: "Contract",
+      subject: "Cards",
+      sentence: "A card: has a number",
+      file: "cards.test.ts",
+    };
+    expect(above("  // Contract: Cards: A card: has a number").tags).toEqual([tag]);
+    expect(above("// Contract: Cards: A card: has a number\n  // Another comment").tags).toEqual([tag]);
+  });
+
+  it.each(["// Contract: A card has a number", "// contract: Cards: A card", "// Contracts: Cards: A card"])(
+    "has a section and a sentence, unlike %s",
+    (line) => {
+      expect(above(line)).toEqual({ tags: [], malformed: [expect.stringContaining(`cards.test.ts:1`)] });
+    },
+  );
+
+  it.each(["", "});", "const board = 1;"])("has a test below it, not %j", (line) => {
+    const text = `// Contract: Cards: A card has a number\n${line}\nit("works", () => {});\n`;
+    expect(tagsIn("cards.test.ts", text)).toMatchObject({ tags: [], malformed: [expect.any(String)] });
+  });
+
+  it("lists a sentence once, with all its files", () => {
+    const text = '// Contract: Cards: Every card has a number\nit("works", () => {});\n';
+    const more = ["b.test.ts", "a.slow.test.ts", "b.test.ts"].flatMap((file) => tagsIn(file, text).tags);
+    const document = contractDocument({ tags: [...tags.tags, ...more], malformed: [] });
+    expect(document).toContain("\n- Every card has a number (`a.slow`, `b`)\n");
+  });
+
+  it.each([
+    ["Card", "Every card has a number", "no section Card"],
+    ["Moves", "An unknown card number is 404 for every call.", "duplicate"],
+    ["Cards", "word ".repeat(17).trim(), "more than 16 words"],
+  ])("is refused in the section %s with the sentence %s", (section, sentence, problem) => {
+    const more = above(`// Contract: ${section}: ${sentence}`).tags;
+    expect(more).toHaveLength(1);
+    expect(problemsOf({ tags: [...tags.tags, ...more], malformed: [] })).toContainEqual(
+      expect.stringContaining(problem),
     );
-    expect(lost).toEqual([]);
   });
 });

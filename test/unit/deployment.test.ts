@@ -1,8 +1,14 @@
 /** What is deployed with is held against what the service reads: a setting misspelt there would be found by an operator otherwise. */
+import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseEnv, promisify } from "node:util";
 import { describe, expect, it } from "@jest/globals";
 import { parse, parseAllDocuments } from "yaml";
+import { writeApp } from "../../src/cli/setup/env-file.ts";
 import { readConfig, type RealConfig } from "../../src/config.ts";
 import { environmentOfStage, readDockerfile, theOnly } from "../support/processes/image.ts";
 
@@ -111,15 +117,36 @@ interface Deployment {
   };
 }
 
-describe("the README's table", () => {
-  it("names each setting that is read in real mode, and no other", () => {
-    const [, table = ""] = textOf("README.md").split("## Run it for real");
-    const named = [...table.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, cell = ""]) =>
-      [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name = ""]) => name),
-    );
-    const elsewhere = [...table.matchAll(/`(WEBHOOK_SECRET_PREVIOUS|NODE_ENV|SANDBOX_FORGE_PORT)/g)];
-    const told = new Set([...named, ...elsewhere.map(([, name = ""]) => name)]);
-    expect([...told].toSorted()).toEqual([...KNOWN].toSorted());
+describe("docs/operating.md", () => {
+  const [, guide = ""] = textOf("docs/operating.md").split("\n## Settings\n");
+  const [section = ""] = guide.split("\n## ");
+  const rows = [...section.matchAll(/^\| `([A-Z_]+)` +\| (\S+) /gm)].map(([, name = "", value = ""]) => ({
+    name,
+    value,
+  }));
+
+  it("has a row for each setting that the service reads, and for no other", () => {
+    const read = new Set([...KNOWN, ...settingsRead({})]);
+    expect(rows.map(({ name }) => name).toSorted()).toEqual([...read].toSorted());
+  });
+
+  it("has the default of each setting that has one", () => {
+    const defaults = rows.filter(({ value }) => value.startsWith("`"));
+    expect(defaults.length).toBeGreaterThan(10);
+    for (const env of [REAL, {}]) {
+      const given = defaults.map(({ name, value }) => [name, value.replaceAll("`", "")]);
+      const config = (settings: object) => readConfig({ ...env, ...settings }, "/nowhere", () => PEM);
+      expect(config(Object.fromEntries(given))).toEqual(config({}));
+    }
+  });
+
+  it("names the settings that are required", () => {
+    const required = rows.filter(({ value }) => value === "required").map(({ name }) => name);
+    expect(required.toSorted()).toEqual(["APP_ID", "DATABASE_URL", "PRIVATE_KEY", "WEBHOOK_SECRET"]);
+    for (const name of required) {
+      const env = { ...REAL, PRIVATE_KEY_PATH: "", PRIVATE_KEY: PEM };
+      expect(() => readConfig({ ...env, [name]: "" }, "/nowhere")).toThrow(name);
+    }
   });
 });
 
@@ -160,6 +187,31 @@ describe("compose.yaml", () => {
     expect(config.databaseUrl).toBe("postgres://trunkline:letters0and1digits@postgres:5432/trunkline");
     expect(services.trunkline.ports).toEqual([`127.0.0.1:3000:${config.port}`]);
     expect(parseInt(services.trunkline.stop_grace_period)).toBeGreaterThan(config.drainSeconds + AFTER_DRAIN);
+  });
+
+  it("reads the key of `setup` alone after the guide's commands have moved it", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "trunkline-compose-"));
+    const file = join(dir, "deploy/trunkline.env");
+    try {
+      await mkdir(dirname(file));
+      await writeFile(file, textOf("deploy/trunkline.env.example"), { mode: 0o600 });
+      await writeApp(file, { id: 7, privateKey: PEM, webhookSecret: "made-for-a-test", pageUrl: "" });
+      const keyFile = join(dir, secrets["app_key"]?.file ?? "");
+      const start = async () => {
+        const settings = parseEnv(await readFile(file, "utf8")) as Record<string, string>;
+        return readConfig({ ...REAL, ...settings, PRIVATE_KEY_PATH: keyFile }, dir);
+      };
+      await expect(start()).rejects.toThrow("remove PRIVATE_KEY");
+      const [, section = ""] = textOf("docs/operating.md").split("\n### Docker Compose\n");
+      const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block = ""]) => block);
+      const moveKey = blocks.find((block) => block.includes("app-key.pem")) ?? "";
+      await promisify(execFile)("bash", ["-euo", "pipefail", "-c", moveKey], { cwd: dir });
+      expect(await start()).toMatchObject({ app: { id: "7", privateKey: PEM } });
+      expect((await readdir(join(dir, "deploy"))).toSorted()).toEqual(["app-key.pem", "trunkline.env"]);
+      for (const each of [file, keyFile]) expect((await stat(each)).mode & 0o777).toBe(0o600);
+    } finally {
+      await rm(dir, { recursive: true });
+    }
   });
 
   it("gives the key where the service looks for it, and keeps it out of what is sent to a build", () => {

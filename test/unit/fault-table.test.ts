@@ -1,55 +1,40 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
+import { faultsDocument, problemsOf, readTags, tagsIn } from "../../scripts/test-tables.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** What comes after the faults has tables of its own. */
-const [text = ""] = readFileSync(join(root, "docs/reliability.md"), "utf8").split("\n## For long\n");
+const tags = readTags(root);
 
-/** How many faults of each kind there are to answer for. */
-const FAULTS = { A: 10, B: 12, C: 16, D: 15, E: 15 };
-const INVARIANTS = 12;
+/** The problems of the tests' tags with one more tag. */
+function problemsWith(line: string): string[] {
+  const { tags: more } = tagsIn("more.test.ts", `${line}\nit("works", () => {});\n`);
+  expect(more).toHaveLength(1);
+  return problemsOf({ tags: [...tags.tags, ...more], malformed: [] });
+}
 
-const rows = [...text.matchAll(/^\| +(\w*) +\| (.+?) +\| (.+?) +\| (.+?) +\|$/gm)]
-  .map(([, id = "", fault = "", outcome = "", tests = ""]) => ({ id, fault, outcome, tests }))
-  .filter(({ fault }) => fault !== "Fault" && !fault.startsWith("---"));
-const filesOf = (cell: string): string[] => [...cell.matchAll(/`([\w/.-]+)`/g)].map(([, file = ""]) => file);
-
-describe("the faults in docs/reliability.md", () => {
-  it("are all there, each once and in their order", () => {
-    const wanted = Object.entries(FAULTS).flatMap(([kind, count]) =>
-      Array.from({ length: count }, (_, at) => `${kind}${at + 1}`),
-    );
-    expect(rows.map(({ id }) => id).filter((id) => /^[A-E]\d/.test(id))).toEqual(wanted);
-  });
-
-  it("name tests that exist", () => {
-    // What fails here names a file that was renamed or removed: name the one that brings the fault about now.
-    const lost = rows.flatMap(({ fault, tests }) =>
-      filesOf(tests)
-        .filter((file) => !existsSync(join(root, "test", `${file}.test.ts`)))
-        .map((file) => `${fault}: ${file}`),
-    );
-    expect(lost).toEqual([]);
-  });
-
-  it("say why where no test is named", () => {
-    const silent = rows.filter(
-      ({ outcome, tests }) => filesOf(tests).length === 0 && !/^Not covered: \w|^Flat: /.test(outcome),
-    );
-    expect(silent).toEqual([]);
-  });
+it("docs/faults.md is generated from the tests' tags; `npm run test-tables` writes it", () => {
+  expect(readFileSync(join(root, "docs/faults.md"), "utf8")).toBe(faultsDocument(tags));
 });
 
-it("the invariants in docs/reliability.md are all there, each once, and name files that exist", () => {
-  const held = [...text.matchAll(/^\| (I\d+) +\| .+? +\| (.+?) +\|$/gm)].map(([, id, files = ""]) => ({
-    id,
-    files: filesOf(files),
-  }));
-  expect(held.map(({ id }) => id)).toEqual(Array.from({ length: INVARIANTS }, (_, at) => `I${at + 1}`));
-  const paths = held.flatMap(({ files }) => files);
-  const isThere = (file: string): boolean =>
-    existsSync(join(root, `${file}.ts`)) || existsSync(join(root, "test", `${file}.test.ts`));
-  expect(paths.filter((file) => !isThere(file))).toEqual([]);
-  expect(held.filter(({ files }) => files.length === 0)).toEqual([]);
+it.each(["A10", "B1", "C16", "D15", "E14", "I12"])("%s must be covered", (id) => {
+  const others = tags.tags.filter(({ subject }) => subject !== id);
+  expect(others.length).toBeLessThan(tags.tags.length);
+  expect(problemsOf({ tags: others, malformed: [] })).toContain(`${id} is not covered`);
+});
+
+it("a second test of a fault has the id alone", () => {
+  expect(problemsWith("// Fault: C7")).toEqual(problemsOf(tags));
+  expect(problemsWith("// Fault: C7 Something else fails => 503")).toContain("C7 is described 2 times");
+});
+
+it.each([
+  ["// Fault: F1 Something else fails => 503", "there is no section for F1"],
+  ["// Fault: I7", "more.test.ts: Fault does not match I7"],
+  ["// Invariant: C7", "more.test.ts: Invariant does not match C7"],
+  ["// Fault: A99 Something else fails", "A99 has no outcome after =>"],
+  ["// Fault: A99", "A99 is described 0 times"],
+  ["// Fault: E15 Something else fails => 503", "E15 is described 1 times"],
+])("%s is refused: %s", (line, problem) => {
+  expect(problemsWith(line)).toContain(problem);
 });

@@ -49,9 +49,7 @@ describe("a run of half an hour", () => {
   });
 
   it("is not where nothing is done any more", () => {
-    expect(notFlat(run((at) => ({ cards: Math.min(at, 120) })))).toEqual([
-      "cards brought through (at least)",
-    ]);
-    expect(notFlat(run(() => ({ cards: 0 })))).toEqual(["cards brought through (at least)"]);
+    expect(notFlat(run((at) => ({ cards: Math.min(at, 120) })))).toEqual(["finished cards (at least)"]);
+    expect(notFlat(run(() => ({ cards: 0 })))).toEqual(["finished cards (at least)"]);
   });
 });

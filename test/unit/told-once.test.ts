@@ -24,6 +24,7 @@ const event = (kind: string, data: Record<string, unknown>, login: string | null
 const reviewed = (state: string, login?: string): TimelineEvent =>
   event("review_submitted", { state }, login);
 
+// Invariant: I5
 describe("a timeline", () => {
   it.each<[string, readonly TimelineEvent[], readonly SubmittedReview[]]>([
     ["two approvals in one second", [reviewed("approved"), reviewed("approved")], [review, review]],

@@ -8,6 +8,7 @@ import { Client } from "pg";
 import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import { startPostgres, type RunningPostgres } from "../../sandbox/postgres/start-postgres.ts";
 import { freePorts } from "../support/free-ports.ts";
+import { blocksOf, textsOf } from "../support/markdown.ts";
 import { shipService, type Shipped } from "../support/processes/shipped-service.ts";
 
 const GUIDE = join(import.meta.dirname, "../../docs/operating.md");
@@ -32,15 +33,6 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }, 60_000);
 
-/** The blocks of one kind in a section of the guide. */
-function blocksOf(guide: string, section: string, kind: string): string[] {
-  const [, text = ""] = guide.split(`\n## ${section}\n`);
-  const [own = ""] = text.split("\n## ");
-  return [...own.matchAll(new RegExp(`^ *\`\`\`${kind}\\n(.*?)^ *\`\`\`$`, "gms"))].map(
-    ([, block = ""]) => block,
-  );
-}
-
 async function asAdministrator(statements: string): Promise<void> {
   const client = new Client({ connectionString: postgres.connectionString });
   await client.connect();
@@ -53,10 +45,10 @@ async function asAdministrator(statements: string): Promise<void> {
 
 it("the operator's guide leads a newcomer to the first merged card, with the doctor green before and after", async () => {
   const guide = await readFile(GUIDE, "utf8");
-  const [sql = ""] = blocksOf(guide, "Install", "sql");
+  const [sql = ""] = textsOf(blocksOf(guide, "Install"), "sql");
   await asAdministrator(sql.replaceAll("trunkline", NEWCOMER));
 
-  const [build, ...steps] = blocksOf(guide, "The first card, without GitHub", "sh");
+  const [build, ...steps] = textsOf(blocksOf(guide, "The first card, without GitHub"), "sh");
   expect(build).toBe("npm ci && npm run build\n");
   const [servicePort, forgePort] = await freePorts(2);
   const script = steps
@@ -80,7 +72,7 @@ it("the operator's guide leads a newcomer to the first merged card, with the doc
   expect(stdout).not.toMatch(/PROBLEM|warning/);
   expect(stdout.match(/^ok {7}app: /gm)).toHaveLength(2);
   const log = await readFile(join(shipped.dir, "service.log"), "utf8");
-  expect(log).toContain("ended: every call was answered");
+  expect(log).toContain("shutdown complete");
   for (const port of [servicePort, forgePort])
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow("fetch failed");
 }, 300_000);

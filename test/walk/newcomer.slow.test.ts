@@ -1,12 +1,15 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually, makeApi, type Api } from "../support/api.ts";
-import { cloneRepository } from "../support/git.ts";
-import { npmStart, type NpmStarted, type SandboxFile } from "../support/processes/npm-start.ts";
+import { blocksOf } from "../support/markdown.ts";
+import { npmStart, type NpmStarted } from "../support/processes/npm-start.ts";
+import { openShell } from "../support/processes/run-blocks.ts";
+
+const README = join(import.meta.dirname, "../../README.md");
 
 interface Started extends NpmStarted {
   readonly api: Api;
@@ -27,10 +30,11 @@ async function start(dataDir: string): Promise<Started> {
   return { ...started, api: makeApi(started.file.baseUrl, started.file.apiKey) };
 }
 
-async function newDataDir(): Promise<string> {
+/** A folder to run `npm start` and the README's commands in. */
+async function newFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "trunkline-walk-"));
   cleanUps.push(() => rm(dir, { recursive: true, force: true }));
-  return join(dir, "data");
+  return dir;
 }
 
 /** The command lines of all processes that name the data directory, or the working directory of its PostgreSQL. */
@@ -50,45 +54,82 @@ async function stagesOf(api: Api): Promise<Record<string, string>> {
   return Object.fromEntries(body.columns.map(({ name, statusId }) => [name, statusId]));
 }
 
-async function cloneAsAda({ forge }: SandboxFile): ReturnType<typeof cloneRepository> {
-  const ada = forge.users.find(({ login }) => login === "ada");
-  const clone = await cloneRepository(
-    `${forge.cloneUrl.replace("://", `://ada:${ada?.token}@`)}/acme/web.git`,
-    "Ada",
-  );
-  cleanUps.push(() => clone.remove());
-  return clone;
-}
+/** The answers among the lines that a block printed: each is JSON on one line. */
+const answersIn = (printed: string): unknown[] =>
+  printed
+    .split("\n")
+    .filter((line) => /^(\{"|\[\{")/.test(line))
+    .map((line) => JSON.parse(line) as unknown);
 
-describe("a newcomer with npm, git and HTTP", () => {
-  it("is told first where everything is, moves a card from draft to merged, kills the service, and finds the board as it was", async () => {
-    const dataDir = await newDataDir();
+describe("a newcomer with npm, git and curl", () => {
+  it("starts the sandbox, follows the README to a refusal and a merged card, kills the service, and finds the board as it was", async () => {
+    const readme = await readFile(README, "utf8");
+    expect(blocksOf(readme, "Quick start").map(({ text }) => text)).toEqual([
+      "npm ci && npm start\n",
+      "npm ci && npm test\n",
+    ]);
+    const folder = await newFolder();
+    const dataDir = join(folder, ".trunkline");
     const first = await start(dataDir);
     expect((await stat(join(dataDir, "sandbox.json"))).mode & 0o777).toBe(0o600);
     const { api, file } = first;
     const head = first.printed().slice(0, first.printed().indexOf("Ctrl-C"));
-    for (const told of [file.baseUrl, file.apiKey, file.forge.cloneUrl, "git clone", "curl"]) {
-      expect(head).toContain(told);
+    for (const shown of [file.baseUrl, file.apiKey, file.forge.cloneUrl, "git clone", "curl"]) {
+      expect(head).toContain(shown);
     }
     expect(head).not.toContain('{"level"');
 
     const stages = await stagesOf(api);
+    const shell = openShell(folder, { PATH: process.env["PATH"], HOME: folder, LANG: "C.UTF-8" });
+    cleanUps.push(() => shell.end());
+    let printed = "";
+    const walk = blocksOf(readme, "From draft to merged");
+    /** Runs the blocks up to and including the one that contains a text, and compares answers with the README's. */
+    const follow = async (text: string): Promise<void> => {
+      const end = walk.findIndex((block) => block.kind === "sh" && block.text.includes(text));
+      if (end < 0) throw new Error(`no block is left with ${text}`);
+      const documented: unknown[] = [];
+      const given: unknown[] = [];
+      for (const block of walk.splice(0, end + 1)) {
+        if (block.kind === "sh") printed = await shell.run(block.text);
+        else {
+          documented.push(JSON.parse(block.text));
+          given.push(answersIn(printed).at(-1));
+        }
+      }
+      expect(given).toMatchObject(documented);
+    };
 
-    const card = await api.card({ title: "Say hello" });
-    expect((await api.move(card.number, stages["In progress"] ?? "")).status).toBe(200);
-    const branch = (await api.readCard(card.number)).repositories[0]?.branchName ?? "";
+    await follow("/v1/cards -d");
+    expect(await api.readCard(1)).toMatchObject({ repositories: [{ branchName: null }] });
 
-    const clone = await cloneAsAda(file);
-    await clone.checkout(branch);
-    const sha = await clone.commit("Say hello", { "hello.txt": "hello\n" });
-    await clone.push();
-    await api.cardWhen(card.number, ({ repositories }) => repositories[0]?.prState === "draft");
+    await follow("'In progress'");
+    const branchName = "card/1-say-hello";
+    expect(await api.readCard(1)).toMatchObject({
+      statusId: stages["In progress"],
+      repositories: [{ fullName: "acme/web", branchName, prState: null }],
+    });
 
-    expect((await api.move(card.number, stages["In review"] ?? "")).status).toBe(200);
-    const merged = await api.move(card.number, stages["Done"] ?? "");
-    expect(merged.body).toMatchObject({ promoted: [{ fullName: "acme/web", targetBranch: "main" }] });
-    await clone.checkout("main");
-    expect(await clone.git("log", "--merges", "-1", "--format=%P")).toContain(sha);
+    await follow("git clone");
+    await api.cardWhen(1, ({ repositories }) => repositories[0]?.prState === "draft");
+
+    await follow("'In review'");
+    const inReview = { statusId: stages["In review"], repositories: [{ prState: "open" }] };
+    expect(await api.readCard(1)).toMatchObject({ ...inReview, blocked: null });
+
+    await follow("push main");
+    expect(await api.readCard(1)).toMatchObject({ ...inReview, blocked: { reason: "conflicts" } });
+
+    await follow("move 1 Done");
+    const merged = { statusId: stages["Done"], repositories: [{ branchName, prState: "merged" }] };
+    expect(await api.readCard(1)).toMatchObject({ ...merged, blocked: null });
+
+    await follow("git -C .trunkline/web fetch");
+    expect(printed).toMatch(/Merge pull request #1 .*\n(.*\n)*.*Say hello/);
+    expect(answersIn(printed)).toEqual([
+      expect.arrayContaining([expect.objectContaining({ kind: "pull_request_merged" })]),
+    ]);
+    expect(walk).toEqual([]);
 
     process.kill(await servicePid(dataDir), "SIGKILL");
     await first.exited;
@@ -99,10 +140,7 @@ describe("a newcomer with npm, git and HTTP", () => {
 
     const second = await start(dataDir);
     expect(second.file.apiKey).toBe(file.apiKey);
-    expect(await second.api.readCard(card.number)).toMatchObject({
-      statusId: stages["Done"],
-      repositories: [{ branchName: branch, prState: "merged" }],
-    });
+    expect(await second.api.readCard(1)).toMatchObject(merged);
     second.child.kill("SIGTERM");
     expect(await second.exited).toBe(0);
     await eventually(

@@ -39,7 +39,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }, 60_000);
 
-/** `trunkline forge`, as the README has it. */
+/** Starts `trunkline forge`, as docs/operating.md does. */
 async function startForge(dataDir: string): Promise<ForgeFile> {
   const words = ["forge", "--port", "0", "--webhook-url", `http://127.0.0.1:${port}${WEBHOOK_PATH}`];
   const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words], {
@@ -94,6 +94,7 @@ async function doctor(env?: Readonly<Record<string, string>>): Promise<{ code: n
 }
 
 it("a newcomer in real mode: the doctor names what is missing, a card is merged, and no secret is printed", async () => {
+  expect((await trunkline(["--version"])).printed).toMatch(/^\d+\.\d+\.\d+\n$/);
   const before = await doctor();
   expect(before.code).toBe(1);
   expect(before.bad).toEqual([

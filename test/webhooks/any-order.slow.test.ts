@@ -148,6 +148,7 @@ function ordersOf(length: number, seed: number): number[][] {
   return fc.sample(anyOrder, { numRuns: ORDERS, seed });
 }
 
+// Fault: B2 Deliveries arrive in any order => the result is the same; a merge is final
 it(`${ORDERS} orders`, async () => {
   const seed = Date.now();
   // Each waits for PostgreSQL most of its time, and for none of the others.
@@ -166,6 +167,7 @@ it(`${ORDERS} orders`, async () => {
   );
 }, 1_800_000);
 
+// Fault: B1
 it("a delivery that two processes work at the same time is told once", async () => {
   const board = await world.board();
   const { db } = world.service.deps;

@@ -31,6 +31,8 @@ afterAll(async () => {
   await world.stop();
 });
 
+// Fault: B1
+// Fault: B10 5,000 deliveries arrive together => all processed, in order per repository
 it(`${REPOSITORIES * OF_EACH} at once are all taken, worked in each repository's order, and told once`, async () => {
   const places = [];
   for (let count = 0; count < REPOSITORIES; count++) {

@@ -83,6 +83,7 @@ async function expectFound(
   ).toEqual([]);
 }
 
+// Fault: C19 A comparison meets a refused account => repeated when access returns
 it.each([401, 403])("asked for while the forge refuses us the account (%i)", async (status) => {
   const board = await world.board();
   const card = await unheardPush(board);

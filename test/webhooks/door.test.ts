@@ -41,6 +41,7 @@ describe("a delivery", () => {
     expect((await kept(world, guid))?.payload).toBe(payload);
   });
 
+  // Fault: B11
   it.each<[string, object]>([
     ["of an event nobody knows", { action: "sung", repository: { id: 1 } }],
     [
@@ -58,6 +59,7 @@ describe("a delivery", () => {
     }
   });
 
+  // Fault: B6 The signature, body or encoding is wrong => 4xx; nothing is stored
   it.each<[string, Record<string, string | null>]>([
     ["no signature", { "x-hub-signature-256": null }],
     ["an empty signature", { "x-hub-signature-256": "" }],
@@ -97,6 +99,7 @@ describe("a delivery", () => {
     }
   });
 
+  // Fault: B6
   it.each<[string, string | Uint8Array<ArrayBuffer>, number]>([
     ["nothing", "", 401],
     ["no JSON", "payload=%7B%7D", 400],
@@ -150,6 +153,7 @@ describe("a delivery", () => {
     expect(refused).toEqual([expect.objectContaining({ guid: unkeepable, status: 500 })]);
   });
 
+  // Fault: B1 A delivery arrives several times => recorded once
   it("that comes ten times, also at the same moment, is one", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
@@ -171,6 +175,7 @@ describe("a delivery", () => {
     expect(events).toHaveLength(1);
   });
 
+  // Fault: A8
   it("is answered only once it is kept", async () => {
     const { db } = world.service.deps;
     const answered: SentDelivery[] = [];
@@ -201,6 +206,7 @@ describe("a delivery", () => {
 });
 
 describe("while the webhook secret is exchanged", () => {
+  // Fault: B7 The webhook secret rotates => both secrets work until the old one is removed
   it("the new one and the one before it both hold, and no third; afterwards only the new one", async () => {
     const { deps } = world.service;
     const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {

@@ -31,6 +31,8 @@ async function pushTo(branch: string, by: ForgeAccount): Promise<void> {
 }
 
 describe("an agent that says /give-up on a card's pull request", () => {
+  // Contract: Timeline and comments: An agent's events have user kind `agent`
+  // Contract: Inbox: `agent_gave_up`: an agent could not finish, with its reason
   it("is told of in its own words, on the timeline and in the inbox", async () => {
     await say(board, copilot, 1, "I tried.\n\n/give-up the tests need a database");
     const item = await itemWhen(board.api, KIND);

@@ -32,6 +32,8 @@ afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 describe("a suspended installation", () => {
+  // Contract: Inbox: `connection_broken`: the installation is suspended or GitHub refuses it
+  // Fault: C13
   it("stops all use at once, says so in the inbox, and comes back by itself", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -129,6 +131,8 @@ it("an App that is installed brings organization, board, project, flow and repos
 });
 
 describe("an account the forge refuses us", () => {
+  // Contract: Inbox: `connection_broken`: the installation is suspended or GitHub refuses it
+  // Fault: C12
   it.each([
     [401, 503, "does not accept our credentials"],
     [403, 409, "Go away"],
@@ -188,6 +192,7 @@ it("what an installation does not grant of what is needed is told, until it is a
   );
 });
 
+// Fault: B11 The installation or repository is unknown => 2xx and no change
 it("events that come by another account's installation, or by one nobody knows, change nothing", async () => {
   const [board, stranger] = [await world.board(), await world.board()];
   const { number, status } = await cardWithStatuses(world, board);
@@ -224,6 +229,7 @@ it("an answer to an older question changes nothing", async () => {
 });
 
 describe("accounts", () => {
+  // Fault: D1
   it("that swap names keep their boards, whichever is heard of first", async () => {
     const [one, two] = [await world.board(), await world.board()];
     const { state } = world.forge.context;
@@ -248,6 +254,7 @@ describe("accounts", () => {
     expect((await granted(two.api))[0]?.fullName).toBe(`${one.owner}/web`);
   });
 
+  // Fault: C18 One account or repository is unreadable => the others are unaffected
   it("that cannot be read keep no other from being followed", async () => {
     const [poor, sound] = [await world.board(), await world.board()];
     const { context, by, installation } = onForge(world, sound);

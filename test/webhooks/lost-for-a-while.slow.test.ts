@@ -46,6 +46,7 @@ async function onForge(board: TestBoard, branchName: string, pull: number) {
   };
 }
 
+// Fault: B3
 it.each([
   ["all of them are dropped, which the forge's log knows", { kind: "drop" }],
   ["all of them are lost without a trace", { kind: "drop", unlogged: true }],

@@ -59,6 +59,7 @@ async function cardWithChecks(board: TestBoard) {
 }
 
 describe("a delivery that never arrived", () => {
+  // Fault: B3 Deliveries are lost => found in GitHub's log or by hourly comparison
   it("is found in the forge's log and worked as if it had just been sent", async () => {
     const board = await world.board();
     const { number, report, told } = await cardWithChecks(board);
@@ -128,6 +129,7 @@ describe("a delivery that never arrived", () => {
 });
 
 describe("the log", () => {
+  // Fault: B4 Trunkline is down for days => up to 3 days of GitHub's log are read
   it("is read back to where it was read last, not to its beginning", async () => {
     const { report } = await cardWithChecks(await world.board());
     for (let at = 0; at < 11; at++) {
@@ -174,6 +176,7 @@ describe("the log", () => {
   });
 });
 
+// Fault: B12
 it("deliveries that were set aside are worked when an operator asks for it", async () => {
   const { db } = world.service.deps;
   const board = await world.board();

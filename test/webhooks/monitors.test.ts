@@ -90,6 +90,7 @@ const issueNews = (action: string, issue: object = {}): object => ({
 });
 
 describe("a report", () => {
+  // Contract: Inbox: `error_reported`: a monitor reported an error; one item per group
   it("puts the error into the inbox of the monitor's project, and of no other", async () => {
     await watchedBoard();
     const neighbour = await world.board();
@@ -116,6 +117,7 @@ describe("a report", () => {
     expect(await inbox(neighbour)).toEqual([]);
   });
 
+  // Contract: Inbox: `error_reported`: a monitor reported an error; one item per group
   it("of the same group brings its item up to date; another group, or another monitor's, has its own", async () => {
     await watchedBoard();
     await send(plain());

@@ -29,6 +29,7 @@ const merge = (number: number) =>
   board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/${number}/merge`, {});
 
 describe("an agent's pull request into a card's branch", () => {
+  // Contract: Inbox: `proposal_waiting`: an agent's pull request into the card's branch is open
   it("waits in the inbox and on the timeline until somebody merges it on the forge", async () => {
     const { number, branch } = await offer(world, board, copilot, card);
     const item = await itemWhen(board.api, "proposal_waiting");
@@ -70,6 +71,7 @@ describe("an agent's pull request into a card's branch", () => {
     expect((await board.api.readCard(card.number)).statusId).toBe(board.stages["In review"]);
   });
 
+  // Contract: Authentication: The API cannot approve an agent's proposal
   it("cannot be approved through the API, whatever is tried", async () => {
     const { number } = await offer(world, board, copilot, card);
     const { id } = await itemWhen(board.api, "proposal_waiting");

@@ -28,6 +28,7 @@ const impossible: TestBoard[] = [];
 afterAll(() => expectAllConsistent(world, impossible));
 afterAll(() => world.stop());
 
+// Fault: B3
 describe("what nobody told of", () => {
   it("is found: a merge by somebody else, at the forge's time and under their name", async () => {
     const board = await world.board();
@@ -189,6 +190,7 @@ describe("a comment that was deleted while nobody told of it", () => {
   });
 });
 
+// Fault: B2
 it("a merge is final, even where the forge shows the pull request open again", async () => {
   const board = await world.board();
   impossible.push(board);
@@ -205,6 +207,7 @@ it("a merge is final, even where the forge shows the pull request open again", a
   expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("merged");
 });
 
+// Fault: B9 A payload contradicts itself => the pull request is read first
 it("a word that contradicts itself is not believed: closed, and open, and not known whether merged", async () => {
   const board = await world.board();
   const { number, branchName, heads } = await openCard(world, board);

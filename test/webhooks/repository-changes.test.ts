@@ -46,6 +46,7 @@ describe("a repository", () => {
     expect(await brokenIn(board)).toEqual([]);
   });
 
+  // Fault: D1
   it("is followed to its new name and default branch, and old news does not take it back", async () => {
     const board = await world.board();
     const { number, status, repositoryId, fullName } = await cardWithStatuses(world, board);
@@ -65,6 +66,7 @@ describe("a repository", () => {
     );
   });
 
+  // Fault: D4 The repository is deleted, archived or revoked => refused before anything changes
   it("that is archived refuses a move before anything is done elsewhere, until it is unarchived", async () => {
     const board = await world.board({ repositories: ["api", "web"] });
     const { number } = await openCard(world, board, ["api", "web"]);
@@ -119,6 +121,7 @@ describe("a repository", () => {
     expect(await linksOf(board, number)).toEqual([]);
   });
 
+  // Fault: D3
   it("that goes to another account with the App leaves its old board, which keeps only what was done there", async () => {
     const [from, to] = [await world.board(), await world.board({ repositories: ["other"] })];
     const { number } = await cardWithStatuses(world, from);

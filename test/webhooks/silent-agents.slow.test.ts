@@ -169,6 +169,7 @@ describe("an agent that works on a card's branch", () => {
     expect((await conversations()).asks).toMatchObject([{ kind: "question" }]);
   });
 
+  // Contract: Inbox: `agent_stopped_reacting`: an agent has not reacted within the flow's hours
   it("has as many hours as the flow gives it", async () => {
     const path = `/v1/projects/${board.projectId}/flow`;
     const flow = (await board.api.get<object>(path)).body;

@@ -467,6 +467,7 @@ const KINDS = [
   "irrelevant",
 ];
 
+// Fault: B8
 describe("whatever arrives", () => {
   test("a known payload with anything in it replaced is one of our events, and never an exception", () => {
     fc.assert(

@@ -53,6 +53,7 @@ describe("deliveries", () => {
     expect(all).toEqual(states.map((state) => words[state]));
   });
 
+  // Fault: A8 Killed after accepting webhooks => each is processed once
   it("that were kept by a process that died before it could ask for them to be worked are found", async () => {
     const guid = randomUUID();
     await db()("deliveries").insert({ guid, event: "ping", lane: "forgotten", payload: "{}" });
@@ -77,6 +78,7 @@ describe("deliveries", () => {
     expect(told.map(({ data }) => data["to"])).toEqual(["pending", "passing"]);
   });
 
+  // Fault: B12 Processing a delivery fails => retried; dead-lettered after 8 failures
   it("that can never be worked are set aside in the end, and those behind them go on", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
@@ -93,7 +95,7 @@ describe("deliveries", () => {
     const told = world
       .logged()
       .split("\n")
-      .find((line) => line.includes("set aside") && line.includes(poison.guid));
+      .find((line) => line.includes("was parked") && line.includes(poison.guid));
     expect(told).toContain('"level":50');
   });
 

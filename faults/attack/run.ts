@@ -1,0 +1,85 @@
+/**
+ * Attacks the compiled service for a while: foreign ids, strange input, repositories that change
+ * boards, floods, slow clients and revocations, all at the same time. Exits 1 on a finding.
+ *
+ *     npm run attack -- [--seconds N] [--seed N] [--only PATTERN]
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { shipService } from "../../test/support/processes/shipped-service.ts";
+import { makeDice } from "../dice.ts";
+import { startSoakWorld } from "../soak/world.ts";
+import { badInput } from "./attacks/bad-input.ts";
+import { floods } from "./attacks/floods.ts";
+import { foreignIds } from "./attacks/foreign-ids.ts";
+import { repositoriesChangeHands } from "./attacks/repositories-change-hands.ts";
+import { revocation } from "./attacks/revocation.ts";
+import { slowClients } from "./attacks/slow-clients.ts";
+import type { Attack, Scene } from "./scene.ts";
+
+const ATTACKS: Readonly<Record<string, Attack>> = {
+  "foreign ids": foreignIds,
+  "bad input": badInput,
+  "repositories that change boards": repositoriesChangeHands,
+  floods,
+  "slow clients": slowClients,
+  revocation,
+};
+
+const { values } = parseArgs({
+  options: { seconds: { type: "string" }, seed: { type: "string" }, only: { type: "string" } },
+});
+const seconds = Number(values.seconds ?? 600);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
+const chosen = Object.entries(ATTACKS).filter(([name]) => new RegExp(values.only ?? "").test(name));
+
+const shipped = await shipService();
+const folder = await mkdtemp(join(tmpdir(), "trunkline-attack-"));
+const world = await startSoakWorld({ folder, root: shipped.dir, boards: 4, leak: null });
+const findings = new Map<string, Set<string>>();
+console.log(`seed ${seed}: ${seconds} s of ${chosen.map(([name]) => name).join(", ")}`);
+const end = performance.now() + seconds * 1_000;
+await Promise.all(chosen.map(([name, attack]) => run(name, attack)));
+for (const line of await failuresInLog()) report("service log", line);
+await world.stop();
+await shipped.remove();
+const count = [...findings.values()].reduce((sum, { size }) => sum + size, 0);
+console.log(count === 0 ? "no finding" : `${count} findings; the service's log: ${folder}`);
+if (count === 0) await rm(folder, { recursive: true, force: true });
+process.exit(count === 0 ? 0 : 1);
+
+async function run(name: string, attack: Attack): Promise<void> {
+  let attempts = 0;
+  const scene: Scene = {
+    world,
+    dice: makeDice(seed).for(name),
+    isOver: () => performance.now() > end,
+    tried: () => void attempts++,
+    found: (finding) => report(name, finding),
+  };
+  try {
+    await attack(scene);
+  } catch (error) {
+    report(name, `the attack could not go on: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+  if (attempts === 0) report(name, "no attempt was made");
+  console.log(`${name}: ${attempts} attempts, ${findings.get(name)?.size ?? 0} findings`);
+}
+
+function report(name: string, finding: string): void {
+  const known = findings.get(name) ?? new Set();
+  findings.set(name, known);
+  // Ids and keys differ from attempt to attempt; the same finding is reported once.
+  const shape = finding.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/g, "#").slice(0, 200);
+  if (known.has(shape)) return;
+  known.add(shape);
+  console.log(`FINDING ${name}: ${finding.slice(0, 600)}`);
+}
+
+/** Lines of the service's log at level error or above: a person would have to act. */
+async function failuresInLog(): Promise<string[]> {
+  const text = await readFile(join(folder, "service.log"), "utf8");
+  return text.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
+}
