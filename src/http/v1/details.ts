@@ -5,8 +5,8 @@ import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { actor, checksState, reviewState, timestamp } from "./shapes.ts";
 
 /**
- * The fields that depend on a reason or kind: `details` of refusals, `data` of timeline items and
- * inbox items. Each is a union of one variant per shape, told apart by the reason or kind.
+ * The schemas whose fields depend on a reason or kind: `details` of refusals, `data` of timeline and
+ * inbox items. Kinds with the same shape share a variant of the union.
  */
 function variants<Kind extends string>(
   shapes: Readonly<Record<Kind, z.ZodObject>>,
