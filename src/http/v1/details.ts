@@ -4,10 +4,7 @@ import type { EventKind } from "../../store/events/timeline.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { actor, checksState, reviewState, timestamp } from "./shapes.ts";
 
-/**
- * The schemas whose fields depend on a reason or kind: `details` of refusals, `data` of timeline and
- * inbox items. Kinds with the same shape share a variant of the union.
- */
+/** The variants of a union by reason or kind. Those with the same shape share a variant. */
 function variants<Kind extends string>(
   shapes: Readonly<Record<Kind, z.ZodObject>>,
   variant: (kind: z.ZodEnum, shape: z.ZodObject) => z.ZodObject,
