@@ -2,8 +2,17 @@ import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
 import { z } from "zod";
 import { WORKSPACE_HEADER } from "./resolve.ts";
 import { KEY_HEADER } from "./idempotency.ts";
+import recorded from "./examples.json" with { type: "json" };
 import type { Route, RouteDefinition } from "./route.ts";
 import { problem } from "./v1/shapes.ts";
+
+/** A call and its answers by status, recorded by `npm run examples`. */
+interface Example {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly answers: Readonly<Record<string, unknown>>;
+}
+const examples: Readonly<Record<string, Example>> = recorded;
 
 const workspaceHeader = z.object({
   [WORKSPACE_HEADER]: z
@@ -63,7 +72,8 @@ export function openApiDocument(routes: readonly Route[]): object {
 }
 
 function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
-  const { method, about, params, query, body } = definition;
+  const { method, path, about, params, query, body } = definition;
+  const example = examples[`${method.toUpperCase()} ${path}`];
   const isWrite = method !== "get";
   const header = isWrite ? workspaceHeader.extend(keyHeader.shape) : workspaceHeader;
   return {
@@ -72,12 +82,18 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
     ...(definition.description && { description: definition.description }),
     tags: [definition.tag],
     ...(about === "board" && { "x-role": definition.role }),
+    ...(example && { "x-codeSamples": [{ lang: "Shell", label: "curl", source: curl(method, example) }] }),
     requestParams: {
       ...(params && { path: params }),
       ...(query && { query }),
       ...(about === "board" && { header }),
     },
-    ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: body, ...exampleOf(example?.body) } },
+      },
+    }),
     responses: {
       ...Object.fromEntries(
         Object.entries(definition.responses).map(([status, { description, schema, headers }]) => [
@@ -85,7 +101,9 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
           {
             description,
             ...headersOf(isWrite && status.startsWith("2"), headers),
-            ...(schema && { content: { "application/json": { schema } } }),
+            ...(schema && {
+              content: { "application/json": { schema, ...exampleOf(example?.answers[status]) } },
+            }),
           },
         ]),
       ),
@@ -97,6 +115,22 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
     },
   };
 }
+
+const exampleOf = (value: unknown) => (value === undefined ? {} : { example: value });
+
+/** The call on the command line. */
+const curl = (method: string, { path, body }: Example): string =>
+  [
+    `curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$TRUNKLINE${path}"`,
+    `-H "Authorization: Bearer $API_KEY"`,
+    ...(method === "get" ? [] : [`-H "Idempotency-Key: $(uuidgen)"`]),
+    ...(body === undefined
+      ? []
+      : [
+          `-H "Content-Type: application/json"`,
+          `-d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`,
+        ]),
+  ].join(" \\\n  ");
 
 function headersOf(isReplayable: boolean, own: z.ZodObject | undefined): { headers?: z.ZodObject } {
   if (!isReplayable) return own ? { headers: own } : {};

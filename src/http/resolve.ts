@@ -76,7 +76,6 @@ export const cardParams = z.object({
     .transform(Number)
     .meta({
       description: "The card's number on this board",
-      example: 7,
       override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
         jsonSchema["type"] = "integer";
         delete jsonSchema["pattern"];

@@ -14,7 +14,7 @@ import { cardLabel, checksState, landed, priority, problem, promotion, timestamp
 
 const cardRepository = z
   .object({
-    fullName: z.string().meta({ example: "acme/web" }),
+    fullName: z.string(),
     branchName: z.string().nullable().meta({ description: "The card's branch; null before it is created" }),
     prNumber: z.int().nullable(),
     prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),

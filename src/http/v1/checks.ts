@@ -33,7 +33,7 @@ const run = z
 
 const checksEntry = z
   .object({
-    repository: z.string().meta({ example: "acme/web" }),
+    repository: z.string(),
     branchName: z.string(),
     runs: z
       .array(run)
@@ -45,12 +45,12 @@ const checksEntry = z
 
 const reviewsEntry = z
   .object({
-    repository: z.string().meta({ example: "acme/web" }),
+    repository: z.string(),
     prNumber: z.int(),
     reviews: z
       .array(
         z.object({
-          author: z.string().meta({ description: "The GitHub login", example: "grace" }),
+          author: z.string().meta({ description: "The GitHub login" }),
           state: reviewState,
           body: z.string(),
         }),

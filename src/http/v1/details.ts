@@ -4,10 +4,7 @@ import type { EventKind } from "../../store/events/timeline.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { actor, checksState, reviewState, timestamp } from "./shapes.ts";
 
-/**
- * The fields that depend on a reason or kind: `details` of refusals, `data` of timeline items and
- * inbox items. Each is a union of one variant per shape, told apart by the reason or kind.
- */
+/** The variants of a union by reason or kind. Those with the same shape share a variant. */
 function variants<Kind extends string>(
   shapes: Readonly<Record<Kind, z.ZodObject>>,
   variant: (kind: z.ZodEnum, shape: z.ZodObject) => z.ZodObject,
@@ -117,14 +114,14 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
     forced: z.boolean(),
   }),
   pull_request_opened: pullRequest.extend({
-    isDraft: z.boolean().optional().meta({ description: "Set if Trunkline opened it" }),
+    isDraft: z.boolean().optional().meta({ description: "Absent if the event was recorded from a webhook" }),
   }),
   pull_request_ready: pullRequest,
   pull_request_merged: pullRequest.extend({
     sha: sha
       .nullable()
       .optional()
-      .meta({ description: "The commit of the merge. Set if Trunkline merged it" }),
+      .meta({ description: "The commit of the merge. Absent if the event was recorded from a webhook" }),
   }),
   pull_request_closed: pullRequest,
   pull_request_reopened: pullRequest,

@@ -63,7 +63,6 @@ export const inboxRoutes: readonly Route[] = [
     query: z.object({
       card: cardParams.shape.number.optional().meta({
         description: "The number of the card, if it is not the one in the branch's name",
-        example: 7,
       }),
     }),
     responses: {

@@ -12,12 +12,11 @@ const step = z
       description:
         "`restore_branch` creates the card's branch again after GitHub deleted it on an earlier merge",
     }),
-    fullName: z.string().meta({ example: "acme/web" }),
+    fullName: z.string(),
     branchName: z.string().meta({
       description: "The card's branch. A new branch gets the suffix `-2` if the name is taken",
-      example: "card/7-say-hello",
     }),
-    targetBranch: z.string().meta({ example: "main" }),
+    targetBranch: z.string(),
     prNumber: z.int().nullable().meta({ description: "null before the pull request is opened" }),
   })
   .meta({ id: "MovePlanStep" });
@@ -36,25 +35,7 @@ const movePlan = z
     requiredRole: role.meta({ description: "The minimum role for moves into this stage" }),
     heldRole: role.meta({ description: "This credential's role on the board" }),
   })
-  .meta({
-    id: "MovePlan",
-    example: {
-      wouldMove: true,
-      certainty: "likely",
-      steps: [
-        {
-          action: "merge",
-          fullName: "acme/web",
-          branchName: "card/7-say-hello",
-          targetBranch: "main",
-          prNumber: 12,
-        },
-      ],
-      reasons: [],
-      requiredRole: "member",
-      heldRole: "maintainer",
-    },
-  });
+  .meta({ id: "MovePlan" });
 
 export const movePlanRoutes: readonly Route[] = [
   readRoute({

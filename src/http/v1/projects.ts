@@ -43,7 +43,7 @@ const slug = z
     "must have lower-case letters and digits, with single hyphens between words",
   )
   .max(50, "must have at most 50 characters")
-  .meta({ description: "Unique on the board", example: "mobile-app" });
+  .meta({ description: "Unique on the board" });
 
 const kind = z
   .enum(["backlog", "stage", "done"])
@@ -51,7 +51,6 @@ const kind = z
 const branchPattern = text({ max: MAX_BRANCH_PATTERN }).meta({
   description:
     "The name of a card's branch. `{number}` is the card's number, `{slug}` is its title as a slug",
-  example: "card/{number}-{slug}",
 });
 
 const settings = {

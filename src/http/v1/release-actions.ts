@@ -29,10 +29,7 @@ const promotionOutcome = z
       .array(
         z.object({
           number: z.int(),
-          repository: z
-            .string()
-            .nullable()
-            .meta({ description: "The repository where GitHub refused", example: "acme/web" }),
+          repository: z.string().nullable().meta({ description: "The repository where GitHub refused" }),
           reason: z.enum(REFUSAL_REASONS),
           message: z.string().meta({ description: "GitHub's message, if there is one" }),
           promoted: z
@@ -122,7 +119,7 @@ export const releaseActionRoutes: readonly Route[] = [
     tag: "Releases",
     role: "member",
     ...releaseInPath,
-    body: z.strictObject({ taskNumber: taskNumber.meta({ example: 7 }) }),
+    body: z.strictObject({ taskNumber: taskNumber }),
     responses: {
       200: { description: "The release", schema: release },
       409: {
@@ -144,13 +141,9 @@ export const releaseActionRoutes: readonly Route[] = [
     ...releaseInPath,
     body: z.strictObject({
       statusId: id().meta({ description: "The stage, from GET /v1/board" }),
-      taskNumbers: z
-        .array(taskNumber)
-        .optional()
-        .meta({
-          description: "The cards to move; by default all cards of the release",
-          example: [7, 12],
-        }),
+      taskNumbers: z.array(taskNumber).optional().meta({
+        description: "The cards to move; by default all cards of the release",
+      }),
     }),
     responses: {
       200: { description: "The result of each card so far", schema: promotionOutcome },
@@ -174,7 +167,6 @@ export const releaseActionRoutes: readonly Route[] = [
             repositoryId: id(),
             tagName: text({ min: 1, max: MAX_BRANCH_NAME_BYTES }).meta({
               description: "A valid Git tag name",
-              example: "v1.4.0",
             }),
           }),
         )

@@ -19,8 +19,8 @@ import { problem, timestamp } from "./shapes.ts";
 export const tag = z
   .object({
     repositoryId: z.uuid(),
-    fullName: z.string().meta({ example: "acme/web" }),
-    tagName: z.string().meta({ example: "v1.4.0" }),
+    fullName: z.string(),
+    tagName: z.string(),
     sha: z.string().meta({ description: "The tagged commit" }),
     url: z.string().nullable().meta({
       description: "The page of the GitHub release; null if completing was refused before it was published",
@@ -32,7 +32,7 @@ export const release = z
   .object({
     id: z.uuid(),
     projectId: z.uuid(),
-    name: z.string().meta({ example: "1.4" }),
+    name: z.string(),
     status: z.enum(["open", "completed"]).meta({ description: "A frozen release is open" }),
     frozenAt: timestamp.nullable().meta({
       description: "When its branches were created and its scope was fixed; null if it is not frozen",
@@ -68,7 +68,6 @@ const releaseDetails = release
           fullName: z.string(),
           branchName: z.string().nullable().meta({
             description: "The release branch; null if the release is not frozen",
-            example: "release/1-4",
           }),
           headSha: z
             .string()
@@ -158,10 +157,7 @@ export const releaseRoutes: readonly Route[] = [
     role: "member",
     ...releaseInPath,
     body: z.strictObject({
-      taskNumbers: z
-        .array(taskNumber)
-        .max(500, "must have at most 500 cards")
-        .meta({ example: [7, 12] }),
+      taskNumbers: z.array(taskNumber).max(500, "must have at most 500 cards"),
     }),
     responses: {
       204: { description: "Replaced", schema: null },

@@ -11,7 +11,7 @@ import { problem, timestamp } from "./shapes.ts";
 const repository = z
   .object({
     id: z.uuid(),
-    fullName: z.string().meta({ example: "acme/web" }),
+    fullName: z.string(),
     defaultBranch: z.string(),
     linkByDefault: z.boolean().meta({
       description: "Whether it is a default repository: new cards without `repositoryIds` are linked to it",
@@ -31,7 +31,6 @@ const repository = z
         }),
         missingPermissions: z.array(z.string()).meta({
           description: "Permissions that some moves need and the account has not granted",
-          example: ["workflows: write"],
         }),
       })
       .meta({ description: "The state of the connection to GitHub" }),

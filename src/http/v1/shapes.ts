@@ -8,7 +8,7 @@ import { PRIORITIES } from "../../store/cards/cards.ts";
 
 export const timestamp = z.iso
   .datetime({ precision: 3 })
-  .meta({ description: "ISO 8601 UTC with milliseconds", example: "2026-01-31T09:30:00.000Z" });
+  .meta({ description: "ISO 8601 UTC with milliseconds" });
 
 export const role = z.enum(ROLES);
 export const priority = z.enum(PRIORITIES);
@@ -16,7 +16,7 @@ export const priority = z.enum(PRIORITIES);
 export const user = z
   .object({
     id: z.uuid(),
-    name: z.string().meta({ example: "Ada Lovelace" }),
+    name: z.string(),
     avatarUrl: z.string().nullable(),
     kind: z.enum(["human", "machine", "agent"]),
   })

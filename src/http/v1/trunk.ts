@@ -9,50 +9,40 @@ import { projectQuery } from "./lookups.ts";
 import { tag } from "./releases.ts";
 import { actor, timestamp } from "./shapes.ts";
 
-const number = z.int().meta({ example: 7 });
-const title = z.string().meta({ example: "Say hello" });
-const sha = z.string().meta({ example: "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d" });
-const fullName = z.string().meta({ example: "acme/web" });
-const branchName = z.string().meta({ example: "main" });
+const cardTitle = z.object({ number: z.int(), title: z.string() });
 
-const deliveredCard = z.object({
-  number,
-  title,
+const deliveredCard = cardTitle.extend({
   deliveredAt: timestamp,
-  leadTimeDays: z
-    .number()
-    .meta({ description: "The time from leaving the backlog to the done stage", example: 2.5 }),
+  leadTimeDays: z.number().meta({ description: "The time from leaving the backlog to the done stage" }),
   repositories: z
     .array(
       z.object({
-        fullName,
-        targetBranch: branchName,
+        fullName: z.string(),
+        targetBranch: z.string(),
         prNumber: z.int(),
-        sha: sha.nullable().meta({ description: "The commit of the merge" }),
+        sha: z.string().nullable().meta({ description: "The commit of the merge" }),
         mergedBy: actor.nullable().meta({ description: "`login` is null if Trunkline merged for the user" }),
       }),
     )
     .meta({ description: "The card's merged pull requests" }),
 });
 
-const promisedCard = z.object({
-  number,
-  title,
+const promisedCard = cardTitle.extend({
   releaseId: z.uuid(),
   releaseName: z.string(),
   statusId: z.uuid().meta({ description: "The current stage" }),
 });
 
 const landing = z.object({
-  fullName,
-  branchName,
-  sha: sha.meta({ description: "The newest commit of the landing" }),
-  title: title.meta({ description: "The first line of its message" }),
+  fullName: z.string(),
+  branchName: z.string(),
+  sha: z.string().meta({ description: "The newest commit of the landing" }),
+  title: z.string().meta({ description: "The first line of its message" }),
   author: z.string().nullable().meta({ description: "The GitHub login of its author, if there is one" }),
   prNumber: z.int().nullable().meta({ description: "The merged pull request; null for a push" }),
-  card: z.object({ number, title }).nullable().meta({ description: "The card of the pull request" }),
+  card: cardTitle.nullable().meta({ description: "The card of the pull request" }),
   via: z.enum(["service", "outside"]).meta({ description: "`service` if Trunkline merged it" }),
-  reverts: sha.nullable().meta({ description: "The reverted commit, if it is a revert" }),
+  reverts: z.string().nullable().meta({ description: "The reverted commit, if it is a revert" }),
   at: timestamp.meta({ description: "The date of the commit" }),
 });
 
@@ -61,7 +51,7 @@ const completedRelease = z.object({
   name: z.string(),
   completedAt: timestamp,
   tags: z.array(tag),
-  cards: z.array(z.object({ number, title })).meta({ description: "The cards of the release" }),
+  cards: z.array(cardTitle).meta({ description: "The cards of the release" }),
 });
 
 const report = z
@@ -85,7 +75,7 @@ const report = z
       leadTimeDays: z
         .number()
         .nullable()
-        .meta({ description: "The median of the delivered cards; null if there are none", example: 2.5 }),
+        .meta({ description: "The median of the delivered cards; null if there are none" }),
     }),
     releases: z
       .array(completedRelease)
@@ -97,8 +87,7 @@ const report = z
   })
   .meta({ id: "TrunkReport" });
 
-const day = (description: string) =>
-  z.string().optional().meta({ description, format: "date", example: "2026-01-31" });
+const day = (description: string) => z.string().optional().meta({ description, format: "date" });
 
 export const trunkRoutes: readonly Route[] = [
   readRoute({
