@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Clone } from "../support/git.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,7 +19,7 @@ async function cardWithWork(
 ): Promise<{ number: number; clone: Clone; branchName: string; sha: string }> {
   const { number } = await board.api.card({ title: "Say hello" });
   await board.api.move(number, board.stages["In progress"]);
-  const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branchName = await branchOf(board, number);
   const clone = await board.clone();
   await clone.checkout(branchName);
   const sha = await clone.commit("Say hello", { [file]: text });

@@ -6,7 +6,7 @@ import { settled } from "../support/database/database-content.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/stories/merged-card.ts";
 import { released, told } from "../support/stories/repairing.ts";
-import { loginOf, pushTo } from "../support/stories/work-on-card.ts";
+import { branchOf, loginOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,7 +22,7 @@ async function begun(): Promise<{ board: TestBoard; number: number; branch: stri
   const board = await world.board();
   const { number } = await board.api.card();
   await board.api.move(number, board.stages["In progress"]);
-  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branch = await branchOf(board, number);
   await settled(world);
   return { board, number, branch };
 }

@@ -15,7 +15,7 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { forgetKey } from "../support/keys.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { bringForward } from "../support/stories/put-off.ts";
-import { writeFile } from "../support/stories/work-on-card.ts";
+import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -214,7 +214,7 @@ describe("a mirrored comment", () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     await board.api.move(number, board.stages["In progress"]);
-    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    const branch = await branchOf(board, number);
     await writeFile(board, "web", branch, "hello.txt", "hello\n");
     expect((await writeComment(board.api, number, "Too early")).body.mirroredTo).toBe(0);
     await board.api.move(number, board.stages["In review"]);
