@@ -45,7 +45,7 @@ const mergeOf = ({ owner }: TestBoard, name: string, targetBranch = "main", prNu
   prNumber,
 });
 
-describe("the answer to a move tells of every repository whose work is in the target", () => {
+describe("the response to a move", () => {
   // Contract: Moves: `promoted` lists the repositories this call merged
   it("lists what the call merged in `promoted` and what was merged before in `alreadyMerged`", async () => {
     const { board, number } = await cardInTwoRepositories();

@@ -101,7 +101,7 @@ describe.each(["reported by a webhook", "found by a comparison"] as const)("a br
     const branch = await branchOf(board, number);
     const { web = "", api = "" } = board.repositories;
     await board.api.patch(`/v1/cards/${number}`, { repositoryIds: [web, api] });
-    await reportStatus(board, (await headOf(board, "api", branch)) ?? "", "failure", "api");
+    await reportStatus(board, await headOf(board, "api", branch), "failure", "api");
     await settled(world);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
     expect(await reasonsOf(board, number)).toEqual(["checks_failing", "branch_missing"]);

@@ -3,7 +3,7 @@ import { databaseContent } from "../support/database/database-content.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
-import { reportStatus } from "../support/stories/repairing.ts";
+import { protect, reportStatus } from "../support/stories/repairing.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -91,7 +91,7 @@ describe("GET /v1/cards/{number}/move-plan", () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number, heads } = await openCard(world, board, ["web", "api"]);
     await world.forge.commit(`${board.owner}/web`, "main", { "hello.txt": "theirs\n" });
-    await reportStatus(board, heads["api"] ?? "", "failure", "api");
+    await reportStatus(board, heads["api"], "failure", "api");
     const { body } = await planOf(board, number, board.stages.Done);
     expect(body).toMatchObject({ wouldMove: false, certainty: "certain", steps: [] });
     expect(body.reasons.map(({ reason, repository }) => `${reason} ${repository}`)).toEqual([
@@ -113,14 +113,9 @@ describe("GET /v1/cards/{number}/move-plan", () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const one = await openCard(world, board, ["web"]);
     const several = await openCard(world, board, ["web", "api"]);
-    const protection = {
-      required_status_checks: null,
-      enforce_admins: false,
-      required_pull_request_reviews: { required_approving_review_count: 1 },
-      restrictions: null,
-    };
-    const path = `/repos/${board.owner}/web/branches/main/protection`;
-    expect((await board.person("ada", "PUT", path, protection)).status).toBe(200);
+    const reviews = { required_approving_review_count: 1 };
+    const rules = { enforce_admins: false, required_pull_request_reviews: reviews };
+    expect((await protect(board, rules)).status).toBe(200);
     const single = await planOf(board, one.number, board.stages.Done);
     expect(single.body).toMatchObject({
       wouldMove: false,

@@ -23,10 +23,25 @@ export async function resumeMovesAfter(
 }
 
 /** Reports a commit status, as ada. */
-export const reportStatus = (board: TestBoard, sha: string, state: string, repository = "web") =>
+export const reportStatus = (
+  board: TestBoard,
+  sha: string | null | undefined,
+  state: string,
+  repository = "web",
+) =>
   board.person("ada", "POST", `/repos/${board.owner}/${repository}/statuses/${sha}`, {
     state,
     context: "ci",
+  });
+
+/** Protects a branch of `web`, also against administrators; returns GitHub's response. */
+export const protect = (board: TestBoard, rules: object, branch = "main") =>
+  board.person("ada", "PUT", `/repos/${board.owner}/web/branches/${encodeURIComponent(branch)}/protection`, {
+    required_status_checks: null,
+    enforce_admins: true,
+    required_pull_request_reviews: null,
+    restrictions: null,
+    ...rules,
   });
 
 /** From now on nothing arrives, and no log knows of it. */
