@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { allWorked } from "../support/forge/deliveries.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { clearedWhen, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
-import { deleteBranch, loginOf, pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { branchOf, deleteBranch, loginOf, pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { kindsOf } from "../support/forge/repositories.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-/** A card and the branch that was suggested to it. */
+/** A card and a branch that the inbox suggests for it. */
 async function suggested(
   board: TestBoard,
   number = 1,
@@ -33,12 +34,9 @@ const adopt = (board: TestBoard, { id }: InboxItem, query = "", key?: string) =>
     key === undefined ? {} : { key },
   );
 
-const kinds = async (board: TestBoard, number: number): Promise<string[]> =>
-  (await board.api.timeline(number)).map(({ kind }) => kind);
-
-describe("adopting a suggested branch", () => {
+describe("POST /v1/inbox/{id}/adopt", () => {
   // Contract: Inbox: Adopting a suggestion gives the card the branch; `card` overrides the guess
-  it("makes it the card's, with all that follows from that", async () => {
+  it("gives the branch to the card, which records its pushes and merges it", async () => {
     const board = await world.board();
     const { item, sha, branchName } = await suggested(board);
     const key = `adopt-${randomUUID()}`;
@@ -64,12 +62,12 @@ describe("adopting a suggested branch", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
-  it("has the card's stage catch up: the draft pull request opens", async () => {
+  it("opens the draft pull request that the card's stage requires", async () => {
     const board = await world.board();
     const { branchName } = await workedCard(board, "In progress");
     await deleteBranch(board, branchName);
     await itemWhen(board.api, "branch_deleted");
-    await pushTo(board, "card/1-anew", "anew.txt");
+    await pushTo(board, "card/1-new", "new.txt");
     const item = await itemWhen(board.api, "branch_suggestion");
     expect((await adopt(board, item)).status).toBe(204);
     await board.api.cardWhen(
@@ -80,19 +78,19 @@ describe("adopting a suggested branch", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
-  it("leaves told what was merged from a branch that is gone", async () => {
+  it("keeps the merge of the card's deleted branch in the timeline", async () => {
     const board = await world.board();
     const { branchName } = await workedCard(board, "In review");
     await board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/1/merge`, {});
     await board.api.eventWhen(1, ({ kind }) => kind === "pull_request_merged");
     await deleteBranch(board, branchName);
-    await pushTo(board, "card/1-anew", "anew.txt");
+    await pushTo(board, "card/1-new", "new.txt");
     expect((await adopt(board, await itemWhen(board.api, "branch_suggestion"))).status).toBe(204);
-    await board.api.cardWhen(1, ({ repositories: [link] }) => link?.branchName === "card/1-anew");
-    expect(await kinds(board, 1)).toContain("pull_request_merged");
+    await board.api.cardWhen(1, ({ repositories: [link] }) => link?.branchName === "card/1-new");
+    expect(await kindsOf(board, 1)).toContain("pull_request_merged");
   });
 
-  it("takes the branch's open pull request along, as the forge shows it now", async () => {
+  it("links the branch's open pull request with its current state", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);
     await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
@@ -126,21 +124,21 @@ describe("adopting a suggested branch", () => {
   });
 
   // Contract: Inbox: Adopting a suggestion gives the card the branch; `card` overrides the guess
-  it("goes to the card that is named in the call, which is linked to the repository with it", async () => {
+  it("gives the branch to the card in `?card=` and links that card to the repository", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);
     const { number } = await board.api.card({ title: "The right one", repositoryIds: [] });
     expect((await adopt(board, item, `?card=${number}`)).status).toBe(204);
     expect((await board.api.readCard(number)).repositories).toMatchObject([{ branchName }]);
     expect((await board.api.readCard(1)).repositories).toMatchObject([{ branchName: null }]);
-    expect(await kinds(board, number)).toEqual(["created", "repository_linked", "branch_adopted"]);
+    expect(await kindsOf(board, number)).toEqual(["created", "repository_linked", "branch_adopted"]);
   });
 
-  it("is a conflict where the card has a branch there already, and leaves the item for another card", async () => {
+  it("returns 409 if the card already has a branch there, and keeps the item for another card", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);
     await board.api.move(1, board.stages["In progress"]);
-    const own = (await board.api.readCard(1)).repositories[0]?.branchName;
+    const own = await branchOf(board, 1);
     const refused = await adopt(board, item);
     expect([refused.status, refused.body.message]).toEqual([
       409,
@@ -151,7 +149,7 @@ describe("adopting a suggested branch", () => {
     expect((await board.api.readCard(number)).repositories).toMatchObject([{ branchName }]);
   });
 
-  it("is a conflict where the branch is gone, though nobody has heard of that yet", async () => {
+  it("returns 409 if the branch was deleted, even before the webhook", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);
     world.forge.control.webhooks.add({ fault: { kind: "hold" } });
@@ -165,10 +163,10 @@ describe("adopting a suggested branch", () => {
     world.forge.control.webhooks.clear();
     await world.forge.control.webhooks.release();
     await clearedWhen(board.api, "branch_suggestion");
-    expect(await kinds(board, 1)).toEqual(["created"]);
+    expect(await kindsOf(board, 1)).toEqual(["created"]);
   });
 
-  it("is a conflict where the item suggests no branch", async () => {
+  it("returns 409 if the item suggests no branch", async () => {
     const board = await world.board();
     await board.api.card();
     await board.api.move(1, board.stages["In review"]);
@@ -179,7 +177,7 @@ describe("adopting a suggested branch", () => {
     ]);
   });
 
-  it("succeeds for one of many callers, whichever card they name", async () => {
+  it("succeeds for one of several concurrent callers, whichever card they name", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);
     await board.api.card();
@@ -191,11 +189,11 @@ describe("adopting a suggested branch", () => {
       [1, 2].map(async (number) => (await board.api.readCard(number)).repositories),
     );
     expect(owners.flat().filter((link) => link.branchName === branchName)).toHaveLength(1);
-    const told = [...(await kinds(board, 1)), ...(await kinds(board, 2))];
-    expect(told.filter((kind) => kind === "branch_adopted")).toHaveLength(1);
+    const adopted = [...(await kindsOf(board, 1)), ...(await kindsOf(board, 2))];
+    expect(adopted.filter((kind) => kind === "branch_adopted")).toHaveLength(1);
   });
 
-  it("leaves nothing behind when the forge cannot be asked, and goes through when it can again", async () => {
+  it("returns 503 and changes nothing while GitHub is unavailable, and succeeds after it", async () => {
     const board = await world.board();
     const { item } = await suggested(board);
     const outage = world.forge.control.faults.add({ fault: { kind: "reset" } });
@@ -204,16 +202,16 @@ describe("adopting a suggested branch", () => {
     expect(await readInbox(board.api)).toEqual([item]);
     world.forge.control.faults.remove(outage);
     expect((await adopt(board, item, "", key)).status).toBe(204);
-    expect((await kinds(board, 1)).filter((kind) => kind === "branch_adopted")).toHaveLength(1);
+    expect((await kindsOf(board, 1)).filter((kind) => kind === "branch_adopted")).toHaveLength(1);
   });
 
-  it("takes a branch that a deleted card has left", async () => {
+  it("adopts the branch of a deleted card", async () => {
     const board = await world.board();
     await board.api.card();
     await pushTo(board, "card/1-2-hello", "a.txt");
     await adopt(board, await itemWhen(board.api, "branch_suggestion"));
     await board.api.delete("/v1/cards/1");
-    await board.api.card({ title: "Heir" });
+    await board.api.card({ title: "Next" });
     const flow = await readFlow(board);
     await putFlow(board, { ...flow, branchPattern: "card/1-{number}-{slug}" });
     await pushTo(board, "card/1-2-hello", "b.txt");
@@ -223,13 +221,13 @@ describe("adopting a suggested branch", () => {
     expect((await board.api.readCard(2)).repositories).toMatchObject([{ branchName: "card/1-2-hello" }]);
   });
 
-  it("knows no other board's items and cards", async () => {
-    const [board, stranger] = [await world.board(), await world.board()];
+  it("returns 404 for items and cards of another board", async () => {
+    const [board, otherBoard] = [await world.board(), await world.board()];
     const { item } = await suggested(board);
-    await stranger.api.card();
-    await stranger.api.card();
+    await otherBoard.api.card();
+    await otherBoard.api.card();
     for (const query of ["", "?card=1", "?card=2"])
-      expect((await adopt(stranger, item, query)).status).toBe(404);
+      expect((await adopt(otherBoard, item, query)).status).toBe(404);
     expect(await adopt(board, item, "?card=2")).toMatchObject({
       status: 404,
       body: { message: "There is no card 2 on this board." },
@@ -239,8 +237,8 @@ describe("adopting a suggested branch", () => {
     const viewer = await board.as({ role: "viewer" });
     expect((await viewer.post(`/v1/inbox/${item.id}/adopt`)).status).toBe(403);
     const other = await board.api.post<{ id: string }>("/v1/projects", { name: "Second" });
-    const elsewhere = await board.api.card({ projectId: other.body.id });
-    expect(await adopt(board, item, `?card=${elsewhere.number}`)).toMatchObject({
+    const cardThere = await board.api.card({ projectId: other.body.id });
+    expect(await adopt(board, item, `?card=${cardThere.number}`)).toMatchObject({
       status: 400,
       body: { issues: [{ path: "query.card" }] },
     });

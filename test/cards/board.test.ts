@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe("the board", () => {
+describe("GET /v1/board", () => {
   // Contract: Board and projects: The board has the flow's columns in order, with name, kind, `minRole` and ordered cards
-  it("has the columns of the flow in their order, each with its cards in theirs", async () => {
+  it("returns the flow's columns in order, each with its cards in order", async () => {
     const { stages } = board;
     const first = await board.api.card({ statusId: stages["To do"], repositoryIds: [] });
     const above = await board.api.card({ repositoryIds: [] });
@@ -29,7 +29,7 @@ describe("the board", () => {
   });
 
   // Contract: Board and projects: A card on the board has the eight fields of a board task
-  it("shows of a card what a board needs, and no more", async () => {
+  it("returns the eight fields of a board task for each card", async () => {
     const { id, number } = await board.api.card({
       title: "Shown",
       statusId: board.stages.Done,
@@ -50,9 +50,9 @@ describe("the board", () => {
   });
 });
 
-describe("the backlog", () => {
+describe("GET /v1/backlog", () => {
   // Contract: Board and projects: A card in the backlog has the fields of `GET /v1/cards/{number}`
-  it("tells a draft in the backlog as it is told by itself", async () => {
+  it("returns a draft with the fields of GET /v1/cards/{number}", async () => {
     const { number } = await board.api.card({ title: "A draft" });
     const backlog = await board.api.get<{ number: number }[]>("/v1/backlog");
     expect(backlog.body.find((card) => card.number === number)).toEqual(await board.api.readCard(number));

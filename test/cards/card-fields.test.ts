@@ -13,33 +13,36 @@ afterAll(() => world.stop());
 const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 const create = (fields: unknown) => board.api.post("/v1/cards", fields);
 
-/** The same field through both doors: a new card, and one that is there. */
-async function bothWays(
+/** Sends the same fields in a creation and in an update. */
+async function createAndPatch(
   fields: Readonly<Record<string, unknown>>,
 ): Promise<ApiAnswer<Record<string, unknown>>[]> {
   const { number } = await board.api.card();
   return [await create({ title: "x", ...fields }), await board.api.patch(`/v1/cards/${number}`, fields)];
 }
 
-async function expectTaken(fields: Readonly<Record<string, unknown>>, shown: object = fields): Promise<void> {
-  const [created, patched] = await bothWays(fields);
+async function expectAccepted(
+  fields: Readonly<Record<string, unknown>>,
+  shown: object = fields,
+): Promise<void> {
+  const [created, patched] = await createAndPatch(fields);
   expect(created).toMatchObject({ status: 201, body: shown });
   expect(patched).toMatchObject({ status: 200, body: shown });
 }
 
 async function expectRefused(fields: Readonly<Record<string, unknown>>, path: string): Promise<void> {
-  for (const { status, body } of await bothWays(fields)) {
+  for (const { status, body } of await createAndPatch(fields)) {
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: "Bad Request", statusCode: 400 });
     expect(body["issues"]).toEqual([{ path, message: expect.any(String) }]);
   }
 }
 
-/** Who a credential is as a user: what it creates says so. */
+/** The user of a credential, read from a card that it creates. */
 const userOf = async (api: Api) =>
   (await api.post<{ createdBy: { id: string } }>("/v1/cards", { title: "x" })).body.createdBy;
 
-describe("a card's fields", () => {
+describe("the fields of a card", () => {
   // Contract: Cards: A title has 1 to 500 characters, a description up to 20,000
   it.each<[string, Record<string, unknown>]>([
     ["a title of 1 character", { title: "x" }],
@@ -53,18 +56,18 @@ describe("a card's fields", () => {
       `the priority ${priority}`,
       { priority },
     ]),
-    ["a day", { dueDate: "2026-12-31" }],
+    ["a due date", { dueDate: "2026-12-31" }],
     ["a leap day", { dueDate: "2028-02-29" }],
-    ["no day", { dueDate: null }],
-    ["nobody", { assigneeId: null }],
+    ["no due date", { dueDate: null }],
+    ["no assignee", { assigneeId: null }],
     ["no parent", { parentNumber: null }],
-  ])("take %s", async (_, fields) => {
+  ])("accept %s", async (_, fields) => {
     const { assigneeId, ...shown } = fields;
-    await expectTaken(fields, assigneeId === null ? { assignee: null } : shown);
+    await expectAccepted(fields, assigneeId === null ? { assignee: null } : shown);
   });
 
-  it("lose the spaces around a title", async () => {
-    await expectTaken({ title: "  Say  hello \n" }, { title: "Say  hello" });
+  it("drop the spaces around a title", async () => {
+    await expectAccepted({ title: "  Say  hello \n" }, { title: "Say  hello" });
   });
 
   // Contract: Cards: A title has 1 to 500 characters, a description up to 20,000
@@ -74,34 +77,34 @@ describe("a card's fields", () => {
     ["a title of 501 characters", { title: "x".repeat(501) }, "body.title"],
     ["a title of 501 emoji", { title: "😀".repeat(501) }, "body.title"],
     ["a title with NUL in it", { title: "a\0b" }, "body.title"],
-    ["a title with half a character", { title: "a\ud83d" }, "body.title"],
+    ["a title with half a surrogate pair", { title: "a\ud83d" }, "body.title"],
     ["a title that is null", { title: null }, "body.title"],
     ["a title that is a number", { title: 7 }, "body.title"],
     ["a description of 20,001 characters", { description: "x".repeat(20_001) }, "body.description"],
     ["a description with NUL in it", { description: "\0" }, "body.description"],
-    ["a description with half a character", { description: "\udc00 end" }, "body.description"],
+    ["a description with half a surrogate pair", { description: "\udc00 end" }, "body.description"],
     ["a description that is a list", { description: ["x"] }, "body.description"],
     ["an unknown priority", { priority: "critical" }, "body.priority"],
     ["a priority in upper case", { priority: "High" }, "body.priority"],
-    ["a day that is none", { dueDate: "2026-02-30" }, "body.dueDate"],
+    ["a date that does not exist", { dueDate: "2026-02-30" }, "body.dueDate"],
     ["a leap day of another year", { dueDate: "2027-02-29" }, "body.dueDate"],
-    ["a moment for a day", { dueDate: "2026-12-31T00:00:00.000Z" }, "body.dueDate"],
-    ["a day written another way", { dueDate: "31.12.2026" }, "body.dueDate"],
-    ["a day of the year 0", { dueDate: "0000-01-01" }, "body.dueDate"],
+    ["a time as a due date", { dueDate: "2026-12-31T00:00:00.000Z" }, "body.dueDate"],
+    ["a date in another format", { dueDate: "31.12.2026" }, "body.dueDate"],
+    ["a date in the year 0", { dueDate: "0000-01-01" }, "body.dueDate"],
     ["an assignee's name", { assigneeId: "ada" }, "body.assigneeId"],
-    ["an assignee nobody knows", { assigneeId: UNKNOWN }, "body.assigneeId"],
+    ["an unknown assignee", { assigneeId: UNKNOWN }, "body.assigneeId"],
     ["a parent by name", { parentNumber: "1" }, "body.parentNumber"],
-    ["half a parent", { parentNumber: 1.5 }, "body.parentNumber"],
-    ["a parent nobody knows", { parentNumber: 4711 }, "body.parentNumber"],
+    ["a fractional parent", { parentNumber: 1.5 }, "body.parentNumber"],
+    ["an unknown parent", { parentNumber: 4711 }, "body.parentNumber"],
     ["the parent 0", { parentNumber: 0 }, "body.parentNumber"],
-    ["a parent below 0", { parentNumber: -1 }, "body.parentNumber"],
-    ["a parent past 32 bits", { parentNumber: 2 ** 31 }, "body.parentNumber"],
-    ["a parent past 53 bits", { parentNumber: 1e300 }, "body.parentNumber"],
-    ["a field with a typing error", { assignedId: null }, "body.assignedId"],
-    ["a field only answers have", { number: 7 }, "body.number"],
-    ["who created it", { createdBy: UNKNOWN }, "body.createdBy"],
+    ["a negative parent", { parentNumber: -1 }, "body.parentNumber"],
+    ["a parent beyond 32 bits", { parentNumber: 2 ** 31 }, "body.parentNumber"],
+    ["a parent beyond 53 bits", { parentNumber: 1e300 }, "body.parentNumber"],
+    ["a misspelled field", { assignedId: null }, "body.assignedId"],
+    ["a read-only field", { number: 7 }, "body.number"],
+    ["its creator", { createdBy: UNKNOWN }, "body.createdBy"],
     ["its prototype", JSON.parse('{ "__proto__": {} }') as Record<string, unknown>, "body.__proto__"],
-  ])("refuse %s, and name it", async (_, fields, path) => {
+  ])("refuse %s and name the field", async (_, fields, path) => {
     await expectRefused(fields, path);
   });
 
@@ -115,18 +118,18 @@ describe("a card's fields", () => {
     "createdAt",
     "workspaceId",
     "role",
-  ])("cannot set %s", async (field) => {
+  ])("do not include %s in a write", async (field) => {
     await expectRefused({ [field]: null }, `body.${field}`);
   });
 
-  it("tell of a title of spaces that these do not count", async () => {
+  it("are refused with a message that spaces around a title do not count", async () => {
     const refused = await create({ title: " \t" });
     expect(refused.body["issues"]).toEqual([
       { path: "body.title", message: "must have 1 to 500 characters, without leading and trailing spaces" },
     ]);
   });
 
-  it("that are wrong are all named at once", async () => {
+  it("are all listed when several are wrong", async () => {
     const refused = await create({ title: "", priority: 1, nonsense: true });
     const issues = refused.body["issues"] as { path: string }[];
     expect(issues.map(({ path }) => path).toSorted()).toEqual([
@@ -136,7 +139,7 @@ describe("a card's fields", () => {
     ]);
   });
 
-  it("that are wrong by the thousand are not all named", async () => {
+  it("are not all listed when thousands are wrong", async () => {
     const refused = await create(
       Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field${n}`, n])),
     );
@@ -150,12 +153,12 @@ describe("a card's fields", () => {
     ["a list", []],
     ["text", '"title"'],
     ["a number", "7"],
-  ])("are not made of %s", async (_, body) => {
+  ])("cannot be sent as %s", async (_, body) => {
     expect(await create(body)).toMatchObject({ status: 400, body: { statusCode: 400 } });
   });
 
   // Contract: Cards: `PATCH` leaves omitted fields unchanged; `null` clears a field
-  it("that are left out stay as they are", async () => {
+  it("stay unchanged when a PATCH omits them", async () => {
     const fields = { title: "All", description: "d", priority: "high", dueDate: "2026-12-31" };
     const { number } = await board.api.card(fields);
     const patched = await board.api.patch(`/v1/cards/${number}`, { priority: "low" });
@@ -167,7 +170,7 @@ describe("a card's fields", () => {
 
   // Contract: Cards: A new card has priority `none`, no assignee and no labels
   // Contract: Cards: `createdBy.kind` is `machine` for a credential
-  it("have the defaults of a new card", async () => {
+  it("have default values in a new card", async () => {
     const created = await create({ title: "Plain" });
     const me = (await board.api.get("/v1/me")).body;
     expect(created.body).toEqual({
@@ -203,11 +206,11 @@ describe("a card's fields", () => {
   });
 
   // Contract: Cards: The assignee must be a member of the board
-  it("take a member as the assignee, and nobody of another board", async () => {
+  it("accept only members of the board as the assignee", async () => {
     const other = await world.board();
     const [member, foreigner] = [await userOf(board.api), await userOf(other.api)];
-    await expectTaken({ assigneeId: member.id }, { assignee: member });
-    await expectTaken({ assigneeId: member.id.toUpperCase() }, { assignee: member });
+    await expectAccepted({ assigneeId: member.id }, { assignee: member });
+    await expectAccepted({ assigneeId: member.id.toUpperCase() }, { assignee: member });
     await expectRefused({ assigneeId: foreigner.id }, "body.assigneeId");
   });
 });

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Clone } from "../support/git.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
+import { protect, reportStatus } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -10,7 +12,7 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-/** A card in progress whose branch has one commit of ada's, its draft pull request open. */
+/** A card in progress with one commit of ada's on its branch and a draft pull request. */
 async function cardWithWork(
   board: TestBoard,
   file = "hello.txt",
@@ -18,7 +20,7 @@ async function cardWithWork(
 ): Promise<{ number: number; clone: Clone; branchName: string; sha: string }> {
   const { number } = await board.api.card({ title: "Say hello" });
   await board.api.move(number, board.stages["In progress"]);
-  const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branchName = await branchOf(board, number);
   const clone = await board.clone();
   await clone.checkout(branchName);
   const sha = await clone.commit("Say hello", { [file]: text });
@@ -27,9 +29,9 @@ async function cardWithWork(
   return { number, clone, branchName, sha };
 }
 
-describe("a card's life on one repository", () => {
+describe("a card in one repository", () => {
   // Contract: Cards: A new card without `statusId` is a draft without Git
-  it("starts as a draft without any Git", async () => {
+  it("starts as a draft without Git", async () => {
     const board = await world.board();
     world.forge.requests.reset();
     const card = await board.api.card({ title: "Say hello" });
@@ -41,7 +43,7 @@ describe("a card's life on one repository", () => {
     expect((await board.api.get("/v1/backlog")).body).toMatchObject([{ number: 1 }]);
   });
 
-  it("cuts its branch when it enters a stage that asks for one", async () => {
+  it("gets a branch when it enters a stage that requires one", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     const moved = await board.api.move(number, board.stages["In progress"]);
@@ -58,7 +60,7 @@ describe("a card's life on one repository", () => {
   });
 
   // Contract: Cards: A repository link has repository, branch, pull request, pull request state and checks state
-  it("opens the draft pull request at the first push, and tells who pushed", async () => {
+  it("gets a draft pull request after the first push, which is recorded with its author", async () => {
     const board = await world.board();
     const { number, clone, branchName, sha } = await cardWithWork(board);
     const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls`);
@@ -76,7 +78,7 @@ describe("a card's life on one repository", () => {
   // Contract: Moves: `promoted` lists the repositories this call merged
   // Contract: Timeline and comments: The timeline lists events and comments, oldest first, in the order recorded
   // Contract: Timeline and comments: `branch_created` is recorded when the branch is created
-  it("is marked ready, merged, and tells its whole story in order", async () => {
+  it("is marked ready and merged, with a timeline in order", async () => {
     const board = await world.board();
     const { number, clone, branchName, sha } = await cardWithWork(board);
     expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
@@ -112,7 +114,7 @@ describe("a card's life on one repository", () => {
     await clone.remove();
   });
 
-  it("may skip stages: branch and pull request are made on the way", async () => {
+  it("can skip stages", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);
     const merged = await board.api.move(number, board.stages.Done);
@@ -121,7 +123,7 @@ describe("a card's life on one repository", () => {
   });
 
   // Contract: Moves: A move that merges nothing succeeds with an empty `promoted`
-  it("moves without Git when it is linked to no repository", async () => {
+  it("moves without Git if it has no repository", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ repositoryIds: [] });
     const moved = await board.api.move(number, board.stages.Done);
@@ -137,7 +139,7 @@ describe("a card's life on one repository", () => {
   });
 
   // Fault: D7 The branch name is taken => the next name is used
-  it("leaves a foreign branch of its name alone and takes the next name", async () => {
+  it("gets the next branch name if a foreign branch has the first one", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     await world.forge.commit(
@@ -153,9 +155,9 @@ describe("a card's life on one repository", () => {
   });
 });
 
-describe("a move the forge refuses", () => {
+describe("a refused move", () => {
   // Contract: Moves: A refused move is 409 with GitHub's message; the card stays with `blocked` set
-  it("for conflicts: the card stays, carries the reason, and the trunk is as it was", async () => {
+  it("for conflicts leaves the card in its stage with the reason, and the trunk unchanged", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board, "app.txt", "mine\n");
     await board.api.move(number, board.stages["In review"]);
@@ -181,7 +183,7 @@ describe("a move the forge refuses", () => {
     await clone.remove();
   });
 
-  it("for conflicts in files that the forge does not name: the same, without them", async () => {
+  it("for conflicts has no file names if GitHub cannot list them", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board, "app.txt", "mine\n");
     await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
@@ -197,7 +199,7 @@ describe("a move the forge refuses", () => {
   });
 
   // Contract: Moves: `blocked` returns to `null` when the card can move
-  it("for a conflict that a push resolves: blocked clears by itself, and the move then goes through", async () => {
+  it("for conflicts is unblocked automatically by a push that resolves them", async () => {
     const board = await world.board();
     const { number, clone, branchName } = await cardWithWork(board, "app.txt", "mine\n");
     await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
@@ -214,11 +216,10 @@ describe("a move the forge refuses", () => {
   it.each([
     ["failure", "checks_failing"],
     ["pending", "checks_pending"],
-  ])("for a commit status that is %s, and clears once it is green", async (state, reason) => {
+  ])("for a commit status `%s` is unblocked when the status is `success`", async (state, reason) => {
     const board = await world.board();
     const { number, clone, sha } = await cardWithWork(board);
-    const report = (now: string) =>
-      board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, { state: now, context: "ci" });
+    const report = (now: string) => reportStatus(board, sha, now);
     await report(state);
     await board.api.cardWhen(number, (card) => card.repositories[0]?.checksState !== null);
     const refused = await board.api.move(number, board.stages.Done);
@@ -235,7 +236,7 @@ describe("a move the forge refuses", () => {
   });
 
   // Contract: Moves: A refused move is 409 with GitHub's message; the card stays with `blocked` set
-  it("for a card with nothing to merge", async () => {
+  it("for a branch without commits has the reason `nothing_to_merge`", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
@@ -246,20 +247,11 @@ describe("a move the forge refuses", () => {
 
   // Contract: Moves: A refused move is 409 with GitHub's message; the card stays with `blocked` set
   // Fault: C6
-  it("for a required review, in the forge's own words", async () => {
+  it("for a missing review has GitHub's message", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);
-    const protectedBy = await board.person(
-      "ada",
-      "PUT",
-      `/repos/${board.owner}/web/branches/main/protection`,
-      {
-        required_status_checks: null,
-        enforce_admins: true,
-        required_pull_request_reviews: { required_approving_review_count: 1 },
-        restrictions: null,
-      },
-    );
+    const reviews = { required_approving_review_count: 1 };
+    const protectedBy = await protect(board, { required_pull_request_reviews: reviews });
     expect(protectedBy.status).toBe(200);
     const refused = await board.api.move(number, board.stages.Done);
     expect(refused.status).toBe(409);
@@ -275,7 +267,7 @@ describe("a move the forge refuses", () => {
     await clone.remove();
   });
 
-  it("keeps what it was refused on the timeline", async () => {
+  it("is recorded in the timeline", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In review"]);
@@ -286,7 +278,7 @@ describe("a move the forge refuses", () => {
     });
   });
 
-  it("for a new card: it is created all the same, and stands in the backlog", async () => {
+  it("into the stage of a new card leaves the card in the backlog", async () => {
     const board = await world.board();
     const created = await board.api.post("/v1/cards", { title: "x", statusId: board.stages["In review"] });
     expect(created).toMatchObject({
@@ -296,9 +288,9 @@ describe("a move the forge refuses", () => {
   });
 });
 
-describe("what people do on the forge", () => {
+describe("what people do on GitHub", () => {
   // Contract: Timeline and comments: An event GitHub reported has the user's `login`
-  it("is told under their login: ready, closed, reopened, merged", async () => {
+  it("is recorded with their login", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);
     const pull = `/repos/${board.owner}/web/pulls/1`;
@@ -325,7 +317,7 @@ describe("what people do on the forge", () => {
     await clone.remove();
   });
 
-  it("is not merged a second time: moving a card whose pull request somebody merged succeeds and promotes nothing", async () => {
+  it("is not repeated: a move of a card whose pull request was merged there merges nothing", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);
     await board.api.move(number, board.stages["In review"]);
@@ -337,7 +329,7 @@ describe("what people do on the forge", () => {
 
   // Fault: D5 The branch is force-pushed => recorded as forced; merged only after inspection
   // Fault: D6
-  it("shows forced pushes and a deleted branch", async () => {
+  it("includes forced pushes and deleted branches", async () => {
     const board = await world.board();
     const { number, clone, branchName } = await cardWithWork(board);
     await clone.git("commit", "-q", "--amend", "-m", "Say hello better");

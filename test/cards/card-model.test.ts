@@ -13,7 +13,7 @@ afterAll(() => world.stop());
 type StageName = keyof TestBoard["stages"];
 const STAGES: readonly StageName[] = ["Backlog", "To do", "In progress", "In review", "Done"];
 
-/** What a board should hold, as simply as it can be said. */
+/** The expected content of a board. */
 interface Model {
   readonly columns: Map<StageName, number[]>;
   readonly cards: Map<number, { labels: Set<string>; feature: string | null }>;
@@ -51,19 +51,19 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % items.length];
 
-/** Takes a step on the board and in the model; a step about something there is none of is none. */
-async function take(step: Step, { api, stages }: TestBoard, model: Model): Promise<void> {
+/** Runs a step on the board and in the model; a step without a target does nothing. */
+async function runStep(step: Step, { api, stages }: TestBoard, model: Model): Promise<void> {
   const { columns, cards, labels, features } = model;
   const number = "card" in step ? pick([...cards.keys()], step.card) : undefined;
   const card = number === undefined ? undefined : cards.get(number);
-  const takeOut = (gone: number): void => {
+  const removeFromColumn = (removed: number): void => {
     for (const [name, column] of columns)
       columns.set(
         name,
-        column.filter((each) => each !== gone),
+        column.filter((each) => each !== removed),
       );
   };
-  const isDone = async (call: Promise<{ status: number }>): Promise<void> => {
+  const expectSuccess = async (call: Promise<{ status: number }>): Promise<void> => {
     expect((await call).status).toBeLessThan(300);
   };
   if (step.do === "create") {
@@ -78,39 +78,39 @@ async function take(step: Step, { api, stages }: TestBoard, model: Model): Promi
   } else if (step.do === "new feature") {
     features.push((await api.post<{ id: string }>("/v1/features", { name: "Feature" })).body.id);
   } else if (step.do === "unlabel" && labels.length > 0) {
-    const [gone = ""] = labels.splice(step.label % labels.length, 1);
-    await isDone(api.delete(`/v1/labels/${gone}`));
-    for (const each of cards.values()) each.labels.delete(gone);
+    const [removed = ""] = labels.splice(step.label % labels.length, 1);
+    await expectSuccess(api.delete(`/v1/labels/${removed}`));
+    for (const each of cards.values()) each.labels.delete(removed);
   } else if (step.do === "unfeature" && features.length > 0) {
-    const [gone = ""] = features.splice(step.feature % features.length, 1);
-    await isDone(api.delete(`/v1/features/${gone}`));
-    for (const each of cards.values()) if (each.feature === gone) each.feature = null;
+    const [removed = ""] = features.splice(step.feature % features.length, 1);
+    await expectSuccess(api.delete(`/v1/features/${removed}`));
+    for (const each of cards.values()) if (each.feature === removed) each.feature = null;
   }
   if (number === undefined || !card) return;
   if (step.do === "move") {
-    await isDone(api.move(number, stages[step.stage], step.index));
-    takeOut(number);
+    await expectSuccess(api.move(number, stages[step.stage], step.index));
+    removeFromColumn(number);
     columns.get(step.stage)?.splice(step.index, 0, number);
   } else if (step.do === "delete") {
-    await isDone(api.delete(`/v1/cards/${number}`));
-    takeOut(number);
+    await expectSuccess(api.delete(`/v1/cards/${number}`));
+    removeFromColumn(number);
     cards.delete(number);
   } else if (step.do === "label") {
     card.labels = new Set(step.labels.flatMap((at) => pick(labels, at) ?? []));
-    await isDone(api.patch(`/v1/cards/${number}`, { labelIds: [...card.labels] }));
+    await expectSuccess(api.patch(`/v1/cards/${number}`, { labelIds: [...card.labels] }));
   } else if (step.do === "feature") {
     card.feature = (step.feature === null ? undefined : pick(features, step.feature)) ?? null;
-    await isDone(api.patch(`/v1/cards/${number}`, { featureId: card.feature }));
+    await expectSuccess(api.patch(`/v1/cards/${number}`, { featureId: card.feature }));
   }
 }
 
-const asModelled = ({ columns, cards, labels, features }: Model) => {
+const expectedState = ({ columns, cards, labels, features }: Model) => {
   const done = columns.get("Done") ?? [];
   const inFeature = (id: string) =>
     [...cards].filter(([, { feature }]) => feature === id).map(([number]) => number);
   return {
     columns: Object.fromEntries(columns),
-    places: Object.fromEntries(
+    positions: Object.fromEntries(
       [...columns.values()].flatMap((column) => column.map((number, at) => [number, at])),
     ),
     labels: Object.fromEntries(
@@ -134,7 +134,7 @@ interface Counted {
   readonly position: number;
 }
 
-async function asTold({ api, stages }: TestBoard, numbers: readonly number[]) {
+async function stateFromApi({ api, stages }: TestBoard, numbers: readonly number[]) {
   const drafts = (await api.get<{ number: number }[]>("/v1/backlog")).body;
   const columns = await readColumns({ api });
   const numbersIn = (name: StageName): number[] =>
@@ -146,7 +146,7 @@ async function asTold({ api, stages }: TestBoard, numbers: readonly number[]) {
   const counted = async (path: string): Promise<Counted[]> => (await api.get<Counted[]>(path)).body;
   return {
     columns: Object.fromEntries(STAGES.map((name) => [name, numbersIn(name)])),
-    places: Object.fromEntries(cards.map(({ number, position }) => [number, position])),
+    positions: Object.fromEntries(cards.map(({ number, position }) => [number, position])),
     labels: Object.fromEntries((await counted("/v1/labels")).map(({ id, taskCount }) => [id, taskCount])),
     features: Object.fromEntries(
       (await counted("/v1/features")).map(({ id, taskCount, doneCount, position }) => [
@@ -161,7 +161,7 @@ async function asTold({ api, stages }: TestBoard, numbers: readonly number[]) {
 describe("cards, labels and features", () => {
   // Contract: Labels and features: A label's `taskCount` counts the cards that carry it, without deleted cards
   // Contract: Labels and features: A feature's `doneCount` counts cards at the end of the flow, `taskCount` all cards
-  it("keep their counts, places and columns, whatever is done in whatever order", async () => {
+  it("keep correct counts, positions and columns after random changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
         const board = await world.board();
@@ -171,8 +171,8 @@ describe("cards, labels and features", () => {
           labels: [],
           features: [],
         };
-        for (const each of steps) await take(each, board, model);
-        expect(await asTold(board, [...model.cards.keys()])).toEqual(asModelled(model));
+        for (const each of steps) await runStep(each, board, model);
+        expect(await stateFromApi(board, [...model.cards.keys()])).toEqual(expectedState(model));
       }),
       { numRuns: 6 },
     );

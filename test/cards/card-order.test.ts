@@ -19,7 +19,7 @@ type Columns = Map<string, number[]>;
 
 const numbersOf = (tasks: readonly { number: number }[]) => tasks.map(({ number }) => number);
 
-/** What the API shows: the numbers in each column, in order. Throws where a card's position is not its place. */
+/** The card numbers of each column in order. Fails if a card's position differs from its place. */
 async function columnsOf({ api, stages }: TestBoard): Promise<Columns> {
   const backlog = await api.get<{ number: number }[]>("/v1/backlog");
   const board = await api.get<{ columns: { statusId: string; tasks: { number: number }[] }[] }>("/v1/board");
@@ -33,12 +33,12 @@ async function columnsOf({ api, stages }: TestBoard): Promise<Columns> {
   return columns;
 }
 
-async function emptied(board: TestBoard): Promise<void> {
+async function deleteAllCards(board: TestBoard): Promise<void> {
   const left = [...(await columnsOf(board)).values()].flat();
   await Promise.all(left.map((number) => board.api.delete(`/v1/cards/${number}`)));
 }
 
-/** A column's cards by title, top first. */
+/** The titles of a column's cards, from the top. */
 async function titlesIn({ api, stages }: TestBoard, stage: StageName): Promise<string[]> {
   const board = await api.get<{ columns: { statusId: string; tasks: { title: string }[] }[] }>("/v1/board");
   const column = board.body.columns.find(({ statusId }) => statusId === stages[stage]);
@@ -46,7 +46,7 @@ async function titlesIn({ api, stages }: TestBoard, stage: StageName): Promise<s
 }
 
 async function threeToDo(): Promise<number[]> {
-  await emptied(board);
+  await deleteAllCards(board);
   const numbers: number[] = [];
   for (const title of ["a", "b", "c"]) {
     numbers.push((await board.api.card({ title, statusId: board.stages["To do"] })).number);
@@ -61,7 +61,7 @@ describe("a card moved to an index", () => {
     [2, ["a", "b", "c"]],
     [3, ["a", "b", "c"]],
     [Number.MAX_SAFE_INTEGER, ["a", "b", "c"]],
-  ])("%d of its own column stands there", async (index, order) => {
+  ])("%d of its own column gets that position", async (index, order) => {
     const numbers = await threeToDo();
     const moved = await board.api.move(numbers[2] ?? 0, board.stages["To do"], index);
     expect(moved.status).toBe(200);
@@ -77,14 +77,14 @@ describe("a card moved to an index", () => {
     [4, ["a", "b", "c", "new"]],
     [2 ** 31, ["a", "b", "c", "new"]],
     [Number.MAX_SAFE_INTEGER, ["a", "b", "c", "new"]],
-  ])("%d of another column stands there, past the end at the end", async (index, order) => {
+  ])("%d of another column gets that position, or the last one", async (index, order) => {
     await threeToDo();
     const { number } = await board.api.card({ title: "new" });
     expect((await board.api.move(number, board.stages["To do"], index)).status).toBe(200);
     expect(await titlesIn(board, "To do")).toEqual(order);
   });
 
-  it("past 32 bits stands at the end of a stage with Git, too", async () => {
+  it("beyond 32 bits of a stage with Git gets the last position", async () => {
     const { number } = await board.api.card();
     const moved = await board.api.move(number, board.stages["In progress"], 2 ** 40);
     expect(moved.status).toBe(200);
@@ -95,13 +95,13 @@ describe("a card moved to an index", () => {
   });
 
   it.each<[string, unknown]>([
-    ["a negative one", -1],
-    ["half a one", 0.5],
+    ["a negative number", -1],
+    ["a fraction", 0.5],
     ["text", "0"],
     ["null", null],
-    ["none", undefined],
-    ["a number that is none", 1e300],
-  ])("that is no index, %s, is 400 and does not move it", async (_, index) => {
+    ["nothing", undefined],
+    ["a number that is too large", 1e300],
+  ])("that is %s gets 400 and stays", async (_, index) => {
     const numbers = await threeToDo();
     const refused = await board.api.post(`/v1/cards/${numbers[0]}/move`, {
       statusId: board.stages.Done,
@@ -112,7 +112,7 @@ describe("a card moved to an index", () => {
   });
 
   // Contract: Timeline and comments: An event from the API has the credential's name and `login: null`
-  it("within its stage is not told on its timeline, into another stage it is", async () => {
+  it("is recorded in the timeline only if its stage changes", async () => {
     const numbers = await threeToDo();
     const number = numbers[2] ?? 0;
     await board.api.move(number, board.stages["To do"], 0);
@@ -129,7 +129,7 @@ describe("a card moved to an index", () => {
 
 describe("columns", () => {
   // Invariant: I7
-  it("hold positions 0 to n-1 after any moves, each card where a plain list would have it", async () => {
+  it("have positions 0 to n-1 and the order of a plain list after random moves", async () => {
     const anyCard = fc.nat(20);
     const anyStage = fc.constantFrom(...STAGES);
     const step = fc.oneof(
@@ -147,11 +147,11 @@ describe("columns", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 16 }), async (steps) => {
-        await emptied(board);
+        await deleteAllCards(board);
         const model: Columns = new Map(Object.values(board.stages).map((stageId) => [stageId, []]));
         const columnOf = (number: number) =>
           [...model.values()].find((column) => column.includes(number)) ?? [];
-        const takeOut = (number: number) => columnOf(number).splice(columnOf(number).indexOf(number), 1);
+        const remove = (number: number) => columnOf(number).splice(columnOf(number).indexOf(number), 1);
         const pick = (place: number): number | undefined => {
           const numbers = [...model.values()].flat();
           return numbers[place % numbers.length];
@@ -165,7 +165,7 @@ describe("columns", () => {
           }
           const number = pick(each.card);
           if (number === undefined) continue;
-          takeOut(number);
+          remove(number);
           if (each.do === "move") model.get(board.stages[each.stage])?.splice(each.index, 0, number);
           const answer = await (each.do === "move"
             ? board.api.move(number, board.stages[each.stage], each.index)
@@ -178,8 +178,8 @@ describe("columns", () => {
     );
   });
 
-  it("lose and double nobody when many cards are moved to their top at the same moment", async () => {
-    await emptied(board);
+  it("lose and duplicate no card when many are moved to the top concurrently", async () => {
+    await deleteAllCards(board);
     const cards = await Promise.all(Array.from({ length: 30 }, () => board.api.card({ repositoryIds: [] })));
     const moved = await Promise.all(
       cards.map(({ number }, index) => board.api.move(number, board.stages[index % 2 ? "To do" : "Done"], 0)),
@@ -191,7 +191,7 @@ describe("columns", () => {
   });
 
   // Fault: E2
-  it("leave one outcome of two when one card is moved two ways at the same moment", async () => {
+  it("have one result when a card is moved into two stages concurrently", async () => {
     const { number } = await board.api.card({ repositoryIds: [] });
     for (let round = 0; round < 10; round++) {
       const from = (await board.api.readCard(number)).statusId;
@@ -199,12 +199,12 @@ describe("columns", () => {
         .filter((id) => id !== from)
         .slice(0, 2);
       const answers = await Promise.all(targets.map((id) => board.api.move(number, id)));
-      const won = answers.flatMap(({ status, body }) => (status === 200 ? [body.task.statusId] : []));
-      expect(won.length).toBeGreaterThan(0);
+      const reached = answers.flatMap(({ status, body }) => (status === 200 ? [body.task.statusId] : []));
+      expect(reached.length).toBeGreaterThan(0);
       for (const { status, headers } of answers.filter((answer) => answer.status !== 200)) {
         expect([status, headers.has("retry-after")]).toEqual([409, true]);
       }
-      expect(won).toContain((await board.api.readCard(number)).statusId);
+      expect(reached).toContain((await board.api.readCard(number)).statusId);
       const changes = (await board.api.timeline(number)).filter(({ kind }) => kind === "status_changed");
       expect(changes.at(-1)?.data["to"]).toBe((await board.api.readCard(number)).statusId);
     }

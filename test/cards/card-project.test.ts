@@ -15,9 +15,9 @@ afterAll(() => world.stop());
 const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 const create = (fields: unknown, on = board) => on.api.post("/v1/cards", fields);
 
-describe("a new card's project", () => {
+describe("the project of a new card", () => {
   // Contract: Board and projects: `projectId` is optional with one project and required (400) with several
-  it("must be named where the board holds several, and may not be another board's", async () => {
+  it("is required on a board with several projects", async () => {
     const several = await world.board();
     const projectId = uuidv7();
     const stages = DEFAULT_FLOW.stages.map((stage) => ({ ...stage, id: uuidv7() }));
@@ -49,7 +49,7 @@ describe("a new card's project", () => {
   });
 
   // Contract: Authentication: A project of another board is 404, even if the credential reaches that board
-  it("of another board is as unknown as one that never was, though the key reaches both", async () => {
+  it("returns 404 if it belongs to another board, even if the credential reaches that board", async () => {
     const other = await world.board();
     const api = await board.as({ boards: [board, other] });
     const headers = { "x-service-workspace": board.workspaceId };
@@ -65,12 +65,15 @@ describe("a new card's project", () => {
     for (const answer of foreign ?? []) expect(answer.status).toBe(404);
   });
 
-  it.each(["web", "", "1,2", "019a0000-0000-7000-8000"])("is an id, and `%s` is none", async (projectId) => {
-    expect((await board.api.get(`/v1/board?projectId=${projectId}`)).status).toBe(400);
-    expect((await create({ title: "x", projectId })).status).toBe(400);
-  });
+  it.each(["web", "", "1,2", "019a0000-0000-7000-8000"])(
+    "returns 400 for `%s`, which is no id",
+    async (projectId) => {
+      expect((await board.api.get(`/v1/board?projectId=${projectId}`)).status).toBe(400);
+      expect((await create({ title: "x", projectId })).status).toBe(400);
+    },
+  );
 
-  it("is said once in a query", async () => {
+  it("returns 400 if a query has it twice", async () => {
     const twice = `projectId=${board.projectId}&projectId=${board.projectId}`;
     expect((await board.api.get(`/v1/board?${twice}`)).status).toBe(400);
   });

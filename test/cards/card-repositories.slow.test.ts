@@ -21,7 +21,7 @@ afterAll(() => world.stop());
 const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
 describe("the repositories of a card", () => {
-  it("are the whole set that was sent, told as links that came and went", async () => {
+  it("are the set that was sent, and each change is in the timeline", async () => {
     const { board, web, api, relink } = await webAndApi(world);
     const { number } = await board.api.card();
     const patched = await relink(number, [api, api]);
@@ -29,8 +29,8 @@ describe("the repositories of a card", () => {
       status: 200,
       body: { repositories: [{ fullName: `${board.owner}/api`, branchName: null }] },
     });
-    const told = (await board.api.timeline(number)).slice(1);
-    expect(told).toMatchObject([
+    const events = (await board.api.timeline(number)).slice(1);
+    expect(events).toMatchObject([
       {
         kind: "repository_unlinked",
         repositoryFullName: `${board.owner}/web`,
@@ -52,7 +52,7 @@ describe("the repositories of a card", () => {
     expect(await linksOf(board, number)).toEqual([]);
   });
 
-  it("may only be its project's: others are named and nothing changes", async () => {
+  it("must belong to its project: others are listed in a 400 and nothing changes", async () => {
     const { board, web, api, relink } = await webAndApi(world);
     const second = await makeProject(board, "Second");
     await putRepositories(board, [{ id: web }]);
@@ -72,7 +72,7 @@ describe("the repositories of a card", () => {
     expect(await linksOf(board, number)).toEqual(["web"]);
   });
 
-  it("are not cut before the card starts", async () => {
+  it("get their branches when the card enters a stage with Git", async () => {
     const { board, web, api, relink } = await webAndApi(world);
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["To do"]);
@@ -86,7 +86,7 @@ describe("the repositories of a card", () => {
   });
 
   it.each(["In progress", "In review", "Done"] as const)(
-    "get the card's branch at once where it stands in %s, for whoever linked them",
+    "get the card's branch when they are linked in %s, attributed to the caller",
     async (name) => {
       const { board, web, api } = await webAndApi(world);
       const { number } = await board.api.card({ title: "Say hello" });
@@ -113,16 +113,16 @@ describe("the repositories of a card", () => {
         await clone.git("rev-parse", "origin/main"),
       );
       await clone.remove();
-      const cut = await board.api.eventWhen(
+      const created = await board.api.eventWhen(
         number,
         ({ kind, repositoryFullName }) =>
           kind === "branch_created" && repositoryFullName === `${board.owner}/api`,
       );
-      expect(cut.actor.user.name).toBe("member agent");
+      expect(created.actor.user.name).toBe("member agent");
     },
   );
 
-  it("open a pull request that is ready, once there is work, where the card is in review", async () => {
+  it("get a ready pull request after the first push if the card is in review", async () => {
     const { board, web, api, relink } = await webAndApi(world);
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
@@ -138,7 +138,7 @@ describe("the repositories of a card", () => {
     expect(moved.body.promoted).toHaveLength(2);
   });
 
-  it("are not unlinked while a pull request is open there", async () => {
+  it("cannot be unlinked while their pull request is open", async () => {
     const { board, api, relink } = await webAndApi(world);
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
@@ -155,7 +155,7 @@ describe("the repositories of a card", () => {
     expect((await relink(number, [api])).status).toBe(200);
   });
 
-  it("do not change under a move", async () => {
+  it("cannot change during a move", async () => {
     const { board, api, web, relink } = await webAndApi(world);
     const { number } = await board.api.card();
     world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
@@ -167,7 +167,7 @@ describe("the repositories of a card", () => {
     const refused = await relink(number, [web, api]);
     expect(refused.status).toBe(409);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    // The same set again is no change.
+    // The same set changes nothing and is accepted.
     expect((await relink(number, [web])).status).toBe(200);
     expect((await moving).status).toBe(200);
     expect((await relink(number, [web, api])).status).toBe(200);

@@ -15,9 +15,9 @@ afterAll(() => world.stop());
 const statuses = (answers: readonly { status: number }[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);
 
-describe("a card's number", () => {
+describe("the number of a card", () => {
   // Contract: Authentication: Card numbers are counted and resolved per board
-  it("is counted per board: card 1 exists on every board, and is another card on each", async () => {
+  it("is counted per board", async () => {
     const [one, two] = [await world.board(), await world.board()];
     const cards = [await one.api.card({ title: "One's" }), await two.api.card({ title: "Two's" })];
     expect(cards.map(({ number }) => number)).toEqual([1, 1]);
@@ -27,7 +27,7 @@ describe("a card's number", () => {
     expect([await read(one), await read(two)]).toEqual(["One's", "Two's"]);
   });
 
-  it("is given once: twenty cards at the same time get twenty in a row", async () => {
+  it("is unique: twenty concurrent creations get twenty consecutive numbers", async () => {
     const own = await world.board();
     const cards = await Promise.all(Array.from({ length: 20 }, () => own.api.card()));
     const numbers = cards.map(({ number }) => number).toSorted((a, b) => a - b);
@@ -37,7 +37,7 @@ describe("a card's number", () => {
     );
   });
 
-  it("of a card that was refused is not lost", async () => {
+  it("is not used up by a refused creation", async () => {
     const own = await world.board();
     await own.api.post("/v1/cards", { title: "" });
     await own.api.post("/v1/cards", { title: "x", statusId: own.projectId });
@@ -46,7 +46,7 @@ describe("a card's number", () => {
 
   // Contract: Cards: An unknown card number is 404 for every call
   it.each(["0", "-1", "4711", "2147483648", "9007199254740993", "99999999999999999999999"])(
-    "that no card has, %s, is 404 for every call",
+    "%s, which no card has, returns 404 for every call",
     async (number) => {
       const path = `/v1/cards/${number}`;
       const answers = [
@@ -64,7 +64,7 @@ describe("a card's number", () => {
   );
 
   it.each(["abc", "1.5", "1e0", "0x1", "%201", "%2B1", "1%00", "١"])(
-    "that is none, %s, is 400",
+    "%s, which is no number, returns 400",
     async (number) => {
       await board.api.card();
       expect(await board.api.get(`/v1/cards/${number}`)).toMatchObject({
@@ -77,12 +77,12 @@ describe("a card's number", () => {
 
 describe("a deleted card", () => {
   // Contract: Cards: Deleting a card is 204 without a body; its number is not reused
-  it("is gone from everywhere, and its number is not used again", async () => {
+  it("is not shown anywhere, and its number is not reused", async () => {
     const own = await world.board();
     const { number } = await own.api.card();
     const { number: inProgress } = await own.api.card({ statusId: own.stages["To do"] });
-    for (const gone of [number, inProgress])
-      expect((await own.api.delete(`/v1/cards/${gone}`)).status).toBe(204);
+    for (const each of [number, inProgress])
+      expect((await own.api.delete(`/v1/cards/${each}`)).status).toBe(204);
     expect((await own.api.get(`/v1/cards/${number}`)).status).toBe(404);
     expect((await own.api.get(`/v1/cards/${number}/timeline`)).status).toBe(404);
     expect((await own.api.get("/v1/backlog")).body).toEqual([]);
@@ -91,7 +91,7 @@ describe("a deleted card", () => {
     expect((await own.api.card()).number).toBe(3);
   });
 
-  it("can be neither changed, moved nor deleted again", async () => {
+  it("cannot be changed, moved or deleted again", async () => {
     const { number } = await board.api.card();
     await board.api.delete(`/v1/cards/${number}`);
     const path = `/v1/cards/${number}`;
@@ -100,7 +100,7 @@ describe("a deleted card", () => {
     expect((await board.api.delete(path)).status).toBe(404);
   });
 
-  it("is deleted once by two callers at the same time", async () => {
+  it("is deleted once by two concurrent callers", async () => {
     const { number } = await board.api.card();
     const { db } = world.service.deps;
     const cardRow = (trx: Trx) => trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
@@ -114,7 +114,7 @@ describe("a deleted card", () => {
     expect(statuses(await Promise.all(answers))).toEqual([204, 404]);
   });
 
-  it("is no parent any more, and may be no parent", async () => {
+  it("is no longer a parent and cannot become one", async () => {
     const parent = await board.api.card();
     const { number } = await board.api.card({ parentNumber: parent.number });
     await board.api.delete(`/v1/cards/${parent.number}`);
@@ -122,7 +122,7 @@ describe("a deleted card", () => {
     expect((await board.api.post("/v1/cards", { title: "x", parentNumber: parent.number })).status).toBe(400);
   });
 
-  it("takes no body but an empty one", async () => {
+  it("accepts only an empty body in its deletion", async () => {
     const { number } = await board.api.card();
     const send = (body: string) =>
       fetch(`${board.api.baseUrl}/v1/cards/${number}`, {
@@ -142,8 +142,8 @@ describe("a deleted card", () => {
 const setParent = (number: number, parentNumber: number | null) =>
   board.api.patch(`/v1/cards/${number}`, { parentNumber });
 
-describe("a card's parent", () => {
-  it("is a card of the same board", async () => {
+describe("the parent of a card", () => {
+  it("must be a card of the same board", async () => {
     const other = await world.board();
     const { db } = world.service.deps;
     await db("workspaces").where({ id: other.workspaceId }).update({ next_card_number: 5_000 });
@@ -153,7 +153,7 @@ describe("a card's parent", () => {
     expect((await setParent(number, last)).status).toBe(400);
   });
 
-  it("can be neither the card itself nor a card below it, at any depth", async () => {
+  it("cannot be the card itself or any of its descendants", async () => {
     const numbers: number[] = [];
     for (let depth = 0; depth < 6; depth++) {
       numbers.push((await board.api.card(depth > 0 ? { parentNumber: numbers.at(-1) } : {})).number);
@@ -169,7 +169,7 @@ describe("a card's parent", () => {
     expect((await setParent(top, below.at(-1) ?? 0)).status).toBe(200);
   });
 
-  it("makes no circle of two cards made each other's at the same moment", async () => {
+  it("cannot form a cycle when two cards become each other's parent concurrently", async () => {
     for (let round = 0; round < 6; round++) {
       const [a, b] = [await board.api.card(), await board.api.card()];
       const answers = await Promise.all([setParent(a.number, b.number), setParent(b.number, a.number)]);
@@ -177,7 +177,7 @@ describe("a card's parent", () => {
     }
   });
 
-  it("may be moved while children are made under it", async () => {
+  it("can move while children are created under it", async () => {
     const parent = await board.api.card();
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, round) =>

@@ -1,4 +1,4 @@
-/** The draft pull request that a first push brings. */
+/** The draft pull request that is opened after the first push. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { deliver } from "../support/forge/deliveries.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
@@ -6,7 +6,7 @@ import { settled } from "../support/database/database-content.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/stories/merged-card.ts";
 import { released, told } from "../support/stories/repairing.ts";
-import { loginOf, pushTo } from "../support/stories/work-on-card.ts";
+import { branchOf, loginOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,28 +18,28 @@ afterEach(() => released(world));
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-async function begun(): Promise<{ board: TestBoard; number: number; branch: string }> {
+async function startedCard(): Promise<{ board: TestBoard; number: number; branch: string }> {
   const board = await world.board();
   const { number } = await board.api.card();
   await board.api.move(number, board.stages["In progress"]);
-  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branch = await branchOf(board, number);
   await settled(world);
   return { board, number, branch };
 }
 
-const openBy = (board: TestBoard, head: string) =>
+const openPullRequest = (board: TestBoard, head: string) =>
   board.person("grace", "POST", `/repos/${board.owner}/web/pulls`, { title: "Mine", head, base: "main" });
 
-const OPEN = "POST /repos/{owner}/{repo}/pulls";
+const OPEN_PULL_REQUEST = "POST /repos/{owner}/{repo}/pulls";
 
 describe("a first push", () => {
-  it("whose author opens the pull request at once: it is theirs, and told as theirs", async () => {
-    const { board, number, branch } = await begun();
+  it("whose author opens the pull request: it is linked and recorded as theirs", async () => {
+    const { board, number, branch } = await startedCard();
     world.forge.control.webhooks.add({ match: { event: "pull_request" }, fault: { kind: "hold" } });
     const fullName = `${board.owner}/web`;
     const before = await headOf(board, "web", branch);
     const after = await world.forge.commit(fullName, branch, { "a.txt": "a\n" });
-    expect((await openBy(board, branch)).status).toBe(201);
+    expect((await openPullRequest(board, branch)).status).toBe(201);
     const repository = {
       id: world.forge.repository(fullName).id,
       full_name: fullName,
@@ -48,7 +48,7 @@ describe("a first push", () => {
     const push = { ref: `refs/heads/${branch}`, before, after, commits: [], repository };
     const calls = await callsOf(world, () => deliver(world, "push", push));
     await released(world);
-    expect(calls).toEqual([OPEN, "GET /repos/{owner}/{repo}/pulls"]);
+    expect(calls).toEqual([OPEN_PULL_REQUEST, "GET /repos/{owner}/{repo}/pulls"]);
     const [item, ...more] = await told(board, number, "pull_request_opened");
     expect([item?.actor.login, more]).toEqual([loginOf(board, "grace"), []]);
     expect((await board.api.readCard(number)).repositories[0]).toMatchObject({
@@ -57,8 +57,8 @@ describe("a first push", () => {
     });
   });
 
-  it("that brings no commits of its own opens nothing, and the next one does", async () => {
-    const { board, number, branch } = await begun();
+  it("without commits of its own opens no pull request, the next push does", async () => {
+    const { board, number, branch } = await startedCard();
     await pushTo(board, "main", "trunk.txt");
     const clone = await board.clone();
     await clone.git("push", "-q", "--force", "origin", `origin/main:refs/heads/${branch}`);

@@ -1,4 +1,4 @@
-/** A repository that is taken off a card and linked to it again: the card takes up the branch it had there. */
+/** A repository that is unlinked from a card and linked again: the card gets its earlier branch back. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { createWorkspace } from "../../src/actions/boards/workspaces.ts";
@@ -30,37 +30,37 @@ const relink = (board: TestBoard, number: number, names: readonly string[], key?
     key === undefined ? {} : { key },
   );
 
-/** Takes `web` off a card, and links it again once `meanwhile` is done and told. */
-async function unlinked(
+/** Unlinks `web`, runs `whileUnlinked`, waits for its webhooks, and links `web` again. */
+async function relinkAfter(
   board: TestBoard,
   number: number,
-  meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+  whileUnlinked: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> {
   await settled(world);
   expect((await relink(board, number, [])).status).toBe(200);
-  await meanwhile();
+  await whileUnlinked();
   await settled(world);
   expect((await relink(board, number, ["web"])).status).toBe(200);
   await rechecked(world);
 }
 
-/** What a card shows of its only repository. */
+/** The card's link to its only repository. */
 const linkOf = async (board: TestBoard, number: number) => (await board.api.readCard(number)).repositories[0];
 const cardBranches = async (board: TestBoard): Promise<string[]> =>
   (await branchesOf(board)).filter((name) => name.startsWith("card/"));
-/** Somebody's commit on the trunk: a branch of the same name, cut there, would not be the same. */
-const goOn = (board: TestBoard, branch = "main") => pushTo(board, branch, `${randomUUID()}.txt`);
+/** Commits to the trunk, so that a new branch from it would differ from the earlier one. */
+const advanceTrunk = (board: TestBoard, branch = "main") => pushTo(board, branch, `${randomUUID()}.txt`);
 
 describe("a card that is linked to a repository again", () => {
   it.each(["In progress", "Backlog"] as const)(
-    "has its branch there again, which nobody had worked on, also where it stands in %s by then",
+    "has its earlier branch without commits again in %s",
     async (name) => {
       const board = await world.board();
       const { number } = await board.api.card({ title: "Say hello" });
       await board.api.move(number, board.stages["In progress"]);
       const branchName = `card/${number}-say-hello`;
       await board.api.move(number, board.stages[name]);
-      await unlinked(board, number, () => goOn(board));
+      await relinkAfter(board, number, () => advanceTrunk(board));
       expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: null });
       expect(await cardBranches(board)).toEqual([branchName]);
       const sha = await headOf(board, "web", branchName);
@@ -74,10 +74,10 @@ describe("a card that is linked to a repository again", () => {
     },
   );
 
-  it("has what was pushed there meanwhile: its draft opens, and nobody is asked whose the branch is any more", async () => {
+  it("has what was pushed while unlinked, with a draft pull request and without a branch suggestion", async () => {
     const board = await world.board();
     const { number, branchName } = await started(board);
-    await unlinked(board, number, async () => {
+    await relinkAfter(board, number, async () => {
       await pushTo(board, branchName, "hello.txt");
       await itemWhen(board.api, "branch_suggestion");
     });
@@ -86,15 +86,15 @@ describe("a card that is linked to a repository again", () => {
     expect((await board.api.move(number, board.stages.Done)).body.promoted).toMatchObject([{ prNumber: 1 }]);
   });
 
-  it("has its pull request again that somebody closed before and opened again since, and the one that somebody opened", async () => {
+  it("has its reopened pull request again, or the one that a person opened", async () => {
     const board = await world.board();
     const { number, branchName } = await workedCard(board);
     await edit(board, 1, "closed");
-    await unlinked(board, number, () => edit(board, 1, "open"));
+    await relinkAfter(board, number, () => edit(board, 1, "open"));
     expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: 1, prState: "open" });
     expect((await relink(board, number, [])).status).toBe(409);
     await edit(board, 1, "closed");
-    await unlinked(board, number, () =>
+    await relinkAfter(board, number, () =>
       board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
         title: "Again",
         head: branchName,
@@ -110,7 +110,7 @@ describe("a card that is linked to a repository again", () => {
     ["keeps", false],
     ["deletes", true],
   ])(
-    "goes on to the later targets with what the first one has, where the forge %s merged branches",
+    "merges its earlier branch into the later targets if the repository %s merged branches",
     async (_, isDeleting) => {
       const { board, staging } = await twoTargets(world);
       const change = { delete_branch_on_merge: isDeleting };
@@ -119,7 +119,7 @@ describe("a card that is linked to a repository again", () => {
       expect((await board.api.move(number, staging)).body.promoted).toMatchObject([
         { targetBranch: "develop", prNumber: 1 },
       ]);
-      await unlinked(board, number, () => goOn(board, "develop"));
+      await relinkAfter(board, number, () => advanceTrunk(board, "develop"));
       expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: 1, prState: "merged" });
       expect(await cardBranches(board)).toEqual([branchName]);
       expect(await headOf(board, "web", branchName)).toBe(sha);
@@ -133,22 +133,22 @@ describe("a card that is linked to a repository again", () => {
     },
   );
 
-  it("has at the end of the flow what it has come to, and no branch more", async () => {
+  it("has its merged pull request at the end of the flow, and no new branch", async () => {
     const board = await world.board();
     const { number, branchName } = await workedCard(board);
     await board.api.move(number, board.stages.Done);
-    await unlinked(board, number, () => deleteBranch(board, branchName));
+    await relinkAfter(board, number, () => deleteBranch(board, branchName));
     expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: 1, prState: "merged" });
     expect(await cardBranches(board)).toEqual([]);
   });
 
-  it("may be moved on at once", async () => {
+  it("can move before the jobs have run", async () => {
     const { board, staging } = await twoTargets(world);
     const { number, branchName } = await workedCard(board);
     await board.api.move(number, staging);
     await settled(world);
     await relink(board, number, []);
-    // What is to be done later is done by nobody.
+    // No job runs until the trigger is dropped.
     const { db } = world.service.deps;
     await db.raw(`create function put_off() returns trigger language plpgsql as
       $$ begin new.run_at := now() + interval '1 hour'; return new; end $$`);
@@ -167,10 +167,10 @@ describe("a card that is linked to a repository again", () => {
     expect(await cardBranches(board)).toEqual([branchName]);
   });
 
-  it("begins anew where the branch was deleted with what was on it", async () => {
+  it("gets a new branch if the earlier one was deleted", async () => {
     const board = await world.board();
     const { number, branchName } = await started(board);
-    await unlinked(board, number, () => deleteBranch(board, branchName));
+    await relinkAfter(board, number, () => deleteBranch(board, branchName));
     expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: null });
     expect(await headOf(board, "web", branchName)).toBe(await headOf(board, "web", "main"));
     await pushTo(board, branchName, "hello.txt");
@@ -178,36 +178,36 @@ describe("a card that is linked to a repository again", () => {
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
   });
 
-  it("begins under another name where a closed pull request would stand for what is new", async () => {
+  it("gets a branch of another name if the earlier one was deleted and its pull request is closed", async () => {
     const board = await world.board();
     const { number, branchName } = await workedCard(board);
     await edit(board, 1, "closed");
-    await unlinked(board, number, () => deleteBranch(board, branchName));
+    await relinkAfter(board, number, () => deleteBranch(board, branchName));
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.branchName !== null);
     expect(await linkOf(board, number)).toMatchObject({ branchName: `${branchName}-2` });
-    await pushTo(board, `${branchName}-2`, "anew.txt");
+    await pushTo(board, `${branchName}-2`, "new.txt");
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prNumber === 2);
     expect((await board.api.move(number, board.stages.Done)).body.promoted).toMatchObject([{ prNumber: 2 }]);
   });
 
-  it("is so once, however often the request is made", async () => {
+  it("is linked once, however often the request is repeated", async () => {
     const board = await world.board();
     const { number, branchName } = await workedCard(board);
     await edit(board, 1, "closed");
     await settled(world);
-    const off = `off-${randomUUID()}`;
-    const on = `on-${randomUUID()}`;
+    const unlinkKey = `unlink-${randomUUID()}`;
+    const linkKey = `link-${randomUUID()}`;
     for (const [names, key] of [
-      [[], off],
-      [["web"], on],
+      [[], unlinkKey],
+      [["web"], linkKey],
     ] as const) {
       const answers = [];
       for (let times = 0; times < 3; times++) answers.push(await relink(board, number, names, key));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
       await settled(world);
     }
-    // What was asked for first is answered as it was, and not done again.
-    expect((await relink(board, number, [], off)).status).toBe(200);
+    // The replay of the first request changes nothing.
+    expect((await relink(board, number, [], unlinkKey)).status).toBe(200);
     await settled(world);
     expect(await linkOf(board, number)).toMatchObject({ branchName });
     const kinds = await kindsOf(board, number);
@@ -217,7 +217,7 @@ describe("a card that is linked to a repository again", () => {
   });
 });
 
-it("a card that is taken off the repository that was in its way is free", async () => {
+it("a card is unblocked when the repository with the blocker is unlinked", async () => {
   const board = await world.board({ repositories: ["web", "api"] });
   const { number } = await workedCard(board);
   await edit(board, 1, "closed");
@@ -235,7 +235,7 @@ it("a card that is taken off the repository that was in its way is free", async 
   });
 });
 
-it("a card whose project gives up the repository that was in its way is free", async () => {
+it("a card is unblocked when the repository with the blocker leaves the project", async () => {
   const board = await world.board();
   const { number, branchName } = await workedCard(board);
   await edit(board, 1, "closed");
@@ -251,7 +251,7 @@ it("a card whose project gives up the repository that was in its way is free", a
   expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: 1, prState: "closed" });
 });
 
-/** A card with a branch, which its trunk has left behind. */
+/** A card with a branch that is behind its trunk. */
 async function started(board: TestBoard): Promise<{ number: number; branchName: string }> {
   const { number } = await board.api.card({ title: "Say hello" });
   await board.api.move(number, board.stages["In progress"]);
@@ -260,14 +260,14 @@ async function started(board: TestBoard): Promise<{ number: number; branchName: 
   return { number, branchName: `card/${number}-say-hello` };
 }
 
-/** A second board of the board's account, which has the repository now. */
-async function nextDoor(
+/** Gives the repository to a second board of the same account. */
+async function moveToSecondBoard(
   board: TestBoard,
-): Promise<{ api: Api; progress: string; giveBack: () => Promise<void> }> {
+): Promise<{ api: Api; inProgress: string; giveBack: () => Promise<void> }> {
   const { deps, baseUrl } = world.service;
-  const other = await createWorkspace(deps, { organization: board.owner, name: "Next door" });
+  const other = await createWorkspace(deps, { organization: board.owner, name: "Second" });
   const { apiKey } = await issueCredential(deps, {
-    name: "next door",
+    name: "second",
     boards: [{ workspaceId: other.id, role: "maintainer" }],
     scopes: ["read", "write"],
     expiresAt: null,
@@ -279,19 +279,19 @@ async function nextDoor(
   expect((await putRepositories(board, [])).status).toBe(200);
   expect((await put([{ id: web?.id, linkByDefault: true }])).status).toBe(200);
   const columns = await api.get<{ columns: { statusId: string; name: string }[] }>("/v1/board");
-  const progress = columns.body.columns.find(({ name }) => name === "In progress")?.statusId ?? "";
+  const inProgress = columns.body.columns.find(({ name }) => name === "In progress")?.statusId ?? "";
   const giveBack = async (): Promise<void> => {
     expect((await put([])).status).toBe(200);
     expect((await putRepositories(board, [{ id: web?.id, linkByDefault: true }])).status).toBe(200);
   };
-  return { api, progress, giveBack };
+  return { api, inProgress, giveBack };
 }
 
-describe("a branch that a card left", () => {
+describe("the branch of an unlinked repository", () => {
   it.each([
-    ["that has adopted it since", false],
-    ["that has adopted it since, and was deleted", true],
-  ])("is that of the card %s", async (_, isDeleted) => {
+    ["the card that adopted it", false],
+    ["the card that adopted it and was deleted", true],
+  ])("belongs to %s", async (_, isDeleted) => {
     const board = await world.board();
     const { number, branchName } = await started(board);
     const other = await board.api.card({ title: "Another" });
@@ -307,13 +307,13 @@ describe("a branch that a card left", () => {
     expect(await linkOf(board, number)).toMatchObject({ branchName: `${branchName}-2` });
   });
 
-  it("is not taken up by a card next door of the same number and title, and the card has it again", async () => {
+  it("stays that of its card when a card of another board has the same number and title", async () => {
     const board = await world.board();
     const { number, branchName } = await started(board);
-    const { api, progress, giveBack } = await nextDoor(board);
+    const { api, inProgress, giveBack } = await moveToSecondBoard(board);
     const theirs = await api.card({ title: "Say hello" });
     expect(theirs.number).toBe(number);
-    expect((await api.move(number, progress)).status).toBe(200);
+    expect((await api.move(number, inProgress)).status).toBe(200);
     expect((await api.readCard(number)).repositories).toMatchObject([{ branchName: `${branchName}-2` }]);
     await giveBack();
     await relink(board, number, ["web"]);
@@ -321,10 +321,10 @@ describe("a branch that a card left", () => {
     expect(await linkOf(board, number)).toMatchObject({ branchName });
   });
 
-  it("is that of the card next door that has adopted it since, also when that has left it", async () => {
+  it("belongs to the card of another board that adopted it, even after that board lost the repository", async () => {
     const board = await world.board();
     const { number, branchName } = await started(board);
-    const { api, giveBack } = await nextDoor(board);
+    const { api, giveBack } = await moveToSecondBoard(board);
     await api.card({ title: "Something else" });
     await pushTo(board, branchName, "theirs.txt");
     const { id } = await itemWhen(api, "branch_suggestion");
@@ -336,7 +336,7 @@ describe("a branch that a card left", () => {
     expect(await kindsOf(board, number)).not.toContain("branch_adopted");
   });
 
-  it("is not taken up next door where nobody heard that it was cut, either", async () => {
+  it("stays that of its card if the response to its creation was lost", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     const { faults } = world.forge.control;
@@ -349,9 +349,9 @@ describe("a branch that a card left", () => {
     const sha = await headOf(board, "web", `card/${number}-say-hello`);
     await pushTo(board, "main", "later.txt");
     await settled(world);
-    const { api, progress, giveBack } = await nextDoor(board);
+    const { api, inProgress, giveBack } = await moveToSecondBoard(board);
     await api.card({ title: "Say hello" });
-    expect((await api.move(number, progress)).status).toBe(200);
+    expect((await api.move(number, inProgress)).status).toBe(200);
     expect((await api.readCard(number)).repositories).toMatchObject([
       { branchName: `card/${number}-say-hello-2` },
     ]);

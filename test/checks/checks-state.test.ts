@@ -17,7 +17,7 @@ const subsets = OUTCOMES.reduce<CheckOutcome[][]>(
   [[]],
 );
 
-it("a card shows the state that its checks' outcomes come to, whichever there are", async () => {
+it("a card has the checks state that results from each combination of check outcomes", async () => {
   const { id, number } = await board.api.card();
   const repositoryId = board.repositories["web"] ?? "";
   const shown: unknown[] = [];

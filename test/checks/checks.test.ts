@@ -60,9 +60,9 @@ const completed = (head_sha: string, name: string, conclusion: string, output: o
   output: { title: `${name} ${conclusion}`, summary: `All about ${name}`, ...output },
 });
 
-describe("the checks of a card", () => {
+describe("GET /v1/cards/{number}/checks", () => {
   // Contract: Cards: A repository link has repository, branch, pull request, pull request state and checks state
-  it("are runs and statuses of all its repositories, from one call to the forge", async () => {
+  it("returns check runs and statuses of all repositories with one call to GitHub", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number, branchName, heads } = await openCard(world, board, ["web", "api"]);
     const web = heads["web"] ?? "";
@@ -124,7 +124,7 @@ describe("the checks of a card", () => {
   });
 
   // Contract: Checks and reviews: Each repository with an open pull request has an entry, read live from GitHub
-  it("are asked anew each time, and a run that was repeated counts once, by its newest report", async () => {
+  it("reads from GitHub each time, and returns only the newest of repeated runs", async () => {
     const board = await world.board();
     const { number, heads } = await openCard(world, board);
     await report(board, "web", completed(heads["web"] ?? "", "test", "failure"));
@@ -137,7 +137,7 @@ describe("the checks of a card", () => {
   it.each([
     [20, 20],
     [21, 20],
-  ])("carry of %d notes of a failing run %d", async (given, shown) => {
+  ])("returns, of %d annotations of a failing run, %d notes", async (given, shown) => {
     const board = await world.board();
     const { number, heads } = await openCard(world, board);
     const annotations = Array.from({ length: given }, (_, at) => annotation(at + 1));
@@ -146,7 +146,7 @@ describe("the checks of a card", () => {
     expect(notes?.map(({ line }) => line)).toEqual(Array.from({ length: shown }, (_, at) => at + 1));
   });
 
-  it("link to nothing but web pages", async () => {
+  it("returns only http URLs", async () => {
     const board = await world.board();
     const { number, heads } = await openCard(world, board);
     const sent = await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${heads["web"]}`, {
@@ -159,9 +159,9 @@ describe("the checks of a card", () => {
   });
 });
 
-describe("without an open pull request", () => {
+describe("GET /v1/cards/{number}/checks without an open pull request", () => {
   // Contract: Checks and reviews: A card without an open pull request has an empty list
-  it("there is nothing to ask, and nothing is asked", async () => {
+  it("returns an empty list without a call to GitHub", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
@@ -171,7 +171,7 @@ describe("without an open pull request", () => {
     expect(world.forge.requests.all).toEqual([]);
   });
 
-  it("a closed or merged one is none, a draft is one", async () => {
+  it("returns an entry for an open pull request only", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = `/repos/${board.owner}/web/pulls/1`;
@@ -185,7 +185,7 @@ describe("without an open pull request", () => {
     expect((await checksOf(board, number)).body).toEqual([]);
   });
 
-  it.each([999, 0, -1])("card %d is unknown", async (number) => {
+  it.each([999, 0, -1])("returns 404 for the unknown card %d", async (number) => {
     const board = await world.board();
     expect(await checksOf(board, number)).toMatchObject({
       status: 404,
@@ -194,9 +194,9 @@ describe("without an open pull request", () => {
   });
 });
 
-describe("a repository that cannot be asked", () => {
+describe("a repository that cannot be read", () => {
   // Contract: Checks and reviews: A repository that cannot be read has `null` and an `error`; the others are returned
-  it("says why, and the others answer", async () => {
+  it("has an error, and the entries of the others are complete", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number, branchName } = await openCard(world, board, ["web", "api"]);
     const { id } = world.forge.repository(`${board.owner}/web`);
@@ -214,7 +214,7 @@ describe("a repository that cannot be asked", () => {
     ]);
   });
 
-  it("because its installation was suspended says so in the forge's words", async () => {
+  it("has GitHub's message if its installation is suspended", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const match = { operation: "Checks" };
@@ -225,7 +225,7 @@ describe("a repository that cannot be asked", () => {
     ]);
   });
 
-  it("because the installation is gone is not asked", async () => {
+  it("causes no call to GitHub if its installation was deleted", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { db } = world.service.deps;
@@ -240,26 +240,23 @@ describe("a repository that cannot be asked", () => {
   });
 
   it.each([
-    ["502 every time", { kind: "answer", status: 502 }],
-    ["a cut connection", { kind: "reset" }],
+    ["repeated 502s", { kind: "answer", status: 502 }],
+    ["a closed connection", { kind: "reset" }],
     ["HTML", { kind: "garble", as: "html" }],
-    ["half an answer", { kind: "garble", as: "truncated" }],
-    ["an answer that lacks a field", { kind: "garble", as: "without", fields: ["pullRequest"] }],
-    ["an answer that lacks names", { kind: "garble", as: "without", fields: ["databaseId"] }],
-    ["a limit", { kind: "rate-limit", limit: "primary", resetIn: 60 }],
-  ] as const)(
-    "because of %s is told as that, and does not keep the caller waiting for ever",
-    async (_, fault) => {
-      const board = await world.board();
-      const { number } = await openCard(world, board);
-      world.forge.control.faults.add({ match: { operation: "Checks" }, fault });
-      const { status, body } = await checksOf(board, number);
-      expect(status).toBe(200);
-      expect(body).toMatchObject([{ runs: null, error: expect.stringMatching(/\w+/) }]);
-    },
-  );
+    ["a truncated response", { kind: "garble", as: "truncated" }],
+    ["a response without a field", { kind: "garble", as: "without", fields: ["pullRequest"] }],
+    ["a response without ids", { kind: "garble", as: "without", fields: ["databaseId"] }],
+    ["a rate limit", { kind: "rate-limit", limit: "primary", resetIn: 60 }],
+  ] as const)("has an error after %s, without a long wait", async (_, fault) => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.control.faults.add({ match: { operation: "Checks" }, fault });
+    const { status, body } = await checksOf(board, number);
+    expect(status).toBe(200);
+    expect(body).toMatchObject([{ runs: null, error: expect.stringMatching(/\w+/) }]);
+  });
 
-  it("a single failure of the forge is not noticed", async () => {
+  it("has no error after a single failure of GitHub", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const fault = { kind: "answer", status: 502 } as const;
@@ -267,7 +264,7 @@ describe("a repository that cannot be asked", () => {
     expect((await checksOf(board, number)).body).toMatchObject([{ runs: [], error: null }]);
   });
 
-  it("is asked under its new name once it was renamed", async () => {
+  it("has no error after it was renamed and another repository got its name", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     world.forge.setWebhookUrl(null);
@@ -278,7 +275,7 @@ describe("a repository that cannot be asked", () => {
   });
 });
 
-it("a credential that may only read may ask, one of another board may not", async () => {
+it("GET /v1/cards/{number}/checks needs only the read scope and returns 404 on another board", async () => {
   const board = await world.board();
   const other = await world.board();
   const { number } = await openCard(world, board);

@@ -32,13 +32,13 @@ async function review(
   return Number(body["id"]);
 }
 
-describe("the reviews of a card", () => {
+describe("GET /v1/cards/{number}/reviews", () => {
   // Contract: Checks and reviews: Each repository with an open pull request has an entry, read live from GitHub
-  it("come oldest first, of all its repositories, from one call to the forge", async () => {
+  it("returns the reviews of all repositories, oldest first, with one call to GitHub", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board, ["web", "api"]);
     const author = `grace-${board.owner.slice(4)}`;
-    await review(board, "web", { event: "COMMENT", body: "Let me look" });
+    await review(board, "web", { event: "COMMENT", body: "Reading" });
     await review(board, "web", { event: "REQUEST_CHANGES", body: "Please say *goodbye* too" });
     await review(board, "web", { event: "APPROVE", body: "" });
     await review(board, "api", { event: "APPROVE", body: "Fine" });
@@ -60,7 +60,7 @@ describe("the reviews of a card", () => {
         repository: `${board.owner}/web`,
         prNumber: 1,
         reviews: [
-          { author, state: "commented", body: "Let me look" },
+          { author, state: "commented", body: "Reading" },
           { author, state: "changes_requested", body: "Please say *goodbye* too" },
           { author, state: "approved", body: "" },
         ],
@@ -69,19 +69,19 @@ describe("the reviews of a card", () => {
     ]);
   });
 
-  it("tell when one was dismissed, and nothing of one that is still being written", async () => {
+  it("returns dismissed reviews, but no pending ones", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const id = await review(board, "web", { event: "REQUEST_CHANGES", body: "No" });
     const path = `/repos/${board.owner}/web/pulls/1/reviews/${id}/dismissals`;
     expect((await board.person("ada", "PUT", path, { message: "It is fine" })).status).toBe(200);
-    await review(board, "web", { body: "Half a thought" });
+    await review(board, "web", { body: "Pending" });
     expect((await reviewsOf(board, number)).body).toMatchObject([
       { reviews: [{ state: "dismissed", body: "No" }] },
     ]);
   });
 
-  it("are those of the newest pull request where several are open", async () => {
+  it("returns those of the newest pull request if several are open", async () => {
     const board = await world.board();
     const { number, branchName } = await openCard(world, board);
     await world.forge.commit(`${board.owner}/web`, "next", { "next.txt": "next\n" }, { from: "main" });
@@ -99,8 +99,8 @@ describe("the reviews of a card", () => {
   });
 });
 
-describe("without an open pull request", () => {
-  it("there are none, and nothing is asked", async () => {
+describe("GET /v1/cards/{number}/reviews without an open pull request", () => {
+  it("returns an empty list without a call to GitHub", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ repositoryIds: [] });
     world.forge.requests.reset();
@@ -109,15 +109,15 @@ describe("without an open pull request", () => {
   });
 
   // Contract: Cards: An unknown card number is 404 for every call
-  it("an unknown card is 404", async () => {
+  it("returns 404 for an unknown card", async () => {
     const board = await world.board();
     expect((await reviewsOf(board, 1)).status).toBe(404);
   });
 });
 
-describe("a repository that cannot be asked", () => {
+describe("a repository that cannot be read", () => {
   // Contract: Checks and reviews: A repository that cannot be read has `null` and an `error`; the others are returned
-  it("says why, and the others answer", async () => {
+  it("has an error, and the entries of the others are complete", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board, ["web", "api"]);
     world.forge.context.state.repositories.delete(world.forge.repository(`${board.owner}/web`).id);

@@ -12,15 +12,15 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-const change = (board: TestBoard, state: "open" | "closed", number = 1) =>
+const setState = (board: TestBoard, state: "open" | "closed", number = 1) =>
   board.person("grace", "PATCH", pullPath(board, number), { state });
 
-describe("a pull request that somebody else closed", () => {
+describe("a pull request that a person closed", () => {
   // Contract: Inbox: `pr_closed_outside`: someone else closed the pull request and it is still closed
-  it("is told until it is open again, and anew when it is closed again", async () => {
+  it("has an inbox item until it is reopened, and a new one after it is closed again", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
-    await change(board, "closed");
+    await setState(board, "closed");
     const first = await itemWhen(board.api, "pr_closed_outside");
     const login = loginOf(board, "grace");
     expect(first).toMatchObject({
@@ -30,21 +30,21 @@ describe("a pull request that somebody else closed", () => {
       dismissible: false,
       data: { prNumber: 1, targetBranch: "main", login },
     });
-    await change(board, "open");
+    await setState(board, "open");
     await clearedWhen(board.api, "pr_closed_outside");
-    // The forge's clock ticks in seconds: in one and the same it would be one happening.
+    // GitHub's times are whole seconds: two closings within one second would be the same event.
     await eventually(
       async () => Math.floor(Date.now() / 1000),
       (second) => second > Math.floor(Date.parse(first.at) / 1000),
     );
-    await change(board, "closed");
+    await setState(board, "closed");
     expect((await itemWhen(board.api, "pr_closed_outside")).id).not.toBe(first.id);
   });
 
-  it("is dealt with by another one in its place, or by parking the card", async () => {
+  it("has no inbox item after another pull request replaced it or the card moved to the backlog", async () => {
     const board = await world.board();
     const { branchName } = await workedCard(board);
-    await change(board, "closed");
+    await setState(board, "closed");
     await itemWhen(board.api, "pr_closed_outside");
     const opened = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
       title: "Once more",
@@ -55,7 +55,7 @@ describe("a pull request that somebody else closed", () => {
     await clearedWhen(board.api, "pr_closed_outside");
     const other = await workedCard(board);
     await board.api.cardWhen(other.number, ({ repositories }) => repositories[0]?.prNumber === 3);
-    await change(board, "closed", 3);
+    await setState(board, "closed", 3);
     await itemWhen(board.api, "pr_closed_outside");
     await board.api.move(other.number, board.stages.Backlog);
     expect(await itemsOf(board.api, "pr_closed_outside")).toEqual([]);

@@ -14,13 +14,13 @@ afterAll(() => world.stop());
 
 const webhooks = () => world.forge.control.webhooks;
 
-describe("a card's branch that somebody deleted", () => {
-  const told = async (board: TestBoard, number: number) =>
+describe("a card's branch that a person deleted", () => {
+  const deletions = async (board: TestBoard, number: number) =>
     (await board.api.timeline(number)).filter(({ kind }) => kind === "branch_deleted");
 
   // Contract: Inbox: `branch_deleted`: someone deleted the card's branch; `detail` has their login
   // Fault: D6 The card's branch is deleted => one inbox item; moves are refused
-  it("is told with the name of who did it, in the inbox and on the timeline, and not as a closed pull request too", async () => {
+  it("is in the inbox and the timeline with the person's login, without an item for the closed pull request", async () => {
     const board = await world.board();
     const { number, branchName, sha } = await workedCard(board);
     await deleteBranch(board, branchName, "grace");
@@ -36,7 +36,7 @@ describe("a card's branch that somebody deleted", () => {
     await allWorked(world);
     expect((await board.api.readCard(number)).repositories).toMatchObject([{ prState: "closed" }]);
     expect(await readInbox(board.api)).toEqual([item]);
-    expect(await told(board, number)).toMatchObject([{ actor: { login }, data: { branchName, sha } }]);
+    expect(await deletions(board, number)).toMatchObject([{ actor: { login }, data: { branchName, sha } }]);
     const refused = await board.api.move(number, board.stages.Done);
     expect([refused.status, refused.body.blocked?.reason]).toEqual([409, "branch_missing"]);
     expect(
@@ -44,7 +44,7 @@ describe("a card's branch that somebody deleted", () => {
     ).toBe(404);
   });
 
-  it("is told once, and not again after it was put away", async () => {
+  it("is in the inbox once, and not again after the item was dismissed", async () => {
     const board = await world.board();
     const { number, branchName } = await workedCard(board, "In progress");
     await allWorked(world);
@@ -60,10 +60,10 @@ describe("a card's branch that somebody deleted", () => {
     for (const { event, body } of held) await world.forge.control.sendWebhook({ event, payload: body });
     await allWorked(world);
     expect(await readInbox(board.api)).toEqual([]);
-    expect(await told(board, number)).toHaveLength(1);
+    expect(await deletions(board, number)).toHaveLength(1);
   });
 
-  it("is dealt with when the branch is pushed again, and told anew when it is deleted again", async () => {
+  it("has no inbox item after the branch is pushed again, and a new one after another deletion", async () => {
     const board = await world.board();
     const { branchName } = await workedCard(board, "In progress");
     await deleteBranch(board, branchName);
@@ -75,25 +75,28 @@ describe("a card's branch that somebody deleted", () => {
   });
 
   it.each([
-    ["by the forge itself", "kept"],
-    ["by the forge itself", "reversed"],
-    ["by hand", "kept"],
-    ["by hand", "reversed"],
-  ] as const)("is no news after the merge, deleted %s (webhooks %s)", async (by, order) => {
-    const board = await world.board();
-    const { number, branchName } = await workedCard(board);
-    if (by !== "by hand") {
-      await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { delete_branch_on_merge: true });
-    }
-    await allWorked(world);
-    webhooks().add({ fault: { kind: "hold" } });
-    expect((await board.person("grace", "PUT", `${pullPath(board, 1)}/merge`, {})).status).toBe(200);
-    if (by === "by hand") await deleteBranch(board, branchName, "grace");
-    await world.forge.settle();
-    webhooks().clear();
-    await webhooks().release(order);
-    await allWorked(world);
-    expect((await readInbox(board.api)).map(({ kind }) => kind)).toEqual(["pr_merged_outside"]);
-    expect(await told(board, number)).toEqual([]);
-  });
+    ["by GitHub", "kept"],
+    ["by GitHub", "reversed"],
+    ["by a person", "kept"],
+    ["by a person", "reversed"],
+  ] as const)(
+    "has no inbox item if it was deleted after the merge %s (webhook order: %s)",
+    async (by, order) => {
+      const board = await world.board();
+      const { number, branchName } = await workedCard(board);
+      if (by !== "by a person") {
+        await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { delete_branch_on_merge: true });
+      }
+      await allWorked(world);
+      webhooks().add({ fault: { kind: "hold" } });
+      expect((await board.person("grace", "PUT", `${pullPath(board, 1)}/merge`, {})).status).toBe(200);
+      if (by === "by a person") await deleteBranch(board, branchName, "grace");
+      await world.forge.settle();
+      webhooks().clear();
+      await webhooks().release(order);
+      await allWorked(world);
+      expect((await readInbox(board.api)).map(({ kind }) => kind)).toEqual(["pr_merged_outside"]);
+      expect(await deletions(board, number)).toEqual([]);
+    },
+  );
 });

@@ -16,9 +16,9 @@ afterAll(() => world.stop());
 const merge = (board: TestBoard, number = 1) =>
   board.person("grace", "PUT", `${pullPath(board, number)}/merge`, {});
 
-describe("a pull request that somebody else merged", () => {
+describe("the inbox item of a pull request merged by a person", () => {
   // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request; never a merge by Trunkline
-  it("is told while the card stands before that merge's stage", async () => {
+  it("exists while the card is in a stage before the merge", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
     const merged = await merge(board);
@@ -44,7 +44,7 @@ describe("a pull request that somebody else merged", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
-  it("is told where nothing but a push of its commits merged it", async () => {
+  it("exists if a push of the commits merged it", async () => {
     const board = await world.board();
     const { branchName } = await workedCard(board);
     const clone = await board.clone("grace");
@@ -56,7 +56,7 @@ describe("a pull request that somebody else merged", () => {
     });
   });
 
-  it("is told once, however often and in whatever order the forge says so", async () => {
+  it("is created once from repeated webhooks in any order", async () => {
     const board = await world.board();
     await workedCard(board);
     await allWorked(world);
@@ -77,7 +77,7 @@ describe("a pull request that somebody else merged", () => {
   });
 
   // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request; never a merge by Trunkline
-  it("is never one that Trunkline merged, wherever the card goes from there", async () => {
+  it("is never created for a merge by Trunkline, whatever the later stages of the card", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
@@ -90,7 +90,7 @@ describe("a pull request that somebody else merged", () => {
   });
 
   // Fault: B5
-  it("is none that Trunkline merged while its webhook came before the answer", async () => {
+  it("is not created for a merge by Trunkline whose webhook arrives before the response", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
     const pause = world.forge.control.faults.add({
@@ -99,14 +99,14 @@ describe("a pull request that somebody else merged", () => {
     });
     const moving = board.api.move(number, board.stages.Done);
     await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
-    const seen = await readInbox(board.api);
+    const itemsDuringMove = await readInbox(board.api);
     expect((await moving).status).toBe(200);
     world.forge.control.faults.remove(pause);
     await allWorked(world);
-    expect([seen, await readInbox(board.api)]).toEqual([[], []]);
+    expect([itemsDuringMove, await readInbox(board.api)]).toEqual([[], []]);
   });
 
-  it("is told after Trunkline tried to merge it, never heard what came of that, and gave the move up", async () => {
+  it("exists after a failed merge by Trunkline whose move was replaced", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
     const outage = world.forge.control.faults.add({
@@ -120,7 +120,7 @@ describe("a pull request that somebody else merged", () => {
     await itemWhen(board.api, "pr_merged_outside");
   });
 
-  it("is somebody else's also where the move that was about to merge it goes on", async () => {
+  it("does not keep a retried move from finding the merge, which is attributed to the person", async () => {
     const board = await world.board();
     const { number } = await workedCard(board);
     const { faults } = world.forge.control;
@@ -132,11 +132,11 @@ describe("a pull request that somebody else merged", () => {
     expect((await move()).status).toBe(503);
     faults.remove(outage);
     await merge(board);
-    // It may be gone on with by itself at this moment.
+    // The resuming job may be running the move at this moment.
     const moved = await eventually(move, ({ status }) => status !== 409);
     expect(moved).toMatchObject({ status: 200, body: { promoted: [] } });
     await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
-    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
-    expect(told).toMatchObject([{ actor: { login: loginOf(board, "grace") } }]);
+    const merges = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
+    expect(merges).toMatchObject([{ actor: { login: loginOf(board, "grace") } }]);
   });
 });

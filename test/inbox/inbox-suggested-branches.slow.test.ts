@@ -13,9 +13,9 @@ afterEach(() => world.forge.control.reset());
 
 const webhooks = () => world.forge.control.webhooks;
 
-describe("a branch made outside", () => {
+describe("the suggestion of a branch that a person pushed", () => {
   // Contract: Inbox: `branch_suggestion`: a branch made outside Trunkline is named like a card's branch, until deleted
-  it("is suggested to the card it is named for, once, for as long as it is there", async () => {
+  it("exists once for the card in the branch name until the branch is deleted", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     await pushTo(board, "card/1-hello", "a.txt");
@@ -35,7 +35,7 @@ describe("a branch made outside", () => {
     await clearedWhen(board.api, "branch_suggestion");
   });
 
-  it("that was put away is not suggested again before it was deleted and made anew", async () => {
+  it("is not repeated after its dismissal until the branch is deleted and created again", async () => {
     const board = await world.board();
     await board.api.card();
     await pushTo(board, "card/1-hello", "a.txt");
@@ -49,7 +49,7 @@ describe("a branch made outside", () => {
     expect((await itemWhen(board.api, "branch_suggestion")).id).not.toBe(id);
   });
 
-  it("is suggested anew also where it was made again before anybody heard that it was deleted", async () => {
+  it("is repeated if the branch was created again before the webhook of its deletion", async () => {
     const board = await world.board();
     await board.api.card();
     await pushTo(board, "card/1-hello", "a.txt");
@@ -69,7 +69,7 @@ describe("a branch made outside", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
-  it("is no suggestion when it names no card, another project's, or one that has its branch", async () => {
+  it("does not exist for a missing card, a card of another project, or one that has a branch", async () => {
     const board = await world.board();
     await board.api.card({ title: "Has its branch" });
     await board.api.move(1, board.stages["In progress"]);
@@ -88,7 +88,7 @@ describe("a branch made outside", () => {
       expect(await readInbox(board.api, projectId)).toEqual([]);
   });
 
-  it("costs no call to the forge where it is of no interest", async () => {
+  it("causes no call to GitHub if the branch names no card", async () => {
     const board = await world.board();
     await allWorked(world);
     world.forge.requests.reset();
@@ -99,7 +99,7 @@ describe("a branch made outside", () => {
     expect(world.forge.requests.all).toEqual([]);
   });
 
-  it("is suggested once when its deliveries come twice, and not when its end came before its beginning", async () => {
+  it("exists once after duplicate deliveries, and not if the deletion arrives before the creation", async () => {
     const board = await world.board();
     await board.api.card({ title: "Twice" });
     await board.api.card({ title: "Gone" });
@@ -117,7 +117,7 @@ describe("a branch made outside", () => {
     expect(await readInbox(board.api)).toMatchObject([{ kind: "branch_suggestion", card: { number: 1 } }]);
   });
 
-  it("is none of those that Trunkline makes, also where the news of it comes first", async () => {
+  it("does not exist for a branch of Trunkline whose webhook arrives before the response", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const pause = world.forge.control.faults.add({
@@ -137,7 +137,7 @@ describe("a branch made outside", () => {
     expect(await readInbox(board.api)).toEqual([]);
   });
 
-  it("is no longer suggested once its repository has left the project, or its card the board", async () => {
+  it("is removed after the repository leaves the project or the card is deleted", async () => {
     const board = await world.board();
     await board.api.card();
     await pushTo(board, "card/1-hello", "a.txt");

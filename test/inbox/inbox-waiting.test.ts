@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe("broken checks", () => {
+describe("failing checks", () => {
   const report = (board: TestBoard, sha: string, state: string, context = "ci") =>
     board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, { state, context });
 
-  it("are told of a card that is past its drafts, until they are mended", async () => {
+  it("have an inbox item after the draft stage until they pass", async () => {
     const board = await world.board();
     const { number, sha, branchName } = await workedCard(board, "In progress");
     await report(board, sha, "failure", "unit");
@@ -40,11 +40,11 @@ describe("broken checks", () => {
     await clearedWhen(board.api, "checks_broken");
     await report(board, sha, "failure", "unit");
     expect((await itemWhen(board.api, "checks_broken")).id).not.toBe(first.id);
-    await pushTo(board, branchName, "mended.txt");
+    await pushTo(board, branchName, "fixed.txt");
     await clearedWhen(board.api, "checks_broken");
   });
 
-  it("are told when the report came before the push it is about", async () => {
+  it("have an inbox item if the status arrives before the push webhook", async () => {
     const board = await world.board();
     const { branchName, number } = await workedCard(board);
     await allWorked(world);
@@ -61,7 +61,7 @@ describe("broken checks", () => {
     ]);
   });
 
-  it("are nobody's concern in a flow that ignores checks", async () => {
+  it("have no inbox item in a flow that ignores checks", async () => {
     const board = await world.board();
     const { sha } = await workedCard(board);
     const path = `/v1/projects/${board.projectId}/flow`;
@@ -73,12 +73,12 @@ describe("broken checks", () => {
   });
 });
 
-describe("a card that waits for long", () => {
+describe("a card without activity", () => {
   const elapse = (days: number) =>
     world.service.deps.db.raw("update timeline_items set at = at - ? * interval '1 day'", [days]);
 
   // Contract: Inbox: `waiting_stale`: nothing has happened on the card for as long as the flow allows
-  it("is told once nothing has happened for as long as the flow allows, until something does", async () => {
+  it("has an inbox item after the flow's period until the next activity", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello", repositoryIds: [] });
     const draft = await board.api.card({ title: "A draft" });

@@ -20,14 +20,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** A card whose move was refused: there is nothing to review yet. */
+/** A card whose move into review was refused because it has no commits. */
 async function blockedCard(board: TestBoard, title = "Say hello"): Promise<number> {
   const { number } = await board.api.card({ title });
   expect((await board.api.move(number, board.stages["In review"])).status).toBe(409);
   return number;
 }
 
-/** Puts a stored item into a board's inbox as whatever finds it does. */
+/** Adds a stored item to a board's inbox. */
 const put = (board: TestBoard, naturalKey: string, detail: string, at?: string): Promise<void> =>
   putInboxItem(world.service.deps.db, {
     workspaceId: board.workspaceId,
@@ -41,15 +41,15 @@ const put = (board: TestBoard, naturalKey: string, detail: string, at?: string):
     at: at ?? null,
   });
 
-describe("the inbox", () => {
-  it("is empty while nothing asks for a decision", async () => {
+describe("GET /v1/inbox", () => {
+  it("returns an empty list while no decision is needed", async () => {
     const board = await world.board();
     await board.api.card();
     expect(await readInbox(board.api)).toEqual([]);
   });
 
   // Contract: Inbox: `promotion_blocked`: a move was refused; `detail` is GitHub's message
-  it("tells of a refused promotion in the words of the refusal, for as long as the card is blocked", async () => {
+  it("has the message of a refused move while the card is blocked", async () => {
     const board = await world.board();
     const number = await blockedCard(board);
     const { blocked } = await board.api.readCard(number);
@@ -66,14 +66,14 @@ describe("the inbox", () => {
       data: { ...blocked },
     });
     expect(await readInbox(board.api)).toEqual([item]);
-    // One moment, by one clock: the database's, which the timeline goes by.
+    // Both times come from the clock of the database.
     const refusal = (await board.api.timeline(number)).find(({ kind }) => kind === "promotion_refused");
     expect([refusal?.at, refusal?.data["at"]]).toEqual([item?.at, item?.at]);
     await board.api.move(number, board.stages["In progress"]);
     expect(await readInbox(board.api)).toEqual([]);
   });
 
-  it("has a new item when the same promotion is refused again", async () => {
+  it("has a new item after the same move is refused again", async () => {
     const board = await world.board();
     const number = await blockedCard(board);
     const first = await itemWhen(board.api, "promotion_blocked");
@@ -82,51 +82,51 @@ describe("the inbox", () => {
     expect(second.id).not.toBe(first.id);
   });
 
-  it("forgets the items of a deleted card", async () => {
+  it("has no items of a deleted card", async () => {
     const board = await world.board();
     const number = await blockedCard(board);
     await board.api.delete(`/v1/cards/${number}`);
     expect(await readInbox(board.api)).toEqual([]);
   });
 
-  it("comes newest first, and in pages that together are the whole", async () => {
+  it("returns the items newest first, in pages", async () => {
     const board = await world.board();
     await put(board, "oldest", "oldest", "2026-01-01T00:00:00.000Z");
     for (const title of ["one", "two", "three"]) await blockedCard(board, title);
     await put(board, "newest", "newest", "2126-01-01T00:00:00.000Z");
     for (const key of ["a", "b", "c"]) await put(board, key, "same time", "2026-01-01T00:00:00.000Z");
-    const whole = await readInbox(board.api);
-    expect(whole.map(({ card, detail }) => card?.title ?? detail).slice(0, 4)).toEqual([
+    const all = await readInbox(board.api);
+    expect(all.map(({ card, detail }) => card?.title ?? detail).slice(0, 4)).toEqual([
       "newest",
       "three",
       "two",
       "one",
     ]);
-    expect(whole).toHaveLength(8);
+    expect(all).toHaveLength(8);
     const paged: InboxItem[] = [];
     for (let path: string | undefined = "/v1/inbox?limit=3"; path !== undefined;) {
       const answer: ApiAnswer<InboxItem[]> = await board.api.get(path);
       paged.push(...answer.body);
       path = /<https?:\/\/[^/]+([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
     }
-    expect(paged).toEqual(whole);
-    const made = Buffer.from(JSON.stringify(["/v1/inbox", ["yesterday", "me"]])).toString("base64url");
-    expect((await board.api.get(`/v1/inbox?cursor=${made}`)).status).toBe(400);
+    expect(paged).toEqual(all);
+    const forged = Buffer.from(JSON.stringify(["/v1/inbox", ["yesterday", "me"]])).toString("base64url");
+    expect((await board.api.get(`/v1/inbox?cursor=${forged}`)).status).toBe(400);
   });
 
-  it("is one project's: with several, the call names one of this board's", async () => {
+  it("returns the items of one project and requires `projectId` if there are several", async () => {
     const board = await world.board();
     await blockedCard(board);
     const other = await makeProject(board, "Second");
     expect((await board.api.get("/v1/inbox")).status).toBe(400);
     expect(await readInbox(board.api, board.projectId)).toHaveLength(1);
     expect(await readInbox(board.api, other)).toEqual([]);
-    const stranger = await world.board();
-    expect((await stranger.api.get(`/v1/inbox?projectId=${board.projectId}`)).status).toBe(404);
-    expect(await readInbox(stranger.api)).toEqual([]);
+    const otherBoard = await world.board();
+    expect((await otherBoard.api.get(`/v1/inbox?projectId=${board.projectId}`)).status).toBe(404);
+    expect(await readInbox(otherBoard.api)).toEqual([]);
   });
 
-  it("is read with one statement, whatever it holds", async () => {
+  it("reads all items with one statement", async () => {
     const board = await world.board();
     await blockedCard(board);
     const statements = await statementsOf(() => readInbox(board.api));
@@ -134,15 +134,15 @@ describe("the inbox", () => {
   });
 });
 
-describe("putting an item away", () => {
+describe("DELETE /v1/inbox/{id}", () => {
   // Contract: Inbox: Stored items can be dismissed; derived items clear automatically
-  it("takes a stored one out of the inbox, for good", async () => {
+  it("dismisses a stored item permanently", async () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
     const item = await itemWhen(board.api, "error_reported");
     expect(item).toMatchObject({ dismissible: true, card: null, repository: null });
     const member = await board.as({ role: "member" });
-    const options = { key: `away-${randomUUID()}` };
+    const options = { key: `dismiss-${randomUUID()}` };
     expect(await member.delete(`/v1/inbox/${item.id}`, options)).toMatchObject({ status: 204, text: "" });
     const replay = await member.delete(`/v1/inbox/${item.id}`, options);
     expect([replay.status, replay.headers.get("idempotent-replay")]).toEqual([204, "true"]);
@@ -150,7 +150,7 @@ describe("putting an item away", () => {
     expect((await member.delete(`/v1/inbox/${item.id}`)).status).toBe(404);
   });
 
-  it("keeps one item of what is told again, under its id, and has a new one after it was put away", async () => {
+  it("makes the next report of the same problem a new item; without it the item keeps its id", async () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
     const first = await itemWhen(board.api, "error_reported");
@@ -163,7 +163,7 @@ describe("putting an item away", () => {
   });
 
   // Contract: Inbox: Stored items can be dismissed; derived items clear automatically
-  it("is a conflict for a derived one, which clears by itself", async () => {
+  it("returns 409 for a derived item, which clears automatically", async () => {
     const board = await world.board();
     const number = await blockedCard(board);
     const item = await itemWhen(board.api, "promotion_blocked");
@@ -177,16 +177,16 @@ describe("putting an item away", () => {
     expect((await board.api.delete(`/v1/inbox/${item.id}`)).status).toBe(404);
   });
 
-  it("takes a member, and an item of this very board", async () => {
+  it("returns 403 for viewers and 404 for items of another board", async () => {
     const board = await world.board();
     await blockedCard(board);
     await put(board, "group-1", "TypeError");
-    const stranger = await world.board();
+    const otherBoard = await world.board();
     const viewer = await board.as({ role: "viewer" });
     const items = await readInbox(board.api);
     expect(items).toHaveLength(2);
     for (const { id } of [...items, { id: randomUUID() }]) {
-      const foreign = await stranger.api.delete<{ message: string }>(`/v1/inbox/${id}`);
+      const foreign = await otherBoard.api.delete<{ message: string }>(`/v1/inbox/${id}`);
       expect([foreign.status, foreign.body.message]).toEqual([
         404,
         "There is no item with this id in an inbox of this board. GET /v1/inbox lists them.",
@@ -197,7 +197,7 @@ describe("putting an item away", () => {
     expect(await readInbox(board.api)).toEqual(items);
   });
 
-  it("is done by one of two callers at once", async () => {
+  it("succeeds for one of several concurrent callers", async () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
     const { id } = await itemWhen(board.api, "error_reported");

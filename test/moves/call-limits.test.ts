@@ -6,8 +6,8 @@ import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
-const AT_ONCE = 2;
-const LIMITS: CallLimits = { callsAtOnce: AT_ONCE, callsPerSecond: AT_ONCE, failedKeysPerMinute: 5 };
+const LIMIT = 2;
+const LIMITS: CallLimits = { callsAtOnce: LIMIT, callsPerSecond: LIMIT, failedKeysPerMinute: 5 };
 let world: TestWorld;
 let board: TestBoard;
 beforeAll(async () => {
@@ -16,18 +16,19 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-function expectTooMany({ status, body, headers }: ApiAnswer, words: RegExp): void {
+function expectTooMany({ status, body, headers }: ApiAnswer, message: RegExp): void {
   expect([status, body]).toEqual([
     429,
-    { message: expect.stringMatching(words), error: "Too Many Requests", statusCode: 429 },
+    { message: expect.stringMatching(message), error: "Too Many Requests", statusCode: 429 },
   ]);
   expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
 }
-const until = (status: number, ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> =>
-  eventually(ask, (answer) => answer.status === status);
+/** Repeats a call until it returns a status. */
+const until = (status: number, call: () => Promise<ApiAnswer>): Promise<ApiAnswer> =>
+  eventually(call, (answer) => answer.status === status);
 
 describe("a credential", () => {
-  it("with too many calls under way is told to wait, and others are not", async () => {
+  it("with too many concurrent calls gets 429, other credentials do not", async () => {
     const [busy, other] = [await board.as({}), await board.as({})];
     const key = "refused-for-too-many";
     const created: Promise<ApiAnswer>[] = [];
@@ -36,9 +37,9 @@ describe("a credential", () => {
       db,
       (trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate(),
       async () => {
-        for (let nth = 1; nth <= AT_ONCE; nth++) {
+        for (let nth = 1; nth <= LIMIT; nth++) {
           created.push(busy.post("/v1/cards", { title: `Number ${nth}` }));
-          // Two of one moment would wait together.
+          // Calls that arrive together would share one wait.
           await untilSomebodyWaits(db, nth);
         }
         expectTooMany(
@@ -49,12 +50,12 @@ describe("a credential", () => {
       },
     );
     expect((await Promise.all(created)).map(({ status }) => status)).toEqual([201, 201]);
-    // What was refused is not stored: the same key does the work once there is room.
+    // A 429 is not stored under the key: the same key runs after the limit is free.
     const retried = await until(201, () => busy.post("/v1/cards", { title: "three" }, { key }));
     expect(retried.headers.get("idempotent-replay")).toBeNull();
   });
 
-  it("that calls too often is told when to come again, and may then", async () => {
+  it("that exceeds its call rate gets 429 with Retry-After and succeeds later", async () => {
     const [often, other] = [await board.as({}), await board.as({})];
     expectTooMany(await until(429, () => often.get("/v1/me")), /makes more than 2 calls per second/);
     expect((await other.get("/v1/me")).status).toBe(200);
@@ -62,8 +63,8 @@ describe("a credential", () => {
   });
 });
 
-describe("keys that are not valid", () => {
-  it("are 401 a few times and 429 from then on, while a valid key from the same address goes on working", async () => {
+describe("invalid API keys", () => {
+  it("get 401 a few times, then 429, while a valid key from the same address works", async () => {
     const valid = await board.as({});
     const guess = () => makeApi(valid.baseUrl, makeCredentialKey().apiKey).get("/v1/me");
     expect((await guess()).status).toBe(401);
@@ -73,7 +74,7 @@ describe("keys that are not valid", () => {
     await until(200, () => valid.get("/v1/me"));
   });
 
-  it("are counted by each process for itself, and a valid key goes on working at both", async () => {
+  it("are counted by each process separately, and a valid key works at both", async () => {
     const other = await startSecondService(world, LIMITS);
     try {
       const valid = await board.as({});
@@ -89,7 +90,7 @@ describe("keys that are not valid", () => {
     }
   });
 
-  it("are not what a call without a key is", async () => {
+  it("do not include calls without a key", async () => {
     for (let each = 0; each < 10; each++) {
       expect((await fetch(`${board.api.baseUrl}/v1/me`)).status).toBe(401);
     }

@@ -10,6 +10,7 @@ import { allWorked } from "../support/forge/deliveries.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { kindsOf, work } from "../support/forge/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/stories/two-targets.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -25,11 +26,10 @@ async function hotfix(board: TestBoard): Promise<{ number: number; branchName: s
   const { number, id } = await board.api.card({ title: "Stop the leak", hotfix: true });
   await board.api.move(number, board.stages["In progress"]);
   await work(board, number);
-  const { branchName } = (await board.api.readCard(number)).repositories[0] ?? {};
-  return { number, id, branchName: branchName ?? "" };
+  return { number, id, branchName: await branchOf(board, number) };
 }
 
-const opensOf = async (board: TestBoard): Promise<{ number: number; base: string; head: string }[]> => {
+const openPulls = async (board: TestBoard): Promise<{ number: number; base: string; head: string }[]> => {
   const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=open`);
   return (pulls.body as unknown as { number: number; base: { ref: string }; head: { ref: string } }[]).map(
     ({ number, base, head }) => ({ number, base: base.ref, head: head.ref }),
@@ -38,8 +38,8 @@ const opensOf = async (board: TestBoard): Promise<{ number: number; base: string
 const merge = (board: TestBoard, number: number, body: object = {}) =>
   board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/${number}/merge`, body);
 
-/** Waits until everything that was told is worked, and nobody is about to look at a hotfix. */
-async function untilNobodyLooks(): Promise<void> {
+/** Waits until all deliveries are processed and no back-merge job is waiting. */
+async function untilNoJobWaits(): Promise<void> {
   await allWorked(world);
   await eventually(
     () =>
@@ -54,11 +54,11 @@ async function untilNobodyLooks(): Promise<void> {
 describe("a hotfix", () => {
   // Contract: Cards: The branch of a hotfix starts at the last target of the flow
   // Contract: Inbox: `backmerge_open`: a branch lacks the commits of a hotfix or pick
-  it("is cut from the far end, aims there, and is offered to the branches before it once it has landed", async () => {
+  it("starts at the last target, merges into it, and gets a back-merge pull request into the earlier target", async () => {
     const { board } = await twoTargets(world);
     const { number, branchName } = await hotfix(board);
     expect(await branchHas(board, branchName, "develop.txt")).toBe(false);
-    expect(await opensOf(board)).toEqual([{ number: 1, base: "main", head: branchName }]);
+    expect(await openPulls(board)).toEqual([{ number: 1, base: "main", head: branchName }]);
     const done = await board.api.move(number, board.stages.Done);
     expect(done.body.promoted).toMatchObject([{ targetBranch: "main", prNumber: 1 }]);
     const event = await board.api.eventWhen(number, ({ kind }) => kind === "backmerge_opened");
@@ -75,10 +75,10 @@ describe("a hotfix", () => {
       data: { targetBranch: "develop", prNumber: 2 },
     });
     expect(item.detail).toContain("#2");
-    expect(await opensOf(board)).toEqual([
+    expect(await openPulls(board)).toEqual([
       { number: 2, base: "develop", head: `backmerge/${number}-develop` },
     ]);
-    // What the card shows is the pull request it is about.
+    // The card still shows its own pull request, not the back-merge.
     expect((await board.api.readCard(number)).repositories[0]).toMatchObject({
       prNumber: 1,
       prState: "merged",
@@ -92,16 +92,16 @@ describe("a hotfix", () => {
     expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
   });
 
-  it("is brought back as well when somebody else merged it", async () => {
+  it("is merged back when a person merged it on GitHub", async () => {
     const { board } = await twoTargets(world);
     const { number } = await hotfix(board);
     await board.api.move(number, board.stages["In review"]);
     await merge(board, 1);
     await board.api.eventWhen(number, ({ kind }) => kind === "backmerge_opened");
-    expect(await opensOf(board)).toMatchObject([{ base: "develop" }]);
+    expect(await openPulls(board)).toMatchObject([{ base: "develop" }]);
   });
 
-  it("is done with by a push that brings it, and by a merge that squashes it", async () => {
+  it("needs no back-merge after a push or a squash merge brought its commits", async () => {
     const { board } = await twoTargets(world);
     for (const how of ["push", "squash"]) {
       const { number } = await hotfix(board);
@@ -119,12 +119,12 @@ describe("a hotfix", () => {
     }
   });
 
-  it("that no word is heard of is looked after by itself", async () => {
+  it("is checked by a periodic job when the webhook of its back-merge is lost", async () => {
     const { board } = await twoTargets(world);
     const { number } = await hotfix(board);
     await board.api.move(number, board.stages.Done);
     await itemWhen(board.api, "backmerge_open");
-    await untilNobodyLooks();
+    await untilNoJobWaits();
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await merge(board, 2);
     await world.forge.settle();
@@ -135,7 +135,7 @@ describe("a hotfix", () => {
     await clearedWhen(board.api, "backmerge_open");
   });
 
-  it("is offered once, however often it is looked at, and after an answer that was lost", async () => {
+  it("gets one back-merge pull request despite lost responses and concurrent jobs", async () => {
     const { board } = await twoTargets(world);
     const { number, id } = await hotfix(board);
     for (const path of ["/repositories/*/git/refs", "/repositories/*/pulls"]) {
@@ -145,13 +145,13 @@ describe("a hotfix", () => {
     await board.api.move(number, board.stages.Done);
     await itemWhen(board.api, "backmerge_open");
     await Promise.all([1, 2, 3].map(() => bringBackHotfix(world.service.deps, id)));
-    expect(await opensOf(board)).toHaveLength(1);
+    expect(await openPulls(board)).toHaveLength(1);
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "backmerge_opened")).toHaveLength(1);
     expect((await branchesOf(board)).filter((name) => name.startsWith("backmerge/"))).toHaveLength(1);
   });
 
-  it("owes nothing to a branch that has it already, or that does not exist", async () => {
+  it("needs no back-merge into a branch that has its commits or does not exist", async () => {
     const { board, staging } = await twoTargets(world, { repositories: ["web"] });
     const first = await hotfix(board);
     await board.api.move(first.number, staging);
@@ -170,17 +170,17 @@ describe("a hotfix", () => {
     );
     expect(await itemsOf(board.api, "backmerge_open")).toEqual([]);
     expect(await kindsOf(board, first.number)).not.toContain("backmerge_opened");
-    expect(await opensOf(board)).toEqual([]);
+    expect(await openPulls(board)).toEqual([]);
   });
 
-  it("says why it could not be offered, in the forge's words, and leaves a foreign branch of that name alone", async () => {
+  it("has an inbox item with GitHub's message if its back-merge fails, and leaves a foreign branch alone", async () => {
     const { board } = await twoTargets(world);
     const { number, id } = await hotfix(board);
     const foreign = await world.forge.commit(`${board.owner}/web`, `backmerge/${number}-develop`, {
       "theirs.txt": "theirs\n",
     });
     const message = "Resource not accessible by integration";
-    // For as long as it takes: more than one look may be under way.
+    // Until it is removed: more than one job may try.
     const { faults } = world.forge.control;
     const refusing = faults.add({
       match: { method: "POST", path: "/repositories/*/pulls" },
@@ -202,7 +202,7 @@ describe("a hotfix", () => {
     expect(there).toBe(foreign);
   });
 
-  it("leaves a foreign branch alone that a look which died had asked for", async () => {
+  it("leaves a foreign branch alone whose name a dead process had stored as an intent", async () => {
     const { board } = await twoTargets(world);
     const { number, id } = await hotfix(board);
     const { db } = world.service.deps;
@@ -214,13 +214,13 @@ describe("a hotfix", () => {
     await board.api.move(number, board.stages.Done);
     const event = await board.api.eventWhen(number, ({ kind }) => kind === "backmerge_opened");
     expect(event.data).toMatchObject({ prNumber: 2, branchName: `${branchName}-2` });
-    expect(await opensOf(board)).toMatchObject([{ number: 2, base: "develop", head: `${branchName}-2` }]);
+    expect(await openPulls(board)).toMatchObject([{ number: 2, base: "develop", head: `${branchName}-2` }]);
     const clone = await board.clone();
     expect(await clone.git("rev-parse", `origin/${branchName}`)).toBe(foreign);
     await clone.remove();
   });
 
-  it("goes on with a branch of its own that somebody has pushed to", async () => {
+  it("reuses its own back-merge branch after a person pushed to it", async () => {
     const { board } = await twoTargets(world);
     const { number, id } = await hotfix(board);
     const branchName = `backmerge/${number}-develop`;
@@ -233,10 +233,10 @@ describe("a hotfix", () => {
     await world.forge.commit(`${board.owner}/web`, branchName, { "resolved.txt": "resolved\n" });
     world.forge.control.faults.remove(refusing);
     await bringBackHotfix(world.service.deps, id);
-    expect(await opensOf(board)).toMatchObject([{ number: 2, base: "develop", head: branchName }]);
+    expect(await openPulls(board)).toMatchObject([{ number: 2, base: "develop", head: branchName }]);
   });
 
-  it("in a flow with one target is a card like any other", async () => {
+  it("is like any other card in a flow with one target", async () => {
     const board = await world.board();
     const { number, id } = await hotfix(board);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);

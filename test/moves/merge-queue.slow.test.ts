@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { lose } from "../support/stories/repairing.ts";
+import { lose, reportStatus, resumeMovesAfter } from "../support/stories/repairing.ts";
 import { webAndApi, work } from "../support/forge/repositories.ts";
+import { workedCard } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,26 +18,12 @@ afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board();
   world.forge.pages.setMergeQueue(`${board.owner}/web`, "main", true);
-  ({ number } = await board.api.card({ title: "Say hello" }));
-  await board.api.move(number, board.stages["In progress"]);
-  const clone = await board.clone();
-  await clone.checkout((await board.api.readCard(number)).repositories[0]?.branchName ?? "");
-  await clone.commit("Say hello", { "hello.txt": "hello\n" });
-  await clone.push();
-  await clone.remove();
-  await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
+  ({ number } = await workedCard(board, "In progress"));
 });
-
-/** Some minutes without a word go by. */
-async function afterMinutes(): Promise<void> {
-  const updated_at = board.db.raw("now() - interval '6 minutes'");
-  await board.db("operations").where({ workspace_id: board.workspaceId }).update({ updated_at });
-  await resumeOrphanedMoves(world.service.deps);
-}
 
 // Fault: C10
 describe("a move into a branch with a merge queue", () => {
-  it("answers that it waits, and the card moves by itself when the queue lands it", async () => {
+  it("returns 202, and the card moves automatically after the queue merged it", async () => {
     const answer = await board.api.move(number, board.stages.Done);
     expect(answer.status).toBe(202);
     expect(answer.body).toMatchObject({
@@ -48,15 +34,15 @@ describe("a move into a branch with a merge queue", () => {
     expect((await board.api.readCard(number)).statusId).toBe(board.stages["In progress"]);
     await world.forge.pages.landQueued(`${board.owner}/web`, 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
-    const told = await board.api.timeline(number);
-    expect(told.slice(-2)).toMatchObject([
+    const timeline = await board.api.timeline(number);
+    expect(timeline.slice(-2)).toMatchObject([
       { kind: "pull_request_merged", actor: { login: null, user: { kind: "machine" } } },
       { kind: "status_changed", actor: { login: null, user: { kind: "machine" } } },
     ]);
-    expect(told.filter(({ kind }) => kind === "pull_request_merged")).toHaveLength(1);
+    expect(timeline.filter(({ kind }) => kind === "pull_request_merged")).toHaveLength(1);
   });
 
-  it("is refused when the queue throws it out, and may be tried again", async () => {
+  it("is refused when the queue removes the pull request, and can be retried", async () => {
     await board.api.move(number, board.stages.Done);
     await world.forge.pages.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
     const { blocked, statusId } = await board.api.cardWhen(number, (card) => card.blocked !== null);
@@ -69,7 +55,7 @@ describe("a move into a branch with a merge queue", () => {
     await board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
   });
 
-  it("is asked for once, however often the caller comes back", async () => {
+  it("queues the pull request once, however often the caller repeats it", async () => {
     const answers = [
       await board.api.move(number, board.stages.Done),
       await board.api.move(number, board.stages.Done),
@@ -80,20 +66,20 @@ describe("a move into a branch with a merge queue", () => {
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
     const merged = await eventually(
       () => board.api.timeline(number),
-      (told) => told.some(({ kind }) => kind === "pull_request_merged"),
+      (timeline) => timeline.some(({ kind }) => kind === "pull_request_merged"),
     );
     expect(merged.filter(({ kind }) => kind === "pull_request_merged")).toHaveLength(1);
   });
 
-  it("is looked at again after some minutes without news, and refused where word of its end was lost", async () => {
+  it("is resumed after some minutes without webhooks, and is refused or completed", async () => {
     const name = `${board.owner}/web`;
     await board.api.move(number, board.stages.Done);
-    await afterMinutes();
+    await resumeMovesAfter(world, board);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     lose(world);
     await world.forge.pages.dequeue(name, 1, "CI_FAILURE");
     world.forge.control.webhooks.clear();
-    await afterMinutes();
+    await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toMatchObject({
       reason: "queue_rejected",
       reasons: [{ details: { reason: "unknown" } }],
@@ -102,20 +88,17 @@ describe("a move into a branch with a merge queue", () => {
     lose(world);
     await world.forge.pages.landQueued(name, 1);
     world.forge.control.webhooks.clear();
-    await afterMinutes();
+    await resumeMovesAfter(world, board);
     expect(await board.api.readCard(number)).toMatchObject({ statusId: board.stages.Done, blocked: null });
   });
 
-  it("waits on while checks are run again: what is in the queue is the queue's to judge", async () => {
+  it("waits for the queue while checks are pending or fail", async () => {
     await board.api.move(number, board.stages.Done);
     const pull = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls/1`);
     const { sha } = (pull.body as { head: { sha: string } }).head;
     for (const state of ["pending", "failure"]) {
-      await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, {
-        state,
-        context: "ci",
-      });
-      await afterMinutes();
+      await reportStatus(board, sha, state);
+      await resumeMovesAfter(world, board);
       expect(await board.api.readCard(number)).toMatchObject({ blocked: null });
       expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     }
@@ -123,17 +106,17 @@ describe("a move into a branch with a merge queue", () => {
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
-  it("is refused where word of its end was lost and there is no asynchronous merge to ask about", async () => {
+  it("is refused after a lost webhook on a server without asynchronous merges", async () => {
     const match = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
     const body = { message: "Not Found" };
     world.forge.control.faults.add({ match, fault: { kind: "answer", status: 404, body } });
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
-    await afterMinutes();
+    await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toBeNull();
     lose(world);
     await world.forge.pages.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
     world.forge.control.webhooks.clear();
-    await afterMinutes();
+    await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toMatchObject({ reason: "queue_rejected" });
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     world.forge.control.faults.clear();
@@ -141,7 +124,7 @@ describe("a move into a branch with a merge queue", () => {
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
-  it("keeps apart what the queues of two repositories say, and calls what lands its own", async () => {
+  it("is refused for the repository whose queue removed it, while the other one is merged as its own", async () => {
     const { board: both, web, api, relink } = await webAndApi(world);
     board = both;
     const names = [`${board.owner}/web`, `${board.owner}/api`] as const;
@@ -153,7 +136,7 @@ describe("a move into a branch with a merge queue", () => {
     await work(board, number, "api");
     const waiting = await board.api.move(number, board.stages.Done);
     expect(waiting).toMatchObject({ status: 202, body: { queued: [{}, {}] } });
-    // The second repository is the one thrown out, so that naming the first would be seen.
+    // The second repository is removed: a refusal that always names the first one would fail here.
     const [lands = "", leaves = ""] = (waiting.body["queued"] as { fullName: string }[]).map(
       ({ fullName }) => fullName,
     );
@@ -163,7 +146,7 @@ describe("a move into a branch with a merge queue", () => {
     await world.forge.pages.landQueued(lands, 1);
     await eventually(
       () => board.api.timeline(number),
-      (told) => told.some(({ kind }) => kind === "pull_request_merged"),
+      (timeline) => timeline.some(({ kind }) => kind === "pull_request_merged"),
     );
     const merged = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
     expect(merged).toMatchObject([{ repositoryFullName: lands, actor: { user: { kind: "machine" } } }]);

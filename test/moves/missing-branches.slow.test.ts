@@ -1,17 +1,17 @@
-/** Cards refused for want of a branch that they start from or merge into, once it is there: told by a webhook, or found by repair. */
+/** Cards refused because a branch they start from or merge into is missing, after it is created. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
-import { putFlow, readFlow } from "../support/flows.ts";
+import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { clearedWhen, itemsOf } from "../support/inbox.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/stories/merged-card.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { rechecked } from "../support/stories/rechecked.ts";
-import { lose, released } from "../support/stories/repairing.ts";
+import { lose, released, reportStatus } from "../support/stories/repairing.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
-import { deleteBranch, pushTo } from "../support/stories/work-on-card.ts";
+import { branchOf, deleteBranch, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type BoardOptions, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,32 +22,29 @@ afterEach(() => released(world));
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-/** A board whose flow starts from, and merges into, a branch that nobody has made. */
-async function aimedAtNothing(options: BoardOptions = {}): Promise<TestBoard> {
+/** A board whose cards start from, and merge into, a branch that does not exist. */
+async function boardWithoutTarget(options: BoardOptions = {}): Promise<TestBoard> {
   const board = await world.board(options);
   const flow = await readFlow(board);
-  const aimed = flow.stages.map((stage) =>
-    stage.name === "Done" ? { ...stage, rule: { type: "merge", into: "develop" } } : stage,
-  );
-  await putFlow(board, { ...flow, stages: aimed });
+  await putFlow(board, withStage(flow, "Done", { rule: { type: "merge", into: "develop" } }));
   return board;
 }
 
 const blockedOf = async (board: TestBoard, number: number) => (await board.api.readCard(number)).blocked;
 const reasonsOf = async (board: TestBoard, number: number): Promise<string[]> =>
   ((await blockedOf(board, number))?.reasons ?? []).map(({ reason }) => reason);
-const clearedOf = (board: TestBoard, number: number) =>
+const untilUnblocked = (board: TestBoard, number: number) =>
   board.api.cardWhen(number, ({ blocked }) => blocked === null);
 const reopen = (board: TestBoard, pull: number) =>
   board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/${pull}`, { state: "open" });
 
-/** Pushes a branch by git; with its news lost, the hourly look at the trunks is what finds it. */
-const told = {
-  "is told of": async (board: TestBoard, branch: string, repository = "web"): Promise<void> => {
+/** Pushes a branch; if its webhook is lost, the hourly comparison of the trunks finds it. */
+const pushes = {
+  "reported by a webhook": async (board: TestBoard, branch: string, repository = "web"): Promise<void> => {
     await pushTo(board, branch, `${branch}.txt`, "ada", repository);
     await rechecked(world);
   },
-  "was not told of": async (board: TestBoard, branch: string, repository = "web"): Promise<void> => {
+  "found by a comparison": async (board: TestBoard, branch: string, repository = "web"): Promise<void> => {
     lose(world);
     await pushTo(board, branch, `${branch}.txt`, "ada", repository);
     await world.forge.settle();
@@ -57,12 +54,12 @@ const told = {
   },
 };
 
-describe.each(["is told of", "was not told of"] as const)("a branch that %s", (how) => {
-  const push = told[how];
+describe.each(["reported by a webhook", "found by a comparison"] as const)("a branch %s", (how) => {
+  const push = pushes[how];
 
   // Contract: Moves: `blocked` returns to `null` when the card can move
-  it("frees the cards that are to start from it", async () => {
-    const board = await aimedAtNothing();
+  it("unblocks the cards that start from it", async () => {
+    const board = await boardWithoutTarget();
     const { number } = await board.api.card();
     const refused = await board.api.move(number, board.stages["In progress"]);
     expect(refused.body.blocked).toMatchObject({
@@ -72,20 +69,17 @@ describe.each(["is told of", "was not told of"] as const)("a branch that %s", (h
     await push(board, "feature/other");
     expect(await reasonsOf(board, number)).toEqual(["branch_missing"]);
     await push(board, "develop");
-    await clearedOf(board, number);
+    await untilUnblocked(board, number);
     expect(await clearedWhen(board.api, "promotion_blocked")).toEqual([]);
     expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
-    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    const branch = await branchOf(board, number);
     expect(await headOf(board, "web", branch)).toBe(await headOf(board, "web", "develop"));
   });
 
-  it("frees the cards that are to be merged into it, and the hotfixes that start there", async () => {
+  it("unblocks the cards that merge into it and the hotfixes that start from it", async () => {
     const { board, staging } = await twoTargets(world);
     const flow = await readFlow(board);
-    const aimed = flow.stages.map((stage) =>
-      stage.name === "Done" ? { ...stage, rule: { type: "merge", into: "live" } } : stage,
-    );
-    await putFlow(board, { ...flow, stages: aimed });
+    await putFlow(board, withStage(flow, "Done", { rule: { type: "merge", into: "live" } }));
     const { number } = await openCard(world, board);
     expect((await board.api.move(number, staging)).status).toBe(200);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
@@ -93,23 +87,21 @@ describe.each(["is told of", "was not told of"] as const)("a branch that %s", (h
     expect((await board.api.move(hotfix.number, board.stages["In progress"])).status).toBe(409);
     expect(await itemsOf(board.api, "promotion_blocked")).toHaveLength(2);
     await push(board, "live");
-    await clearedOf(board, number);
-    await clearedOf(board, hotfix.number);
+    await untilUnblocked(board, number);
+    await untilUnblocked(board, hotfix.number);
     expect((await board.api.move(number, board.stages.Done)).body.promoted).toMatchObject([
       { targetBranch: "live" },
     ]);
   });
 
-  it("leaves what stands in the way in another repository", async () => {
-    const board = await aimedAtNothing({ repositories: ["web", "api"] });
-    await told["is told of"](board, "develop", "api");
+  it("keeps the blockers in other repositories", async () => {
+    const board = await boardWithoutTarget({ repositories: ["web", "api"] });
+    await pushes["reported by a webhook"](board, "develop", "api");
     const { number } = await openCard(world, board, ["api"]);
-    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    const branch = await branchOf(board, number);
     const { web = "", api = "" } = board.repositories;
     await board.api.patch(`/v1/cards/${number}`, { repositoryIds: [web, api] });
-    const status = (state: string, sha: string | null) =>
-      board.person("ada", "POST", `/repos/${board.owner}/api/statuses/${sha}`, { state, context: "ci" });
-    await status("failure", await headOf(board, "api", branch));
+    await reportStatus(board, await headOf(board, "api", branch), "failure", "api");
     await settled(world);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
     expect(await reasonsOf(board, number)).toEqual(["checks_failing", "branch_missing"]);
@@ -118,9 +110,9 @@ describe.each(["is told of", "was not told of"] as const)("a branch that %s", (h
     expect(await reasonsOf(board, number)).toEqual(["checks_failing", "nothing_to_merge"]);
   });
 
-  it("that was deleted, with the pull requests into it closed, says of them that they are", async () => {
-    const board = await aimedAtNothing();
-    await told["is told of"](board, "develop");
+  it("replaces `branch_missing` by `pull_request_closed` where its deletion closed the pull request", async () => {
+    const board = await boardWithoutTarget();
+    await pushes["reported by a webhook"](board, "develop");
     const { number } = await openCard(world, board);
     await deleteBranch(board, "develop");
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
@@ -129,30 +121,30 @@ describe.each(["is told of", "was not told of"] as const)("a branch that %s", (h
     await push(board, "develop");
     await board.api.cardWhen(number, ({ blocked }) => blocked?.reason === "pull_request_closed");
     expect(await reopen(board, 1)).toMatchObject({ status: 200 });
-    await clearedOf(board, number);
+    await untilUnblocked(board, number);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
   });
 });
 
-/** What a push by git, and all it sets off, asks of the forge. */
+/** The calls to GitHub that result from a push. */
 const callsOfPush = (board: TestBoard, branch: string, file: string): Promise<string[]> =>
   callsOf(world, async () => {
     await pushTo(board, branch, file);
     await rechecked(world);
   });
 
-it("a push to a branch that nobody waits for asks the forge nothing, whatever cards wait for", async () => {
-  const board = await aimedAtNothing();
+it("a push makes no call to GitHub unless a blocked card waits for its branch", async () => {
+  const board = await boardWithoutTarget();
   const { number } = await board.api.card();
   await board.api.move(number, board.stages["In progress"]);
   expect(await callsOfPush(board, "feature/other", "other.txt")).toEqual([]);
   expect(await callsOfPush(board, "main", "main.txt")).toEqual([]);
   expect(await callsOfPush(board, "develop", "develop.txt")).toEqual(["Inspect"]);
-  await clearedOf(board, number);
+  await untilUnblocked(board, number);
   expect(await callsOfPush(board, "develop", "more.txt")).toEqual([]);
 });
 
-it("a branch that the forge missed without naming it is any that the flow asks for", async () => {
+it("a missing branch that GitHub did not name is any branch of the flow", async () => {
   const board = await world.board();
   const { number } = await openCard(world, board);
   await rechecked(world);
@@ -168,10 +160,10 @@ it("a branch that the forge missed without naming it is any that the flow asks f
   expect(await callsOfPush(board, "feature/other", "other.txt")).toEqual([]);
   expect(await reasonsOf(board, number)).toEqual(["branch_missing"]);
   await pushTo(board, "main", "main.txt");
-  await clearedOf(board, number);
+  await untilUnblocked(board, number);
 });
 
-it("a card for whose branch every name is taken stays refused for that when its trunk is pushed to", async () => {
+it("a card whose possible branch names are all taken stays blocked after a push to its trunk", async () => {
   const board = await world.board();
   const { number } = await board.api.card();
   const sha = await world.forge.commit(`${board.owner}/web`, "theirs", { "theirs.txt": "theirs\n" });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => world.forge.control.reset());
 afterAll(() => world.stop());
 
-it("whatever people and bad luck do to a board, it says in the end what git says", async () => {
-  const told = fc.asyncProperty(stories(8), (story) => play(world, story));
-  await expect(fc.assert(told, { numRuns: 3, endOnFailure: true })).resolves.toBeUndefined();
+it("a board matches its Git repositories after random actions and faults", async () => {
+  const property = fc.asyncProperty(stories(8), (story) => play(world, story));
+  await expect(fc.assert(property, { numRuns: 3, endOnFailure: true })).resolves.toBeUndefined();
 }, 120_000);

@@ -13,25 +13,25 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-const deletesMerged = (board: TestBoard) =>
+const deleteMergedBranches = (board: TestBoard) =>
   board.person("ada", "PATCH", `/repos/${board.owner}/web`, { delete_branch_on_merge: true });
-const promotion = (board: TestBoard, targetBranch: string, prNumber: number) => ({
+const mergeInto = (board: TestBoard, targetBranch: string, prNumber: number) => ({
   fullName: `${board.owner}/web`,
   targetBranch,
   prNumber,
 });
 
 describe("a flow that merges into several branches", () => {
-  it("cuts from the first and aims there, then opens a second pull request from the same branch", async () => {
+  it("starts branches at the first target and opens one pull request per target from the same branch", async () => {
     const { board, staging } = await twoTargets(world);
     const { number, branchName } = await openCard(world, board);
     expect(await branchHas(board, branchName, "develop.txt")).toBe(true);
     const staged = await board.api.move(number, staging);
-    expect(staged).toMatchObject({ status: 200, body: { promoted: [promotion(board, "develop", 1)] } });
+    expect(staged).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "develop", 1)] } });
     expect(await branchHas(board, "develop", "hello.txt")).toBe(true);
     expect(await branchHas(board, "main", "hello.txt")).toBe(false);
     const done = await board.api.move(number, board.stages.Done);
-    expect(done).toMatchObject({ status: 200, body: { promoted: [promotion(board, "main", 2)] } });
+    expect(done).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "main", 2)] } });
     expect(done.body.promoted).toHaveLength(1);
     expect(await branchHas(board, "main", "hello.txt")).toBe(true);
     await world.forge.settle();
@@ -44,17 +44,17 @@ describe("a flow that merges into several branches", () => {
     });
   });
 
-  it("runs only the merge of the stage that is entered when one is skipped", async () => {
+  it("runs only the merge of the entered stage when a stage is skipped", async () => {
     const { board, staging } = await twoTargets(world);
     const { number } = await openCard(world, board);
     const done = await board.api.move(number, board.stages.Done);
-    expect(done.body.promoted).toEqual([promotion(board, "main", 2)]);
+    expect(done.body.promoted).toEqual([mergeInto(board, "main", 2)]);
     expect(await branchHas(board, "develop", "hello.txt")).toBe(false);
     const back = await board.api.move(number, staging);
-    expect(back.body.promoted).toEqual([promotion(board, "develop", 1)]);
+    expect(back.body.promoted).toEqual([mergeInto(board, "develop", 1)]);
   });
 
-  it("lets a card into the last stage whose work came there with the first branch", async () => {
+  it("moves a card into the last stage without a merge if another branch brought its commits there", async () => {
     const { board, staging } = await twoTargets(world);
     const { number } = await openCard(world, board);
     await board.api.move(number, staging);
@@ -68,10 +68,10 @@ describe("a flow that merges into several branches", () => {
   });
 });
 
-describe("a forge that deletes merged branches", () => {
-  it("has the card's branch made again while a later stage needs it, and nobody is told of a deletion", async () => {
+describe("a repository that deletes merged branches", () => {
+  it("gets the card's branch restored while a later stage needs it, without a deletion in the timeline", async () => {
     const { board, staging } = await twoTargets(world);
-    await deletesMerged(board);
+    await deleteMergedBranches(board);
     const { number, branchName, heads } = await openCard(world, board);
     await board.api.move(number, staging);
     await eventually(
@@ -81,19 +81,19 @@ describe("a forge that deletes merged branches", () => {
     await world.forge.settle();
     expect(await kindsOf(board, number)).not.toContain("branch_deleted");
     const done = await board.api.move(number, board.stages.Done);
-    expect(done).toMatchObject({ status: 200, body: { promoted: [promotion(board, "main", 2)] } });
+    expect(done).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "main", 2)] } });
     await world.forge.settle();
     const kinds = await kindsOf(board, number);
     expect(kinds).not.toContain("branch_deleted");
     expect(kinds.filter((kind) => kind === "branch_created")).toHaveLength(1);
-    const created = (await board.api.timeline(number)).filter(({ kind }) => kind === "pushed");
-    expect(created.every(({ data }) => data["after"] === heads["web"])).toBe(true);
+    const pushes = (await board.api.timeline(number)).filter(({ kind }) => kind === "pushed");
+    expect(pushes.every(({ data }) => data["after"] === heads["web"])).toBe(true);
     expect(await branchesOf(board)).not.toContain(branchName);
   });
 
-  it("and whose word of it was lost: the next move makes the branch again by itself", async () => {
+  it("gets the branch restored by the next move if the webhook was lost", async () => {
     const { board, staging } = await twoTargets(world);
-    await deletesMerged(board);
+    await deleteMergedBranches(board);
     const { number } = await openCard(world, board);
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await board.api.move(number, staging);
@@ -107,11 +107,11 @@ describe("a forge that deletes merged branches", () => {
     ]);
     world.forge.control.reset();
     const done = await board.api.move(number, board.stages.Done);
-    expect(done).toMatchObject({ status: 200, body: { promoted: [promotion(board, "main", 2)] } });
+    expect(done).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "main", 2)] } });
     expect(await branchHas(board, "main", "hello.txt")).toBe(true);
   });
 
-  it("is not taken for somebody who deletes a branch that was not merged", async () => {
+  it("does not get a branch restored that a person deleted before its merge", async () => {
     const { board } = await twoTargets(world);
     const { number, branchName } = await openCard(world, board);
     const clone = await board.clone();

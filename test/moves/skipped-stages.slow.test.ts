@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-const CUT = { method: "POST", path: "/repositories/*/git/refs" } as const;
+const CREATE_BRANCH = { method: "POST", path: "/repositories/*/git/refs" } as const;
 
 const linkOf = async (board: TestBoard, number: number, name = "web") =>
   (await board.api.readCard(number)).repositories.find(
@@ -31,10 +31,10 @@ const tipOf = async (board: TestBoard, branch: string): Promise<string> => {
   return sha;
 };
 
-describe("a card that goes straight from the backlog to a later stage", () => {
+describe("a move from the backlog past other stages", () => {
   // Fault: C20 A move skips stages and is refused midway => a retry continues
   it.each(["In review", "Done"] as const)(
-    "has its branch cut on the way to %s, is refused for want of commits, and free once there are some",
+    "to %s creates the branch and is refused until there are commits",
     async (stage) => {
       const board = await world.board();
       const { number } = await board.api.card({ title: "Say hello" });
@@ -61,7 +61,7 @@ describe("a card that goes straight from the backlog to a later stage", () => {
     },
   );
 
-  it("and is new: it is created in the backlog, with its branch", async () => {
+  it("at the card's creation leaves it in the backlog with its branch", async () => {
     const board = await world.board();
     const created = await board.api.post<{ number: number }>("/v1/cards", {
       title: "Say hello",
@@ -72,7 +72,7 @@ describe("a card that goes straight from the backlog to a later stage", () => {
     expect(await linkOf(board, number)).toMatchObject({ branchName: `card/${number}-say-hello` });
   });
 
-  it("in a flow where no stage but the last touches Git", async () => {
+  it("creates the branch in a flow whose last stage is the only one with Git", async () => {
     const board = await world.board();
     const flow = without(without(await readFlow(board), "In progress"), "In review");
     expect((await putFlow(board, flow)).status).toBe(200);
@@ -82,7 +82,7 @@ describe("a card that goes straight from the backlog to a later stage", () => {
     expect((await board.api.move(number, board.stages.Done)).body.promoted).toHaveLength(1);
   });
 
-  it("is told so by the move's plan", async () => {
+  it("has its branch and its refusal in the move plan", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     const plan = await board.api.get(`/v1/cards/${number}/move-plan?statusId=${board.stages.Done}`);
@@ -95,7 +95,7 @@ describe("a card that goes straight from the backlog to a later stage", () => {
     expect(await branchesOf(board)).toEqual(["main"]);
   });
 
-  it("past an earlier target has its branch cut from that one, and brings nothing of it further", async () => {
+  it("past an earlier target starts the branch there and merges none of its commits further", async () => {
     const { board } = await twoTargets(world);
     const { number } = await board.api.card({ title: "Say hello" });
     for (let tries = 1; tries <= 2; tries++) {
@@ -108,12 +108,12 @@ describe("a card that goes straight from the backlog to a later stage", () => {
     expect((await board.api.readCard(number)).blocked).not.toBeNull();
   });
 
-  it("is refused in the forge's words where it forbids the branch", async () => {
+  it("is refused with GitHub's message if a rule forbids the branch", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const message =
       "Repository rule violations found\n\nCannot create ref due to creations being restricted.";
-    world.forge.control.script(CUT, [{ status: 422, body: { message } }]);
+    world.forge.control.script(CREATE_BRANCH, [{ status: 422, body: { message } }]);
     const refused = await board.api.move(number, board.stages["In review"]);
     expect(refused).toMatchObject({
       status: 409,
@@ -122,17 +122,17 @@ describe("a card that goes straight from the backlog to a later stage", () => {
     expect(refused.body.blocked?.reasons).toHaveLength(1);
   });
 
-  it("goes on with a branch whose cutting was never answered, and what was pushed there since", async () => {
+  it("continues with a branch whose creation had no response, and with commits pushed to it", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
-    for (const match of [CUT, { method: "GET", path: "/repositories/*/git/ref/**" }]) {
+    for (const match of [CREATE_BRANCH, { method: "GET", path: "/repositories/*/git/ref/**" }]) {
       world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502, effect: "after" } });
     }
     expect((await board.api.move(number, board.stages["In review"])).status).toBe(503);
     expect((await board.api.readCard(number)).blocked).toBeNull();
     world.forge.control.reset();
     await commitTo(board, `card/${number}-say-hello`);
-    // It may be gone on with by itself at this moment.
+    // The resuming job may be running the move at this moment.
     await eventually(
       () => board.api.move(number, board.stages["In review"]),
       ({ status }) => status === 200,
@@ -141,9 +141,9 @@ describe("a card that goes straight from the backlog to a later stage", () => {
   }, 60_000);
 });
 
-describe("a card in several repositories, of which one has nothing to show", () => {
-  /** Commits in web and no pull request there; no branch in api. */
-  async function halfShown(board: TestBoard): Promise<number> {
+describe("a move into review of a card with commits in one of two repositories", () => {
+  /** A card with commits and no pull request in web, and no branch in api. */
+  async function cardWithCommitsInWeb(board: TestBoard): Promise<number> {
     const { number } = await board.api.card({ title: "Say hello" });
     await board.api.move(number, board.stages["In progress"]);
     await board.api.move(number, board.stages["To do"]);
@@ -154,9 +154,9 @@ describe("a card in several repositories, of which one has nothing to show", () 
     return number;
   }
 
-  it("is refused with a branch in that one and a draft in the other", async () => {
+  it("is refused, with a branch in the empty repository and a draft in the other", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
-    const number = await halfShown(board);
+    const number = await cardWithCommitsInWeb(board);
     const refused = await board.api.move(number, board.stages["In review"]);
     expect(refused).toMatchObject({
       status: 409,
@@ -171,9 +171,9 @@ describe("a card in several repositories, of which one has nothing to show", () 
       expect(await linkOf(board, number, name)).toMatchObject({ prState: "open" });
   });
 
-  it("is refused with nothing done where the other could not be worked in at all", async () => {
+  it("is refused and changes nothing if the other repository is archived", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
-    const number = await halfShown(board);
+    const number = await cardWithCommitsInWeb(board);
     await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { archived: true });
     await world.forge.settle();
     const refused = await board.api.move(number, board.stages["In review"]);

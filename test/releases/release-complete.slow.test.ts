@@ -18,7 +18,7 @@ import {
 import { hold, push, released } from "../support/stories/repairing.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { trunkWhenLanded } from "../support/stories/trunk.ts";
-import { writeFile } from "../support/stories/work-on-card.ts";
+import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -50,13 +50,7 @@ const separately = (effect: "before" | "after" = "before") =>
 /** Works on a card and merges it. */
 async function intoMain(own: TestBoard, number: number, file: string): Promise<void> {
   await own.api.move(number, own.stages["In progress"]);
-  await writeFile(
-    own,
-    "web",
-    (await own.api.readCard(number)).repositories[0]?.branchName ?? "",
-    file,
-    "x\n",
-  );
+  await writeFile(own, "web", await branchOf(own, number), file, "x\n");
   const moved = await own.api.move(number, own.stages.Done);
   if (moved.status !== 200) throw new Error(`the card is not merged: ${moved.text}`);
 }

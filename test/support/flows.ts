@@ -30,6 +30,11 @@ export const without = (flow: Flow, name: string): Flow => ({
   ...flow,
   stages: flow.stages.filter((stage) => stage.name !== name),
 });
+/** The flow with some settings of one stage replaced. */
+export const withStage = (flow: Flow, name: string, changes: Partial<Stage>): Flow => ({
+  ...flow,
+  stages: flow.stages.map((stage) => (stage.name === name ? { ...stage, ...changes } : stage)),
+});
 export const readColumns = async (board: Pick<TestBoard, "api">) =>
   (
     await board.api.get<{ columns: { statusId: string; name: string; tasks: { number: number }[] }[] }>(

@@ -1,4 +1,4 @@
-import { writeFile } from "./work-on-card.ts";
+import { branchOf, writeFile } from "./work-on-card.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
 /** Makes a card with these files in each of its repositories, and merges it through the stages. Gives its number. */
@@ -24,7 +24,7 @@ export async function cardInReview(
   const repositoryIds = Object.keys(files).map((name) => board.repositories[name] ?? "");
   const { number } = await board.api.card({ title, repositoryIds });
   await board.api.move(number, board.stages["In progress"]);
-  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branch = await branchOf(board, number);
   for (const [name, content] of Object.entries(files)) {
     for (const [path, text] of Object.entries(content)) await writeFile(board, name, branch, path, text);
   }

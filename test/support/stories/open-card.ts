@@ -1,5 +1,6 @@
 import { listProjectRepositories } from "../../../src/store/forge/repositories.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
+import { branchOf } from "./work-on-card.ts";
 
 /** A card in review with an open pull request in each of its repositories. */
 export interface OpenCard {
@@ -23,7 +24,7 @@ export async function openCard(
   });
   const { id, number } = await board.api.card({ title: "Say hello", repositoryIds });
   await board.api.move(number, board.stages["In progress"]);
-  const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branchName = await branchOf(board, number);
   const heads: Record<string, string> = {};
   for (const name of repositories) {
     const sha = await world.forge.commit(`${board.owner}/${name}`, branchName, { "hello.txt": "hello\n" });

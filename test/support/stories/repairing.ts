@@ -1,3 +1,4 @@
+import { resumeOrphanedMoves } from "../../../src/actions/moves/resume-move.ts";
 import { reconcile } from "../../../src/actions/reconcile/reconcile.ts";
 import type { TimelineEvent } from "../api.ts";
 import { allWorked } from "../forge/deliveries.ts";
@@ -9,6 +10,39 @@ export async function compared(world: TestWorld): Promise<void> {
   await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
   await allWorked(world);
 }
+
+/** Resumes the moves of a board as if nothing had been recorded of them for some minutes. */
+export async function resumeMovesAfter(
+  { service }: TestWorld,
+  { db, workspaceId }: TestBoard,
+  minutes = 6,
+): Promise<void> {
+  const updated_at = db.raw(`now() - interval '${minutes} minutes'`);
+  await db("operations").where({ workspace_id: workspaceId }).update({ updated_at });
+  await resumeOrphanedMoves(service.deps);
+}
+
+/** Reports a commit status, as ada. */
+export const reportStatus = (
+  board: TestBoard,
+  sha: string | null | undefined,
+  state: string,
+  repository = "web",
+) =>
+  board.person("ada", "POST", `/repos/${board.owner}/${repository}/statuses/${sha}`, {
+    state,
+    context: "ci",
+  });
+
+/** Protects a branch of `web`, also against administrators; returns GitHub's response. */
+export const protect = (board: TestBoard, rules: object, branch = "main") =>
+  board.person("ada", "PUT", `/repos/${board.owner}/web/branches/${encodeURIComponent(branch)}/protection`, {
+    required_status_checks: null,
+    enforce_admins: true,
+    required_pull_request_reviews: null,
+    restrictions: null,
+    ...rules,
+  });
 
 /** From now on nothing arrives, and no log knows of it. */
 export const lose = (world: TestWorld) =>

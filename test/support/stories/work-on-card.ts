@@ -15,7 +15,7 @@ export async function workedCard(
 ): Promise<WorkedCard> {
   const { number } = await board.api.card({ title: "Say hello" });
   await board.api.move(number, board.stages["In progress"]);
-  const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branchName = await branchOf(board, number);
   const sha = await pushTo(board, branchName, `${number}.txt`);
   await eventually(
     () => board.api.readCard(number),
@@ -27,6 +27,10 @@ export async function workedCard(
   }
   return { number, branchName, sha };
 }
+
+/** The name of a card's branch in its first repository; empty if there is none. */
+export const branchOf = async ({ api }: Pick<TestBoard, "api">, number: number): Promise<string> =>
+  (await api.readCard(number)).repositories[0]?.branchName ?? "";
 
 /** Pushes a commit to a branch, making it from main where there is none; gives the commit. */
 export async function pushTo(

@@ -1,4 +1,4 @@
-/** What each action takes of the forge's budget: the most calls it may make, for one repository and for two; for tags, three. */
+/** The most calls to GitHub that each action may make, in one and two repositories; for tags, also in three. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { callsOf } from "../support/forge/count-calls.ts";
@@ -7,6 +7,7 @@ import { deliver } from "../support/forge/deliveries.ts";
 import { complete, freeze, makeRelease } from "../support/stories/releases.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf } from "../support/samples.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,7 +23,7 @@ interface Action {
   readonly action: string;
   /** The most calls for so many repositories. */
   readonly atMost: (repositories: number) => number;
-  /** Makes what it needs, and gives the act that is counted. */
+  /** Creates what the action needs and returns the call that is counted. */
   readonly prepare: (board: TestBoard) => Promise<Act>;
 }
 
@@ -33,13 +34,13 @@ const names = ({ repositories }: TestBoard): string[] => Object.keys(repositorie
 
 const makeCard = (board: TestBoard) => board.api.card({ repositoryIds: Object.values(board.repositories) });
 
-/** Moves a card, and fails with what stood in the way. */
-async function moved(board: TestBoard, number: number, stage: keyof TestBoard["stages"]): Promise<void> {
+/** Moves a card; throws with the response if it is refused. */
+async function moveTo(board: TestBoard, number: number, stage: keyof TestBoard["stages"]): Promise<void> {
   const { status, text } = await board.api.move(number, board.stages[stage]);
   if (status !== 200) throw new Error(text);
 }
 
-/** Pushes a commit to a branch in every repository, as a person does on the forge's pages; gives the commits. */
+/** Commits to a branch in every repository, as a person does on GitHub's pages. */
 async function pushAll(board: TestBoard, branch: string, file = "pushed.txt"): Promise<void> {
   for (const name of names(board)) {
     const path = `/repos/${board.owner}/${name}/contents/${file}`;
@@ -50,26 +51,26 @@ async function pushAll(board: TestBoard, branch: string, file = "pushed.txt"): P
   await settled(world);
 }
 
-/** A card with its branch in all repositories; further on, with a commit and a pull request in each. */
+/** A card with its branch in all repositories; after "In progress", also with a commit and a pull request. */
 async function cardIn(board: TestBoard, stage: "In progress" | "Draft" | "In review") {
   const { number } = await makeCard(board);
-  await moved(board, number, "In progress");
-  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  await moveTo(board, number, "In progress");
+  const branch = await branchOf(board, number);
   if (stage === "In progress") return { number, branch };
   await pushAll(board, branch);
-  await inDraft(board, number);
-  if (stage === "In review") await moved(board, number, stage);
+  await untilDrafted(board, number);
+  if (stage === "In review") await moveTo(board, number, stage);
   await settled(world);
-  // GitHub's times are whole seconds, and of two things within one it is asked which came last.
+  // GitHub's times are whole seconds: two changes within one second cost another call to order them.
   await sleep(1_000);
   return { number, branch };
 }
 
-const inDraft = (board: TestBoard, number: number) =>
+const untilDrafted = (board: TestBoard, number: number) =>
   board.api.cardWhen(number, ({ repositories }) => repositories.every(({ prState }) => prState === "draft"));
 
-/** As if the tips of the trunks had never been told. */
-const forgetTips = ({ db, repositories }: TestBoard) =>
+/** Deletes the stored tips of the trunks, as if no webhook had reported them. */
+const deleteStoredTips = ({ db, repositories }: TestBoard) =>
   db("trunks").whereIn("repository_id", Object.values(repositories)).delete();
 
 async function headOf(board: TestBoard, name: string, branch: string): Promise<string> {
@@ -100,8 +101,8 @@ async function failingRuns(board: TestBoard, branch: string): Promise<void> {
   }
 }
 
-/** What goes on beside the cards: branches, tags, pull requests, comments and checks of nobody's. */
-async function untracked(board: TestBoard): Promise<void> {
+/** Webhooks without a card: branches, tags, pull requests, comments and checks. */
+async function sendWebhooksWithoutCard(board: TestBoard): Promise<void> {
   for (const name of names(board)) {
     const sha = await headOf(board, name, "main");
     const act = async (method: string, path: string, body: object): Promise<void> => {
@@ -120,8 +121,8 @@ async function untracked(board: TestBoard): Promise<void> {
 }
 
 const tagging: readonly Action[] = ([false, true] as const).map((isFrozen) => ({
-  action: `tag and release ${isFrozen ? "a frozen release" : "what is merged"}`,
-  // Of several, none is tagged before all have been looked at; then one call tags them all.
+  action: `complete ${isFrozen ? "a frozen release" : "a release that was not frozen"}`,
+  // Of several repositories none is tagged before all are read; then each is tagged by one call.
   atMost: (repositories: number) => (repositories === 1 ? 2 : 2 + repositories),
   prepare: async (board: TestBoard) => {
     const id = await makeRelease(board.api, "One");
@@ -140,38 +141,38 @@ const tagging: readonly Action[] = ([false, true] as const).map((isFrozen) => ({
 
 const actions: readonly Action[] = [
   {
-    action: "cut a branch from a trunk whose commit a push told",
+    action: "create a branch from a trunk whose commit a push webhook reported",
     atMost: each(1),
     prepare: async (board) => {
       const { number } = await makeCard(board);
       await pushAll(board, "main");
-      return () => moved(board, number, "In progress");
+      return () => moveTo(board, number, "In progress");
     },
   },
   {
-    action: "cut a branch from a trunk nobody told of",
+    action: "create a branch from a trunk without a known commit",
     atMost: each(2),
     prepare: async (board) => {
       const { number } = await makeCard(board);
       return async () => {
-        await forgetTips(board);
-        await moved(board, number, "In progress");
+        await deleteStoredTips(board);
+        await moveTo(board, number, "In progress");
       };
     },
   },
   {
-    action: "open the draft pull request at the first push",
+    action: "open the draft pull request after the first push",
     atMost: each(1),
     prepare: async (board) => {
       const { number, branch } = await cardIn(board, "In progress");
       return async () => {
         await pushAll(board, branch);
-        await inDraft(board, number);
+        await untilDrafted(board, number);
       };
     },
   },
   {
-    action: "hear of further pushes",
+    action: "process further pushes",
     atMost: forAll(0),
     prepare: async (board) => {
       const { branch } = await cardIn(board, "Draft");
@@ -179,18 +180,18 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "cut the branch of a repository linked later",
+    action: "create the branch in a repository linked later",
     atMost: forAll(1),
     prepare: async (board) => {
       const repositoryIds = Object.values(board.repositories);
       const { number } = await board.api.card({ repositoryIds: repositoryIds.slice(1) });
       await pushAll(board, "main");
-      await moved(board, number, "In progress");
+      await moveTo(board, number, "In progress");
       return () => board.api.patch(`/v1/cards/${number}`, { repositoryIds });
     },
   },
   {
-    action: "take up the branch of a repository linked again",
+    action: "find the branch of a repository linked again",
     atMost: each(1),
     prepare: async (board) => {
       const { number, branch } = await cardIn(board, "In progress");
@@ -206,7 +207,7 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "check before merging, and refuse",
+    action: "check before a merge and refuse it",
     atMost: forAll(1),
     prepare: async (board) => {
       const { number, branch } = await cardIn(board, "In review");
@@ -221,19 +222,19 @@ const actions: readonly Action[] = [
     atMost: (repositories) => 1 + 2 * repositories,
     prepare: async (board) => {
       const { number } = await cardIn(board, "Draft");
-      return () => moved(board, number, "Done");
+      return () => moveTo(board, number, "Done");
     },
   },
   {
-    action: "check and merge what is in review",
+    action: "check and merge a card in review",
     atMost: (repositories) => 1 + 2 * repositories,
     prepare: async (board) => {
       const { number } = await cardIn(board, "In review");
-      return () => moved(board, number, "Done");
+      return () => moveTo(board, number, "Done");
     },
   },
   {
-    action: "show the checks of a card, annotations included",
+    action: "read the checks of a card with annotations",
     atMost: forAll(1),
     prepare: async (board) => {
       const { number, branch } = await cardIn(board, "In review");
@@ -250,7 +251,7 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "show the reviews of a card",
+    action: "read the reviews of a card",
     atMost: forAll(1),
     prepare: async (board) => {
       const { number } = await cardIn(board, "In review");
@@ -276,7 +277,7 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "freeze a release at commits that pushes told",
+    action: "freeze a release at commits that push webhooks reported",
     atMost: each(1),
     prepare: async (board) => {
       const id = await makeRelease(board.api, "One");
@@ -285,32 +286,32 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "freeze a release at commits nobody told of",
+    action: "freeze a release without known commits",
     atMost: each(2),
     prepare: async (board) => {
       const id = await makeRelease(board.api, "One");
       return async () => {
-        await forgetTips(board);
+        await deleteStoredTips(board);
         expect((await freeze(board.api, id)).status).toBe(200);
       };
     },
   },
   ...tagging,
   {
-    action: "hear of what is not tracked",
+    action: "process webhooks without a card",
     atMost: forAll(0),
     prepare: async (board) => {
       await cardIn(board, "In review");
-      return () => untracked(board);
+      return () => sendWebhooksWithoutCard(board);
     },
   },
   {
-    action: "read anything but checks and reviews",
+    action: "read anything but checks, reviews and move plans",
     atMost: forAll(0),
     prepare: async (board) => {
       const { number } = await cardIn(board, "In review");
-      const asked = ["checks", "reviews", "move-plan"].map((name) => `GET /v1/cards/{number}/${name}`);
-      const reads = sampleCalls.filter(({ name, method }) => method === "GET" && !asked.includes(name));
+      const reading = ["checks", "reviews", "move-plan"].map((name) => `GET /v1/cards/{number}/${name}`);
+      const reads = sampleCalls.filter(({ name, method }) => method === "GET" && !reading.includes(name));
       const calls: Act[] = [];
       for (const { name } of reads) {
         const sample = await sampleOf(name, board);
@@ -331,8 +332,8 @@ describe.each([
   [["web"], actions],
   [["web", "api"], actions],
   [["web", "api", "docs"], tagging],
-] as const)("in %j", (repositories, tried) => {
-  it.each(tried)(
+] as const)("calls to GitHub with the repositories %j to", (repositories, counted) => {
+  it.each(counted)(
     "$action",
     async ({ prepare, atMost }) => {
       const board = await world.board({ repositories });

@@ -1,11 +1,11 @@
-/** A pull request that somebody closes before it was looked for, nobody having heard of its opening, or before reads show it. */
+/** A pull request that is closed before Trunkline learns that it was opened: the response was lost, or reads lag. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { eventually, type ApiCard } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { bringForward } from "../support/stories/put-off.ts";
 import { compared, edit, merge, told } from "../support/stories/repairing.ts";
-import { pushTo } from "../support/stories/work-on-card.ts";
+import { branchOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -17,30 +17,31 @@ afterAll(() => world.stop());
 
 const PULLS = "/repositories/*/pulls";
 
-/** A card in progress whose branch has just been pushed to; word of what becomes of pull requests never comes. */
-async function pushed(): Promise<{ board: TestBoard; number: number; push: () => Promise<string> }> {
+/** A card in progress and a push to its branch; all pull_request webhooks are lost. */
+async function cardToPush(): Promise<{ board: TestBoard; number: number; push: () => Promise<string> }> {
   const board = await world.board();
   const { number } = await board.api.card();
   await board.api.move(number, board.stages["In progress"]);
-  const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branch = await branchOf(board, number);
   await world.forge.settle();
   const { webhooks } = world.forge.control;
   webhooks.add({ match: { event: "pull_request" }, fault: { kind: "drop", unlogged: true } });
   return { board, number, push: () => pushTo(board, branch, "a.txt") };
 }
 
-/** The next pull request is opened and its answer is lost; a look for it is `looking` until that is removed. */
-function loseOpening(looking: { kind: "gate" } | { kind: "answer"; status: number }): number {
+/** GitHub opens the next pull request, but the response is lost; reads of pull requests fail with `readFault`. */
+function loseOpening(readFault: { kind: "gate" } | { kind: "answer"; status: number }): number {
   const { faults } = world.forge.control;
   const match = { method: "POST", path: PULLS };
   faults.add({ match, fault: { kind: "reset", effect: "after" }, times: 1 });
-  return faults.add({ match: { method: "GET", path: PULLS }, fault: looking });
+  return faults.add({ match: { method: "GET", path: PULLS }, fault: readFault });
 }
 
 const pullsOf = async (board: TestBoard): Promise<unknown> =>
   (await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=all`)).body;
 
-async function closedOnce(board: TestBoard): Promise<void> {
+/** Closes the pull request after it is opened. */
+async function closeOpened(board: TestBoard): Promise<void> {
   await eventually(
     () => pullsOf(board),
     (pulls) => (pulls as unknown[]).length === 1,
@@ -48,7 +49,7 @@ async function closedOnce(board: TestBoard): Promise<void> {
   await edit(board, 1, "closed");
 }
 
-/** Once word has come of it. */
+/** After a comparison, the card shows one closed pull request, opened by Trunkline. */
 async function expectOneClosed(board: TestBoard, number: number): Promise<void> {
   expect(await pullsOf(board)).toMatchObject([{ number: 1, state: "closed" }]);
   await compared(world);
@@ -63,13 +64,13 @@ async function expectOneClosed(board: TestBoard, number: number): Promise<void> 
 }
 
 // Fault: C17
-it("is refused as closed by the move that opened it", async () => {
-  const { board, number, push } = await pushed();
+it("a move whose pull request was closed unseen is refused as closed", async () => {
+  const { board, number, push } = await cardToPush();
   world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
   await push();
   const gate = loseOpening({ kind: "gate" });
   const moving = board.api.move(number, board.stages["In review"]);
-  await closedOnce(board);
+  await closeOpened(board);
   world.forge.control.faults.remove(gate);
   expect(await moving).toMatchObject({
     status: 409,
@@ -78,11 +79,11 @@ it("is refused as closed by the move that opened it", async () => {
   await expectOneClosed(board, number);
 });
 
-it("is opened no second time by whoever goes on later", async () => {
-  const { board, number, push } = await pushed();
+it("a retried job does not open a second pull request", async () => {
+  const { board, number, push } = await cardToPush();
   loseOpening({ kind: "answer", status: 502 });
   await push();
-  await closedOnce(board);
+  await closeOpened(board);
   const jobs = () =>
     board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD }).select("last_error");
   await eventually(jobs, ([job]) => Boolean(job?.last_error));
@@ -92,13 +93,13 @@ it("is opened no second time by whoever goes on later", async () => {
 });
 
 // Fault: C11
-describe("while the forge does not show what was opened", () => {
-  /** A card in progress, of which all that Trunkline reads will show no pull request from the next opening on. */
-  async function unshown(): Promise<{ board: TestBoard; number: number; push: () => Promise<string> }> {
+describe("while reads do not show the opened pull request", () => {
+  /** A card in progress; from the next opening on, Trunkline's reads are ten minutes old. */
+  async function cardWithStaleReads(): Promise<Awaited<ReturnType<typeof cardToPush>>> {
     const board = await world.board();
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
-    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    const branch = await branchOf(board, number);
     await world.forge.settle();
     const { control } = world.forge;
     const installationId = control.installations().find(({ account }) => account === board.owner)?.id;
@@ -106,8 +107,8 @@ describe("while the forge does not show what was opened", () => {
     return { board, number, push: () => pushTo(board, branch, "a.txt") };
   }
 
-  /** Nobody hears of the push, so that it is the move that opens. */
-  async function pushUnheard(push: () => Promise<string>): Promise<void> {
+  /** Pushes without a webhook, so that the move opens the pull request. */
+  async function pushWithoutWebhook(push: () => Promise<string>): Promise<void> {
     const { webhooks } = world.forge.control;
     webhooks.add({ match: { event: "push" }, fault: { kind: "drop", unlogged: true } });
     await push();
@@ -119,16 +120,16 @@ describe("while the forge does not show what was opened", () => {
     ({ repositories }: ApiCard): boolean =>
       repositories[0]?.prState === state;
 
-  it("is opened no second time when it was closed, and refused as closed once that is shown", async () => {
-    const { board, number, push } = await unshown();
+  it("a move returns 503 instead of opening a second one, and is refused as closed later", async () => {
+    const { board, number, push } = await cardWithStaleReads();
     await push();
     await board.api.cardWhen(number, isState("draft"));
     await edit(board, 1, "closed");
     await board.api.cardWhen(number, isState("closed"));
     const review = () => board.api.move(number, board.stages["In review"]);
-    const unsure = await review();
-    expect(unsure.status).toBe(503);
-    expect(Number(unsure.headers.get("retry-after"))).toBeGreaterThan(0);
+    const unavailable = await review();
+    expect(unavailable.status).toBe(503);
+    expect(Number(unavailable.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await board.api.readCard(number)).blocked).toBeNull();
     world.forge.control.staleReads(null);
     expect(await eventually(review, ({ status }) => status !== 503)).toMatchObject({
@@ -138,13 +139,13 @@ describe("while the forge does not show what was opened", () => {
     await expectOneClosed(board, number);
   });
 
-  it("is opened no second time by the move whose answer was lost, once word of it has come", async () => {
-    const { board, number, push } = await unshown();
-    await pushUnheard(push);
+  it("a move whose response was lost does not open a second one after the webhook", async () => {
+    const { board, number, push } = await cardWithStaleReads();
+    await pushWithoutWebhook(push);
     const gate = loseOpening({ kind: "gate" });
     const review = () => board.api.move(number, board.stages["In review"]);
     const moving = review();
-    await closedOnce(board);
+    await closeOpened(board);
     await board.api.cardWhen(number, isState("closed"));
     world.forge.control.faults.remove(gate);
     expect(await moving).toMatchObject({ status: 503 });
@@ -153,9 +154,9 @@ describe("while the forge does not show what was opened", () => {
     await expectOneClosed(board, number);
   });
 
-  it("is not ordered again by the move that opened it, which merges it once it is shown", async () => {
-    const { board, number, push } = await unshown();
-    await pushUnheard(push);
+  it("the move that opened it does not open another, and merges it later", async () => {
+    const { board, number, push } = await cardWithStaleReads();
+    await pushWithoutWebhook(push);
     world.forge.control.calls.reset();
     const finish = () => board.api.move(number, board.stages.Done);
     expect((await finish()).status).toBe(503);
@@ -168,9 +169,9 @@ describe("while the forge does not show what was opened", () => {
     expect(await pullsOf(board)).toHaveLength(1);
   });
 
-  it("is followed by another once it is shown, where somebody merged it and the branch has gone on", async () => {
-    const { board, number, push } = await unshown();
-    await pushUnheard(push);
+  it("new commits after its merge get another pull request later", async () => {
+    const { board, number, push } = await cardWithStaleReads();
+    await pushWithoutWebhook(push);
     world.forge.control.webhooks.clear();
     await world.forge.control.keepStale();
     const { branchName: head } = (await board.api.readCard(number)).repositories[0] ?? {};
@@ -193,8 +194,8 @@ describe("while the forge does not show what was opened", () => {
     ]);
   });
 
-  it("is opened again where the forge has it no more a minute later", async () => {
-    const { board, number, push } = await unshown();
+  it("a move opens another one if reads do not show the first after a minute", async () => {
+    const { board, number, push } = await cardWithStaleReads();
     await push();
     await board.api.cardWhen(number, isState("draft"));
     await edit(board, 1, "closed");

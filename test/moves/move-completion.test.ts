@@ -7,25 +7,25 @@ import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts"
 
 let world: TestWorld;
 let board: TestBoard;
-/** In their column, top first, where they came with branches. */
-let there: ApiCard[];
+/** The cards in the column, from the top. */
+let present: ApiCard[];
 beforeAll(async () => {
   world = await startWorld();
   board = await world.board();
   const { api, stages } = board;
-  there = [await api.card(), await api.card()];
-  for (const { number } of there) await api.move(number, stages["In progress"], 1_000);
+  present = [await api.card(), await api.card()];
+  for (const { number } of present) await api.move(number, stages["In progress"], 1_000);
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
 
-describe("a move that the forge has carried out", () => {
+describe("a move whose Git work is done", () => {
   it.each([
     ["the top", 0, 0],
-    ["a place between others", 1, 1],
+    ["a position between others", 1, 1],
     ["the end", 1_000, 2],
-  ])("ends with its card at %s", async (_, index, position) => {
+  ])("places its card at %s", async (_, index, position) => {
     const { api, stages } = board;
     const { number } = await api.card();
     const answer = await api.move(number, stages["In progress"], index);
@@ -34,7 +34,7 @@ describe("a move that the forge has carried out", () => {
     await api.delete(`/v1/cards/${number}`);
   });
 
-  it("goes behind a last card whose rank has no successor of its length", async () => {
+  it("places its card behind a last card whose rank has no successor of the same length", async () => {
     const { api, db, stages } = board;
     const last = await api.card();
     await api.move(last.number, stages["In progress"], 1_000);
@@ -48,8 +48,8 @@ describe("a move that the forge has carried out", () => {
     for (const each of [number, last.number]) await api.delete(`/v1/cards/${each}`);
   });
 
-  /** What another process changes when it takes over. */
-  const takenOver: readonly [
+  /** What another process changes when it takes a move over. */
+  const takeovers: readonly [
     string,
     (move: { readonly number: number; readonly key: string }) => Promise<unknown>,
   ][] = [
@@ -65,13 +65,13 @@ describe("a move that the forge has carried out", () => {
           )
           .increment("attempt"),
     ],
-    ["its key", ({ key }) => board.db("idempotency_keys").where({ key }).increment("attempt")],
+    ["its idempotency key", ({ key }) => board.db("idempotency_keys").where({ key }).increment("attempt")],
   ];
 
-  it.each(takenOver)("changes nothing where another has %s by then", async (_, takeOver) => {
+  it.each(takeovers)("changes nothing after another process took over %s", async (_, takeOver) => {
     const { api, db, stages } = board;
     const { id, number } = await api.card();
-    // With its branch already, so that the forge is only looked at.
+    // The branch exists, so that the second move only reads from GitHub.
     await api.move(number, stages["In progress"]);
     await api.move(number, stages["To do"]);
     const before = [await api.readCard(number), await api.timeline(number)];

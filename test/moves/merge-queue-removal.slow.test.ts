@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { RESUME_QUEUED_MOVE, resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { RESUME_QUEUED_MOVE } from "../../src/actions/moves/resume-move.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/forge/deliveries.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { hold, lose, released } from "../support/stories/repairing.ts";
+import { hold, lose, released, reportStatus, resumeMovesAfter } from "../support/stories/repairing.ts";
 import { webAndApi, work } from "../support/forge/repositories.ts";
 import { workedCard } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -41,15 +41,8 @@ const toDone = () => board.api.move(number, board.stages.Done);
 const blocked = async () => (await board.api.cardWhen(number, (card) => card.blocked !== null)).blocked;
 const done = () => board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
 
-/** Some minutes without a word go by. */
-async function afterMinutes(): Promise<void> {
-  const updated_at = board.db.raw("now() - interval '6 minutes'");
-  await board.db("operations").where({ workspace_id: board.workspaceId }).update({ updated_at });
-  await resumeOrphanedMoves(world.service.deps);
-}
-
-/** A call that has put the pull request into the queue and waits for the answer, until it is let go. */
-async function heldCall() {
+/** A move that has queued the pull request and waits for GitHub's response; the result releases it. */
+async function waitingMove() {
   const match = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
   const { faults } = world.forge.control;
   const gate = faults.add({ match, fault: { kind: "gate", effect: "after" }, times: 1 });
@@ -62,15 +55,15 @@ async function heldCall() {
 }
 
 // Fault: C10
-describe("what the forge's queue threw out", () => {
+describe("a pull request that the merge queue removed", () => {
   it.each([true, false])(
-    "is not put there again where word of it was lost (asynchronous merge: %s)",
+    "is not queued again automatically when the webhook is lost (asynchronous merge: %s)",
     async (isAsync) => {
       world.forge.settings.hasAsyncMerge = isAsync;
       expect((await toDone()).status).toBe(202);
       lose(world);
       await dequeue("CI_FAILURE");
-      await afterMinutes();
+      await resumeMovesAfter(world, board);
       const why = { reason: "queue_rejected", reasons: [{ details: { reason: "unknown" } }] };
       expect(await board.api.readCard(number)).toMatchObject({ blocked: why });
       expect(isQueued()).toBe(false);
@@ -82,12 +75,11 @@ describe("what the forge's queue threw out", () => {
     },
   );
 
-  it("is called so, and not by what stands in its way since", async () => {
+  it("is refused with the queue's reason, not with a later blocker", async () => {
     await toDone();
     const pull = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls/1`);
     const { sha } = (pull.body as { head: { sha: string } }).head;
-    const status = { state: "failure", context: "ci" };
-    await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, status);
+    await reportStatus(board, sha, "failure");
     await dequeue("CI_FAILURE");
     expect(await blocked()).toMatchObject({
       reason: "queue_rejected",
@@ -95,7 +87,7 @@ describe("what the forge's queue threw out", () => {
     });
   });
 
-  it("is put there again by whoever moves the card before the queue's word has come, and that word is old news then", async () => {
+  it("is queued again by a move before its webhook arrives, which is then outdated", async () => {
     await toDone();
     hold(world);
     await dequeue("CI_FAILURE");
@@ -107,7 +99,7 @@ describe("what the forge's queue threw out", () => {
     expect((await done()).blocked).toBeNull();
   });
 
-  it("is found out although reads lag behind the queue's word", async () => {
+  it("is refused although reads lag behind its webhook", async () => {
     await toDone();
     world.forge.control.staleReads({ seconds: 2 });
     await world.forge.control.keepStale();
@@ -115,7 +107,7 @@ describe("what the forge's queue threw out", () => {
     expect(await blocked()).toMatchObject({ reasons: [{ details: { reason: "CI_FAILURE" } }] });
   });
 
-  it("is refused for its word where the move could not go on in another repository", async () => {
+  it("is refused with the queue's reason when the move failed in another repository", async () => {
     board = await world.board({ repositories: ["api", "web"] });
     world.forge.pages.setMergeQueue(`${board.owner}/api`, "main", true);
     ({ number } = await openCard(world, board, ["api", "web"]));
@@ -134,7 +126,7 @@ describe("what the forge's queue threw out", () => {
     expect(isQueued("api")).toBe(false);
   });
 
-  it("waits for its word when only the other repository's has come", async () => {
+  it("is refused after its own webhook, not after that of the other repository", async () => {
     world.forge.settings.hasAsyncMerge = false;
     const { board: both, web, api, relink } = await webAndApi(world);
     board = both;
@@ -169,22 +161,22 @@ describe("what the forge's queue threw out", () => {
   });
 });
 
-describe("older news of the forge's queue", () => {
-  it("does not win when a job carries it that is tried again late", async () => {
+describe("an outdated removal from the merge queue", () => {
+  it("is ignored when a late job retry carries it", async () => {
     await toDone();
     lose(world);
     await land();
     const { id: cardId } = await board.api.readCard(number);
     const where = { cardId, repositoryId: board.repositories["web"], prNumber: 1 };
-    // As the version before wrote it down.
+    // The payload of the previous version.
     await addJob(board.db, RESUME_QUEUED_MOVE, { ...where, thrownOut: "CI_FAILURE" });
     expect((await done()).blocked).toBeNull();
     const merged = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
     expect(merged).toMatchObject([{ actor: { user: { kind: "machine" } } }]);
   });
 
-  it("does not win by coming last: the newest word is told", async () => {
-    const letGo = await heldCall();
+  it("is ignored when it arrives after a newer removal", async () => {
+    const release = await waitingMove();
     await allWorked(world);
     const match = { event: "pull_request", action: "dequeued" };
     world.forge.control.webhooks.add({ match, fault: { kind: "hold" } });
@@ -200,7 +192,7 @@ describe("older news of the forge's queue", () => {
     await deliver(world, "pull_request", { ...payload, reason: "MERGE_CONFLICT", pull_request: newer });
     await allWorked(world);
     await released(world);
-    await letGo();
+    await release();
     expect(await blocked()).toMatchObject({ reasons: [{ details: { reason: "MERGE_CONFLICT" } }] });
   });
 });

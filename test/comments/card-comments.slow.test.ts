@@ -15,7 +15,7 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { forgetKey } from "../support/keys.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { bringForward } from "../support/stories/put-off.ts";
-import { writeFile } from "../support/stories/work-on-card.ts";
+import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -32,8 +32,8 @@ const UNKNOWN_ID = "01900000-0000-7000-8000-000000000000";
 const mirrors = (board: TestBoard, repository = "web", prNumber = 1): Promise<string[]> =>
   mirrorsOf(world, board, repository, prNumber);
 
-/** Lets the next try of a comment's mirrors run, to its end. */
-async function lookedForAgain(commentId: string): Promise<void> {
+/** Runs the next attempt to mirror a comment to its end. */
+async function runNextAttempt(commentId: string): Promise<void> {
   const { db } = world.service.deps;
   const triesOf = async () => db("comment_mirrors").where({ comment_id: commentId }).first();
   const { tries } = await triesOf();
@@ -41,14 +41,14 @@ async function lookedForAgain(commentId: string): Promise<void> {
   await eventually(triesOf, (mirror) => mirror.tries > tries && mirror.held_until === null, 20_000);
 }
 
-/** What later tries come to. */
+/** The mirrors on GitHub after later attempts. */
 async function mirrorsWhen(board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> {
   await bringForward(world);
   return eventually(() => mirrors(board), isWanted, 20_000);
 }
 
-describe("a comment on a card", () => {
-  it("is answered, told on the timeline under its author's name, and asks nothing of the forge", async () => {
+describe("POST /v1/cards/{number}/comments", () => {
+  it("adds the comment to the timeline with its author and makes no call to GitHub", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     world.forge.requests.reset();
@@ -72,7 +72,7 @@ describe("a comment on a card", () => {
   });
 
   // Contract: Timeline and comments: `editable` is true only for the comment's author
-  it("is editable for its author and nobody else", async () => {
+  it("makes the comment editable for its author only", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     await writeComment(board.api, number, "Mine");
@@ -81,14 +81,14 @@ describe("a comment on a card", () => {
   });
 
   // Contract: Timeline and comments: The timeline lists events and comments, oldest first, in the order recorded
-  it("takes its place among the events, in the order recorded", async () => {
+  it("places the comment among the events in the order recorded", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     await writeComment(board.api, number, "First");
     await board.api.move(number, board.stages["To do"]);
     await writeComment(board.api, number, "Second");
-    const told = await board.api.timeline(number);
-    expect(told.map(({ type, kind }) => kind ?? type)).toEqual([
+    const timeline = await board.api.timeline(number);
+    expect(timeline.map(({ type, kind }) => kind ?? type)).toEqual([
       "created",
       "comment",
       "status_changed",
@@ -101,8 +101,8 @@ describe("a comment on a card", () => {
     ["one character", "x"],
     ["10,000 characters", "x".repeat(10_000)],
     ["10,000 emoji", "🚂".repeat(10_000)],
-    ["spaces around, which Markdown needs", "    code\n"],
-  ])("may have %s", async (_, text) => {
+    ["spaces around it, as Markdown needs", "    code\n"],
+  ])("accepts a text of %s", async (_, text) => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { status, body } = await writeComment(board.api, number, text);
@@ -120,11 +120,11 @@ describe("a comment on a card", () => {
     ["10,001 characters", "x".repeat(10_001)],
     ["10,001 emoji", "🚂".repeat(10_001)],
     ["nothing but spaces", " \n\t "],
-    ["a NUL", "a\0b"],
-    ["a number for a text", 7],
+    ["a NUL character", "a\0b"],
+    ["a number", 7],
     ["null", null],
     ["nothing", undefined],
-  ])("may not have %s", async (_, text) => {
+  ])("returns 400 for a text of %s", async (_, text) => {
     const board = await world.board();
     const { number } = await board.api.card();
     const answer = await writeComment(board.api, number, text);
@@ -132,14 +132,14 @@ describe("a comment on a card", () => {
     expect(await commentsOf(board.api, number)).toEqual([]);
   });
 
-  it("takes no other field", async () => {
+  it("returns 400 for other fields", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const answer = await board.api.post(`/v1/cards/${number}/comments`, { body: "x", editable: true });
     expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.editable" }] } });
   });
 
-  it("needs the role member, the scope write, a card, and that on this board", async () => {
+  it("needs the role member, the scope write and a card of the board", async () => {
     const board = await world.board();
     const other = await world.board();
     const { number } = await board.api.card();
@@ -158,7 +158,7 @@ describe("a comment on a card", () => {
 
 describe("a mirrored comment", () => {
   // Contract: Timeline and comments: A comment is mirrored to each open pull request; `mirroredTo` counts them
-  it("reaches each open pull request of the card, drafts too, with one call each", async () => {
+  it("is written to each open or draft pull request of the card with one call each", async () => {
     const board = await world.board({ repositories: ["web", "api", "docs"] });
     const { number } = await openCard(world, board, ["web", "api", "docs"]);
     const draft = await board.person("ada", "GET", `/repos/${board.owner}/api/pulls/1`);
@@ -183,7 +183,7 @@ describe("a mirrored comment", () => {
     expect(await mirrors(board, "docs")).toEqual([]);
   });
 
-  it("never comes back as a comment of its own", async () => {
+  it("is not added to the timeline as another comment", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await writeComment(board.api, number, "Hello there");
@@ -191,7 +191,7 @@ describe("a mirrored comment", () => {
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Hello there" }]);
   });
 
-  it("calls nobody there by name, and bears one mark only, whatever its text says", async () => {
+  it("mentions nobody on GitHub and has exactly one mark, whatever its text", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await writeComment(board.api, number, "The first");
@@ -214,7 +214,7 @@ describe("a mirrored comment", () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     await board.api.move(number, board.stages["In progress"]);
-    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    const branch = await branchOf(board, number);
     await writeFile(board, "web", branch, "hello.txt", "hello\n");
     expect((await writeComment(board.api, number, "Too early")).body.mirroredTo).toBe(0);
     await board.api.move(number, board.stages["In review"]);
@@ -224,7 +224,7 @@ describe("a mirrored comment", () => {
 });
 
 describe("a retry with the same key", () => {
-  it("gets the same answer, and makes no second comment here or there", async () => {
+  it("gets the same response and adds no second comment to the card or the pull request", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const key = "comment-with-this-key";
@@ -237,12 +237,12 @@ describe("a retry with the same key", () => {
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
 
-  it("finds the comment of a try that died before it answered", async () => {
+  it("finds the comment of an attempt that died before its response", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const key = "comment-of-a-dead-try";
+    const key = "comment-of-a-dead-attempt";
     const first = await writeComment(board.api, number, "Once", { key });
-    // As a crash between writing and answering leaves it.
+    // The state after a crash between the write and the response.
     await forgetKey(board, key);
     const again = await writeComment(board.api, number, "Once", { key });
     expect(again.headers.get("idempotent-replay")).toBeNull();
@@ -251,7 +251,7 @@ describe("a retry with the same key", () => {
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
 
-  it("after more than a day is a new comment", async () => {
+  it("adds a new comment after more than a day", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const key = "comment-of-yesterday";
@@ -266,10 +266,10 @@ describe("a retry with the same key", () => {
     expect(await commentsOf(board.api, number)).toHaveLength(2);
   });
 
-  it("of two at once writes once", async () => {
+  it("adds one comment if several arrive concurrently", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const key = "comment-of-two-at-once";
+    const key = "comment-of-concurrent-calls";
     const answers = await Promise.all([1, 2, 3].map(() => writeComment(board.api, number, "Once", { key })));
     expect(answers.map(({ status }) => status).filter((status) => status !== 409)).toContain(201);
     expect(await mirrors(board)).toEqual([shown("Once")]);
@@ -277,15 +277,15 @@ describe("a retry with the same key", () => {
   });
 });
 
-describe("a forge that fails", () => {
+describe("a new comment while GitHub fails", () => {
   // Fault: C2
   // Fault: C14
   it.each([
-    ["answers 502 after having done it", { kind: "answer", status: 502, effect: "after" }],
-    ["cuts the connection after", { kind: "reset", effect: "after" }],
-    ["answers in HTML after having done it", { kind: "garble", as: "html" }],
-    ["leaves the comment's id out", { kind: "garble", as: "without", fields: ["id"] }],
-  ] as const)("once, and %s: the caller does not notice, and there is one comment", async (_, fault) => {
+    ["a 502 after the write", { kind: "answer", status: 502, effect: "after" }],
+    ["a closed connection after the write", { kind: "reset", effect: "after" }],
+    ["an HTML response after the write", { kind: "garble", as: "html" }],
+    ["a response without the comment's id", { kind: "garble", as: "without", fields: ["id"] }],
+  ] as const)("is mirrored once, in the same call, after %s", async (_, fault) => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
@@ -297,17 +297,17 @@ describe("a forge that fails", () => {
   });
 
   it.each([
-    ["answers 502", { kind: "answer", status: 502 }],
-    ["cuts the connection", { kind: "reset" }],
+    ["a 502", { kind: "answer", status: 502 }],
+    ["a closed connection", { kind: "reset" }],
   ] as const)(
-    "and %s without having done it: it is looked for until reads would show it, then mirrored, once",
+    "is mirrored once, when reads can no longer be stale, after %s without the write",
     async (_, fault) => {
       const board = await world.board();
       const { number } = await openCard(world, board);
       world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
       const { status, body } = await writeComment(board.api, number, "Once");
       expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
-      await lookedForAgain(body.id);
+      await runNextAttempt(body.id);
       expect(await mirrors(board)).toEqual([]);
       await readsCatchUp(world.service.deps.db);
       expect(await mirrorsWhen(board, (found) => found.length > 0)).toEqual([shown("Once")]);
@@ -320,7 +320,7 @@ describe("a forge that fails", () => {
   );
 
   // Fault: C11
-  it("after having done it, and does not show it for a while: it is looked for, and there once", async () => {
+  it("is mirrored once after a 502 with the write if reads are stale", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { control } = world.forge;
@@ -330,7 +330,7 @@ describe("a forge that fails", () => {
     control.faults.add({ match: WRITE, fault, times: 1 });
     const { status, body } = await writeComment(board.api, number, "Once");
     expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
-    await lookedForAgain(body.id);
+    await runNextAttempt(body.id);
     expect(await dueMirrors(world, body.id)).toBe(1);
     control.staleReads(null);
     await bringForward(world);
@@ -343,10 +343,10 @@ describe("a forge that fails", () => {
   });
 
   it.each([
-    ["refuses", { kind: "answer", status: 403, body: { message: "Conversation is locked" } }],
-    ["is over its limit", { kind: "rate-limit", limit: "primary", resetIn: 1 }],
+    ["a refusal", { kind: "answer", status: 403, body: { message: "Conversation is locked" } }],
+    ["a rate limit", { kind: "rate-limit", limit: "primary", resetIn: 1 }],
   ] as const)(
-    "and %s: the comment is kept and answered all the same, and mirrored once later",
+    "returns 201 and is mirrored once later after %s",
     async (_, fault) => {
       const board = await world.board();
       const { number } = await openCard(world, board);
@@ -367,7 +367,7 @@ describe("a forge that fails", () => {
     60_000,
   );
 
-  it("in one repository does not keep the others from being reached", async () => {
+  it("is mirrored to the other repositories if one fails", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board, ["web", "api"]);
     const { id } = world.forge.repository(`${board.owner}/api`);
@@ -386,7 +386,7 @@ describe("a forge that fails", () => {
   });
 
   // Fault: B5
-  it("and tells of the comment before it answers: it is none of its own", async () => {
+  it("is not added again by a webhook that arrives before the response", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const fault = { kind: "delay", ms: 1_500, effect: "after" } as const;
@@ -400,10 +400,9 @@ describe("a forge that fails", () => {
   });
 });
 
-/** How many mirrors of a comment are still to be written. */
-describe("editing a comment", () => {
+describe("PATCH /v1/cards/{number}/comments/{id}", () => {
   // Contract: Timeline and comments: `editedAt` is `null` until the comment is edited
-  it("changes it here and on the pull request, with one call, and says when", async () => {
+  it("changes the comment and its mirror with one call and sets `editedAt`", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const written = (await writeComment(board.api, number, "Frist")).body;
@@ -421,7 +420,7 @@ describe("editing a comment", () => {
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "First", editedAt: body.editedAt }]);
   });
 
-  it("to what it says already changes nothing", async () => {
+  it("changes nothing if the text is the same", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const written = (await writeComment(board.api, number, "First")).body;
@@ -431,7 +430,7 @@ describe("editing a comment", () => {
     expect(world.forge.requests.all).toEqual([]);
   });
 
-  it("is for its author alone", async () => {
+  it("returns 403 for anyone but the author", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const { id } = (await writeComment(board.api, number, "Mine")).body;
@@ -442,25 +441,25 @@ describe("editing a comment", () => {
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Mine", editedAt: null }]);
   });
 
-  it("of what is no comment of this card is 404, of a name 400", async () => {
+  it("returns 404 for an id that is no comment of the card, and 400 for an invalid id", async () => {
     const board = await world.board();
     const other = await world.board();
     const { number } = await board.api.card();
-    const elsewhere = await board.api.card();
-    const { id } = (await writeComment(board.api, elsewhere.number, "Mine")).body;
+    const otherCard = await board.api.card();
+    const { id } = (await writeComment(board.api, otherCard.number, "Mine")).body;
     const [created] = (await board.api.get<{ id: string }[]>(`/v1/cards/${number}/timeline`)).body;
     const eventId = created?.id ?? "";
     expect((await editComment(board.api, number, id, "x")).status).toBe(404);
     expect((await editComment(board.api, number, eventId, "x")).status).toBe(404);
     expect((await editComment(board.api, number, UNKNOWN_ID, "x")).status).toBe(404);
-    expect((await editComment(other.api, elsewhere.number, id, "x")).status).toBe(404);
+    expect((await editComment(other.api, otherCard.number, id, "x")).status).toBe(404);
     expect((await editComment(board.api, number, "latest", "x")).status).toBe(400);
-    expect((await editComment(board.api, elsewhere.number, id, "")).status).toBe(400);
-    expect((await editComment(board.api, elsewhere.number, id, "x".repeat(10_001))).status).toBe(400);
-    expect((await editComment(board.api, elsewhere.number, id, "x".repeat(10_000))).status).toBe(200);
+    expect((await editComment(board.api, otherCard.number, id, "")).status).toBe(400);
+    expect((await editComment(board.api, otherCard.number, id, "x".repeat(10_001))).status).toBe(400);
+    expect((await editComment(board.api, otherCard.number, id, "x".repeat(10_000))).status).toBe(200);
   });
 
-  it("that the forge does not hear of at once reaches it later", async () => {
+  it("changes the mirror later if GitHub refuses the edit", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { id } = (await writeComment(board.api, number, "Frist")).body;
@@ -472,7 +471,7 @@ describe("editing a comment", () => {
     expect(await mirrorsWhen(board, ([text]) => text === shown("First"))).toHaveLength(1);
   });
 
-  it("before it was mirrored mirrors what it says in the end, once", async () => {
+  it("leads to one mirror with the new text if the first one is not confirmed yet", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const fault = { kind: "answer", status: 502, effect: "after" } as const;
@@ -490,7 +489,7 @@ describe("editing a comment", () => {
     expect(await mirrorsWhen(board, ([text]) => text === shown("First"))).toHaveLength(1);
   }, 60_000);
 
-  it("leaves alone a mirror that somebody deleted", async () => {
+  it("does not restore a mirror that a person deleted", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { id } = (await writeComment(board.api, number, "Frist")).body;

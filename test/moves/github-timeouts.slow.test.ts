@@ -22,10 +22,10 @@ afterAll(() => world.stop());
 describe.each([
   [100, 1],
   [101, 2],
-])("%d of them are read to the end, in %d calls:", (count, calls) => {
-  const numbered = (word: string): string[] => Array.from({ length: count }, (_, at) => `${word}-${at}`);
+])("%d entries are read in %d calls:", (count, calls) => {
+  const numbered = (name: string): string[] => Array.from({ length: count }, (_, at) => `${name}-${at}`);
 
-  it("a card's checks", async () => {
+  it("checks of a card", async () => {
     const board = await world.board();
     const { number, heads } = await openCard(world, board);
     for (const context of numbered("job")) {
@@ -39,7 +39,7 @@ describe.each([
     expect(world.forge.requests.count(({ route }) => route === "POST /graphql")).toBe(calls);
   }, 60_000);
 
-  it("a card's reviews", async () => {
+  it("reviews of a card", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     for (const text of numbered("review")) {
@@ -55,11 +55,11 @@ describe.each([
 });
 
 // Fault: C3 GitHub never responds => handled as a lost response after a timeout
-describe("a forge that never answers", () => {
+describe("when GitHub never responds", () => {
   it.each([
     ["Checks", "checks", "runs"],
     ["Reviews", "reviews", "reviews"],
-  ])("%s: the entry says so, and the caller is answered", async (operation, path, field) => {
+  ])("%s: the response has an entry with the error", async (operation, path, field) => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     world.forge.control.faults.add({ match: { operation }, fault: { kind: "hang" } });
@@ -71,10 +71,10 @@ describe("a forge that never answers", () => {
   });
 
   it.each([
-    ["did nothing", { kind: "hang" }],
-    ["did what it was asked", { kind: "hang", effect: "after" }],
+    ["without writing it", { kind: "hang" }],
+    ["after writing it", { kind: "hang", effect: "after" }],
   ] as const)(
-    "and %s: a comment is kept, and mirrored once in the end",
+    "to a new comment, %s: the comment is stored and mirrored once",
     async (_, fault) => {
       const board = await world.board();
       const { number } = await openCard(world, board);

@@ -24,14 +24,14 @@ afterAll(async () => {
 
 const rounds = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-/** So many calls at the same moment, half of them at each of two services. */
-const atBoth = <Body>(
+/** Makes `count` concurrent calls, half of them at each of two processes. */
+const callBoth = <Body>(
   count: number,
   call: (api: Api, at: number) => Promise<ApiAnswer<Body>>,
 ): Promise<ApiAnswer<Body>[]> => Promise.all(rounds(count).map((at) => call(apis[at % 2 ? 1 : 0], at)));
 
-/** Who did not get through was told when to come again, and nothing else. */
-function expectTurnedAway(answers: readonly ApiAnswer[]): void {
+/** Every refused call got 409 with Retry-After. */
+function expectConflicts(answers: readonly ApiAnswer[]): void {
   for (const { status, headers } of answers) {
     expect(status).toBe(409);
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
@@ -39,27 +39,27 @@ function expectTurnedAway(answers: readonly ApiAnswer[]): void {
 }
 
 // Fault: E1 Ten callers move one card to one stage => one move
-it("a hundred cards, each moved by ten callers at once with keys of their own: each has one branch, cut once", async () => {
+it("ten concurrent moves of a card with different keys create one branch, for each of a hundred cards", async () => {
   for (const _ of rounds(100)) {
     const { number } = await board.api.card();
-    const answers = await atBoth(10, (api) => api.move(number, board.stages["In progress"]));
-    expectTurnedAway(answers.filter(({ status }) => status !== 200));
+    const answers = await callBoth(10, (api) => api.move(number, board.stages["In progress"]));
+    expectConflicts(answers.filter(({ status }) => status !== 200));
     expect(answers.some(({ status }) => status === 200)).toBe(true);
-    const told = (await board.api.timeline(number)).map(({ kind }) => kind);
-    expect(told).toEqual(["created", "branch_created", "status_changed"]);
+    const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+    expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
   }
   const branches = await board.person("ada", "GET", `/repos/${board.owner}/web/branches?per_page=100&page=2`);
-  // A hundred, and the trunk.
+  // The second page has one branch: a hundred card branches and the trunk.
   expect(branches.body).toHaveLength(1);
 }, 300_000);
 
 // Fault: E2 One card is moved to two stages => one after the other
-it("a hundred cards, each moved two ways at once: one order of the two", async () => {
+it("two concurrent moves of a card into different stages run one after the other, for each of a hundred cards", async () => {
   const targets = [board.stages["To do"], board.stages["In progress"]];
   for (const _ of rounds(100)) {
     const { number } = await board.api.card();
-    const answers = await atBoth(2, (api, at) => api.move(number, targets[at] ?? ""));
-    expectTurnedAway(answers.filter(({ status }) => status !== 200));
+    const answers = await callBoth(2, (api, at) => api.move(number, targets[at] ?? ""));
+    expectConflicts(answers.filter(({ status }) => status !== 200));
     const moved = (await board.api.timeline(number)).filter(({ kind }) => kind === "status_changed");
     const done = answers.flatMap(({ status, body }) => (status === 200 ? [body.task.statusId] : []));
     expect(moved).toHaveLength(done.length);
@@ -69,17 +69,17 @@ it("a hundred cards, each moved two ways at once: one order of the two", async (
 }, 300_000);
 
 // Fault: E3 Fifty calls use one key => executed once
-it("a hundred keys, each used by fifty callers at once: each is carried out once, and has one answer", async () => {
+it("fifty concurrent calls with one key execute it once and get one response, for each of a hundred keys", async () => {
   for (const round of rounds(100)) {
     const key = `racing-${randomUUID()}`;
-    const answers = await atBoth(50, (api) => api.post("/v1/cards", { title: `Round ${round}` }, { key }));
-    const [made, others] = [
+    const answers = await callBoth(50, (api) => api.post("/v1/cards", { title: `Round ${round}` }, { key }));
+    const [created, others] = [
       answers.filter(({ status }) => status === 201),
       answers.filter(({ status }) => status !== 201),
     ];
-    expectTurnedAway(others);
-    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-    expect(made.filter(({ headers }) => headers.get("idempotent-replay") === null)).toHaveLength(1);
+    expectConflicts(others);
+    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+    expect(created.filter(({ headers }) => headers.get("idempotent-replay") === null)).toHaveLength(1);
     const { count } =
       (await board
         .db("cards")

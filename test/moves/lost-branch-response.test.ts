@@ -1,10 +1,11 @@
-/** A branch that was cut for a card, and whose answer never came, is the card's all the same. */
+/** A branch belongs to its card even if the response to its creation was lost. */
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { compared } from "../support/stories/repairing.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -14,8 +15,8 @@ beforeAll(async () => {
 afterEach(() => world.forge.control.faults.clear());
 afterAll(() => world.stop());
 
-/** A branch is cut, but its answer does not come, nor that to a look for it. */
-function hideCuts(): void {
+/** GitHub creates the next branch, but its response and the reads of it fail. */
+function loseCreation(): void {
   const { faults } = world.forge.control;
   faults.add({
     match: { method: "POST", path: "/repositories/*/git/refs" },
@@ -31,14 +32,11 @@ async function branchesOf(board: TestBoard): Promise<string[]> {
   return refs.map(({ name }) => name.slice("refs/heads/".length));
 }
 
-const branchOf = async (board: TestBoard, number: number) =>
-  (await board.api.readCard(number)).repositories[0]?.branchName;
-
-it("when its move is tried again and the card is called otherwise by then", async () => {
+it("the branch of a lost response belongs to the card if its move is retried after a new title", async () => {
   const board = await world.board();
   const { number } = await board.api.card({ title: "Say hello" });
   const move = () => board.api.move(number, board.stages["In progress"]);
-  hideCuts();
+  loseCreation();
   expect((await move()).status).toBe(503);
   expect((await board.api.patch(`/v1/cards/${number}`, { title: "Say goodbye" })).status).toBe(200);
   world.forge.control.faults.clear();
@@ -48,14 +46,14 @@ it("when its move is tried again and the card is called otherwise by then", asyn
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
 });
 
-it("when its move made way for another", async () => {
+it("the branch of a lost response belongs to the card if another move replaced its move", async () => {
   const board = await world.board();
   const { number } = await board.api.card({ title: "Say hello" });
-  hideCuts();
+  loseCreation();
   expect((await board.api.move(number, board.stages["In progress"])).status).toBe(503);
   expect((await board.api.move(number, board.stages["To do"])).status).toBe(200);
   world.forge.control.faults.clear();
-  expect(await branchOf(board, number)).toBeNull();
+  expect((await board.api.readCard(number)).repositories).toMatchObject([{ branchName: null }]);
   await compared(world);
   expect(await branchesOf(board)).toEqual([await branchOf(board, number)]);
   expect(await kindsOf(board, number)).toContain("branch_created");

@@ -8,10 +8,10 @@ import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
-/** So many that a place is not counted out. */
+/** So many that positions are computed from stored counts. */
 const CARDS = 900;
-/** Nothing is counted before all transactions are over that may not have noted their changes, those of other tests on the same server as well. */
-const OTHERS_MS = 25_000;
+/** A count waits for older transactions that may not have recorded their changes, also those of other tests on the server. */
+const COUNT_WITHIN_MS = 25_000;
 
 let world: TestWorld;
 let second: RunningService;
@@ -64,15 +64,15 @@ const misplaced = (): Promise<Place[]> =>
     { projectId: board.projectId },
   );
 
-/** Whether each process shows each card of the column at the place the board shows it at; so many cards of it are looked at. */
-async function expectShownPlaces(looks: number): Promise<void> {
+/** Both processes return the positions of `samples` cards of the column as the board shows them. */
+async function expectShownPositions(samples: number): Promise<void> {
   const stageId = board.stages["To do"];
   const { body } = await board.api.get<{ columns: { statusId: string; tasks: { number: number }[] }[] }>(
     "/v1/board",
   );
   const tasks = body.columns.find(({ statusId }) => statusId === stageId)?.tasks ?? [];
-  for (let look = 0; look < looks; look++) {
-    const index = Math.floor((look * tasks.length) / looks);
+  for (let sample = 0; sample < samples; sample++) {
+    const index = Math.floor((sample * tasks.length) / samples);
     for (const api of apis) {
       expect((await api.readCard(tasks[index]?.number ?? 0)).position).toBe(index);
     }
@@ -86,26 +86,26 @@ const isCounted = async (): Promise<boolean> =>
     })
   ).length > 0;
 
-it("a card's place in a long column is where the board shows it, and the column is gone through once for that", async () => {
-  await expectShownPlaces(20);
+it("a card in a long column has the position that the board shows, and the column is counted once", async () => {
+  await expectShownPositions(20);
   await eventually(
     async () => {
-      await expectShownPlaces(1);
+      await expectShownPositions(1);
       return isCounted();
     },
     Boolean,
-    OTHERS_MS,
+    COUNT_WITHIN_MS,
   );
   await board.api.move(CARDS, board.stages["To do"], 3);
   await board.api.move(2, board.stages["To do"], 700);
   await board.api.delete("/v1/cards/300");
   await board.api.move(5, board.stages.Done, 0);
-  await expectShownPlaces(40);
+  await expectShownPositions(40);
   expect(await misplaced()).toEqual([]);
 });
 
-/** A transaction that is not over, and has hidden a card at the top of the column. */
-async function hiding(): Promise<Trx> {
+/** An open transaction that has deleted a card at the top of the column. */
+async function startDeletion(): Promise<Trx> {
   const trx = await beginTransaction(board.db);
   await trx.raw("update cards set deleted_at = now() where project_id = ? and number = 10", [
     board.projectId,
@@ -115,25 +115,25 @@ async function hiding(): Promise<Trx> {
 
 const ENDS: [string, (trx: Trx) => Promise<unknown>][] = [
   ["committed", (trx) => trx.commit()],
-  ["taken back", (trx) => trx.rollback()],
+  ["rolled back", (trx) => trx.rollback()],
 ];
 
-it.each(ENDS)("what is %s after a count that did not see it is added up", async (_, end) => {
+it.each(ENDS)("positions are right after a change is %s that the count did not see", async (_, end) => {
   const stageId = board.stages["To do"];
   await countColumn(board.db, stageId);
-  const trx = await hiding();
-  // So that there are transactions before and after it that are over.
+  const trx = await startDeletion();
+  // Now there are finished transactions before and after the open one.
   await board.api.move(CARDS, stageId, 0);
   await countColumn(board.db, stageId);
   expect(await misplaced()).toEqual([]);
   await end(trx);
   expect(await misplaced()).toEqual([]);
-  await expectShownPlaces(10);
+  await expectShownPositions(10);
 });
 
-it("a column is not counted before all who may not have noted their changes are done", async () => {
+it("a column is not counted before older transactions that may not have recorded their changes end", async () => {
   const stageId = board.stages["To do"];
-  const trx = await hiding();
+  const trx = await startDeletion();
   await countColumn(board.db, stageId);
   await countColumn(board.db, stageId);
   expect(await isCounted()).toBe(false);
@@ -146,12 +146,12 @@ it("a column is not counted before all who may not have noted their changes are 
       return isCounted();
     },
     Boolean,
-    OTHERS_MS,
+    COUNT_WITHIN_MS,
   );
   expect(await misplaced()).toEqual([]);
 });
 
-it("a column that has changed much since it was counted is counted again by who reads of it", async () => {
+it("a column with many changes since its count is counted again by the next read", async () => {
   const stageId = board.stages["To do"];
   const changesSince = async (): Promise<number> => {
     const [found] = await rows<{ count: number }>(
@@ -162,9 +162,9 @@ it("a column that has changed much since it was counted is counted again by who 
     );
     return found?.count ?? 0;
   };
-  await expectShownPlaces(3);
+  await expectShownPositions(3);
   for (const turned of [300, 600]) {
-    // So that whole columns turn round: each card is another's neighbour then.
+    // Reverses the order of the first cards, so that each one gets other neighbours.
     await board.db.raw(
       `update cards c set rank = turned.rank
          from (select id, 'zz' || lpad(cast(:turned as text), 5, '0') || lpad(cast(row_number() over (order by rank desc) as text), 5, '0') || '1' as rank
@@ -176,17 +176,17 @@ it("a column that has changed much since it was counted is counted again by who 
     expect(await misplaced()).toEqual([]);
     await eventually(
       async () => {
-        await expectShownPlaces(3);
+        await expectShownPositions(3);
         return changesSince();
       },
       (count) => count === 0,
-      OTHERS_MS,
+      COUNT_WITHIN_MS,
     );
     expect(await misplaced()).toEqual([]);
   }
 });
 
-it("new cards at the end of a long column are answered with their positions", async () => {
+it("new cards at the end of a long column have their positions in the response", async () => {
   const backlog = board.stages.Backlog;
   await board.db.raw(
     "update cards set stage_id = ?, rank = rank || 'V' where project_id = ? and number between 2 and ?",
@@ -197,7 +197,7 @@ it("new cards at the end of a long column are answered with their positions", as
     "select number from cards where stage_id = :backlog order by rank limit 1",
     { backlog },
   );
-  const expectPlaces = async (count: number): Promise<void> => {
+  const expectPositions = async (count: number): Promise<void> => {
     for (const api of Array.from({ length: count / apis.length }, () => apis).flat()) {
       const { number, position } = await api.card();
       const [counted] = await rows<{ above: number }>(
@@ -210,16 +210,16 @@ it("new cards at the end of a long column are answered with their positions", as
       expect(position).toBe(counted?.above);
     }
   };
-  await expectPlaces(2);
+  await expectPositions(2);
   await eventually(
     () =>
       rows(board.db, "select 1 from column_counts where stage_id = :backlog and ranks is not null", {
         backlog,
       }),
     ({ length }) => length > 0,
-    OTHERS_MS,
+    COUNT_WITHIN_MS,
   );
-  await expectPlaces(80);
+  await expectPositions(80);
   const made = await Promise.all(Array.from({ length: 100 }, () => apis.map((api) => api.card())).flat());
   const shown = await rows<{ number: number; position: number }>(
     board.db,
@@ -230,36 +230,36 @@ it("new cards at the end of a long column are answered with their positions", as
   expect(
     made.map(({ number, position }) => ({ number, position })).toSorted((a, b) => b.number - a.number),
   ).toEqual(shown);
-  // The last leave, and one is put before all others.
+  // The last cards leave, and one is moved before all others.
   const { number: last } = await board.api.card();
   await board.api.move(last, board.stages.Done, 0);
   await board.api.move(last - 1, backlog, 0);
   await board.api.delete(`/v1/cards/${last - 2}`);
   await board.api.delete(`/v1/cards/${first?.number}`);
-  await expectPlaces(4);
+  await expectPositions(4);
   expect(await misplaced()).toEqual([]);
 });
 
-it("places are right in every snapshot while two processes move, make and delete cards", async () => {
+it("positions are right in every snapshot while two processes move, create and delete cards", async () => {
   const stages = [board.stages["To do"], board.stages["To do"], board.stages.Done];
   const below = (count: number): number => Math.floor(Math.random() * count);
-  const trouble: string[] = [];
+  const wrong: string[] = [];
   let isOver = false;
   const mover = async (api: Api): Promise<void> => {
-    for (let turn = 0; turn < 40; turn++) {
+    for (let round = 0; round < 40; round++) {
       const number = 2 + below(CARDS);
       const what = below(10);
       if (what === 0) await api.delete(`/v1/cards/${number}`);
       else if (what === 1) await api.card({ statusId: board.stages["To do"] });
       else if (what === 2) await api.card();
       else await api.move(number, stages[below(stages.length)] ?? "", what < 5 ? below(4) : below(CARDS));
-      if (turn % 8 === 0) await countColumn(board.db, board.stages["To do"]);
+      if (round % 8 === 0) await countColumn(board.db, board.stages["To do"]);
     }
   };
   const checker = async (): Promise<void> => {
     for (;;) {
       const last = isOver;
-      trouble.push(...(await misplaced()).map((place) => JSON.stringify(place)));
+      wrong.push(...(await misplaced()).map((place) => JSON.stringify(place)));
       if (last) return;
     }
   };
@@ -267,6 +267,6 @@ it("places are right in every snapshot while two processes move, make and delete
   await Promise.all([...apis, ...apis, ...apis].map(mover));
   isOver = true;
   await checking;
-  expect(trouble).toEqual([]);
-  await expectShownPlaces(30);
+  expect(wrong).toEqual([]);
+  await expectShownPositions(30);
 });

@@ -9,9 +9,9 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-describe("a service on GitHub itself", () => {
+describe("a service that paces its writes to GitHub", () => {
   // Fault: C5
-  it("takes a turn for every write of a move, and answers 503 while GitHub wants no calls", async () => {
+  it("reserves a turn for each write of a move and returns 503 while GitHub's rate limit applies", async () => {
     const board = await world.board();
     const { db } = world.service.deps;
     const [first, second] = [await board.api.card(), await board.api.card()];
@@ -20,9 +20,9 @@ describe("a service on GitHub itself", () => {
     await db("forge_turns").update({ held_until: db.raw("now() + interval '1 hour'") });
     await world.forge.settle();
     world.forge.control.calls.reset();
-    const held = await board.api.move(second.number, board.stages["In progress"]);
-    expect(held.status).toBe(503);
-    expect(Number(held.headers.get("retry-after"))).toBeGreaterThan(3_000);
+    const refused = await board.api.move(second.number, board.stages["In progress"]);
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_000);
     expect(world.forge.control.calls.read().operations).toEqual({});
     expect((await board.api.readCard(second.number)).blocked).toBeNull();
     await db("forge_turns").update({ held_until: null });

@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** A call with everything wrong with it; each step of the test mends one thing. */
-interface Wrongs {
+/** The parts of a call; an omitted part is invalid. Each step of the test corrects one of them. */
+interface Call {
   readonly apiKey?: string;
   readonly workspace?: string;
   readonly key?: string;
@@ -30,7 +30,7 @@ async function move({
   key,
   number = 4711,
   body,
-}: Wrongs): Promise<Pick<ApiAnswer, "status" | "text">> {
+}: Call): Promise<Pick<ApiAnswer, "status" | "text">> {
   const response = await fetch(`${board.api.baseUrl}/v1/cards/${number}/move`, {
     method: "POST",
     headers: {
@@ -44,8 +44,8 @@ async function move({
   return { status: response.status, text: await response.text() };
 }
 
-describe("a call with everything wrong is told of one thing after the other", () => {
-  it("the key, the board, the scope, the idempotency key, the role, the card, the body, the column, the state", async () => {
+describe("the order of the checks of a call", () => {
+  it("is API key, board, scope, idempotency key, role, card, body, stage, column role, state", async () => {
     const as = async (role: "viewer" | "member" | "maintainer", scopes: readonly ("read" | "write")[]) =>
       (await board.as({ role, scopes, boards: [board, other] })).apiKey;
     const workspace = board.workspaceId;
@@ -99,7 +99,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
     expect((await move({ apiKey, workspace, key, number, body: toDo })).status).toBe(200);
   });
 
-  it("a replay comes before the card and the body are looked at, and after the role", async () => {
+  it("has the replay before the card and the body", async () => {
     const { number } = await board.api.card();
     const key = randomUUID();
     const first = await board.api.patch(`/v1/cards/${number}`, { title: "Once" }, { key });
@@ -109,7 +109,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
   });
 
   // Contract: Moves: A column's `minRole` applies to moves into it and new cards in it
-  it("a new card into a column above one's role is refused, and not made", async () => {
+  it("has the column's role before the creation of a card", async () => {
     const member = await board.as({ role: "member" });
     const refused = await member.post("/v1/cards", {
       title: "Straight to the end",
@@ -121,7 +121,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
   });
 
   // Contract: Moves: A column's `minRole` applies to moves into it and new cards in it
-  it("a column above one's role is refused to a card without Git, too, and it stays", async () => {
+  it("has the column's role before a move without Git", async () => {
     await board.db("stages").where({ id: board.stages["To do"] }).update({ min_role: "maintainer" });
     const { number } = await board.api.card({ repositoryIds: [] });
     const refused = await (await board.as({ role: "member" })).move(number, board.stages["To do"], 1_000);
@@ -131,7 +131,7 @@ describe("a call with everything wrong is told of one thing after the other", ()
     await board.db("stages").where({ id: board.stages["To do"] }).update({ min_role: "member" });
   });
 
-  it("a card being moved by another call is 409 with Retry-After, and can be neither moved nor deleted", async () => {
+  it("ends with 409 and Retry-After for a move or deletion while another call moves the card", async () => {
     const { number } = await board.api.card();
     const fault = world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
     const first = board.api.move(number, board.stages["In progress"]);

@@ -1,4 +1,4 @@
-/** What people write on a card's pull request, as the card's timeline tells it. */
+/** Comments of people on a card's pull request, in the card's timeline. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type TimelineComment,
 } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
+import { allWorked } from "../support/forge/deliveries.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -35,17 +36,8 @@ const change = (board: TestBoard, id: number, body: string) =>
 const remove = (board: TestBoard, id: number) =>
   board.person("ada", "DELETE", `/repos/${board.owner}/web/issues/comments/${id}`);
 
-/** Waits until every delivery sent so far was worked. */
-async function allWorked(): Promise<void> {
-  await world.forge.settle();
-  await eventually(
-    () => world.service.deps.db("deliveries").where({ state: "waiting" }),
-    (waiting) => waiting.length === 0,
-  );
-}
-
 describe("a comment on a card's pull request", () => {
-  it("is told under its author's login, and is not editable here", async () => {
+  it("is in the timeline with its author's login and is not editable", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     world.forge.requests.reset();
@@ -63,13 +55,13 @@ describe("a comment on a card's pull request", () => {
       at: expect.any(String),
       editedAt: null,
     });
-    // The one call is grace's own.
+    // Grace's own call is the only one.
     expect(world.forge.requests.all).toHaveLength(1);
     expect((await editComment(board.api, number, comment?.id ?? "", "No")).status).toBe(403);
     expect(await forgeComments(board)).toHaveLength(1);
   });
 
-  it("follows its edits, and goes when it is deleted", async () => {
+  it("follows edits and the deletion", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const id = await commentOnForge(board, "ada", "Frist");
@@ -91,14 +83,14 @@ describe("a comment on a card's pull request", () => {
     expect((await editComment(board.api, number, written[0]?.id ?? "", "x")).status).toBe(404);
   });
 
-  it("is told once, however often the forge tells of it", async () => {
+  it("is added once after duplicate webhooks", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const fault = { kind: "duplicate", copies: 3 } as const;
     world.forge.control.webhooks.add({ match: { event: EVENT }, fault });
     await commentOnForge(board, "ada", "Once");
     await commentsWhen(board, number, (found) => found.length > 0);
-    await allWorked();
+    await allWorked(world);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
 
@@ -106,8 +98,8 @@ describe("a comment on a card's pull request", () => {
     ["an edit before the comment", ["edited", "created"], [{ body: "First", editedAt: expect.any(String) }]],
     ["a deletion before the comment", ["deleted", "created"], []],
     ["a deletion before the edit", ["created", "deleted", "edited"], []],
-    ["everything backwards", ["deleted", "edited", "created"], []],
-  ])("is as it is there after %s was heard of", async (_, order, expected) => {
+    ["all events in reverse order", ["deleted", "edited", "created"], []],
+  ])("has the state of GitHub after webhooks with %s", async (_, order, expected) => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { webhooks } = world.forge.control;
@@ -120,35 +112,35 @@ describe("a comment on a card's pull request", () => {
     webhooks.clear();
     for (const action of order) {
       const delivery = held.find((each) => each.action === action);
-      if (!delivery) throw new Error(`nothing told of ${action}`);
+      if (!delivery) throw new Error(`no webhook ${action}`);
       const payload: unknown = JSON.parse(delivery.body);
       await world.forge.control.sendWebhook({ event: EVENT, payload });
     }
-    await allWorked();
+    await allWorked(world);
     expect(await commentsOf(board.api, number)).toMatchObject(expected);
-    // What was held has been told already: hearing of it once more changes nothing.
+    // The held webhooks repeat what was sent and change nothing.
     await webhooks.release("reversed");
-    await allWorked();
+    await allWorked(world);
     expect(await commentsOf(board.api, number)).toMatchObject(expected);
   });
 
-  it("on a pull request of no card is nobody's, and nothing is asked about it", async () => {
+  it("is ignored without a call to GitHub if the pull request has no card", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await world.forge.commit(`${board.owner}/web`, "theirs", { "theirs.txt": "theirs\n" }, { from: "main" });
     const theirs = { title: "Theirs", head: "theirs", base: "main" };
     const pull = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, theirs);
     await commentOnForge(board, "ada", "Not for the card", Number(pull.body["number"]));
-    await allWorked();
+    await allWorked(world);
     world.forge.requests.reset();
     await commentOnForge(board, "ada", "Nor this", Number(pull.body["number"]));
-    await allWorked();
+    await allWorked(world);
     expect(world.forge.requests.all).toHaveLength(1);
     expect(await commentsOf(board.api, number)).toEqual([]);
     expect(await world.service.deps.db("timeline_items").where({ body: "Not for the card" })).toEqual([]);
   });
 
-  it("by a bot that is not ours is told like any other", async () => {
+  it("is in the timeline if another bot wrote it", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const login = `helper-${board.owner.slice(4)}[bot]`;
@@ -165,8 +157,8 @@ describe("a comment on a card's pull request", () => {
   });
 });
 
-describe("a mirror on the forge", () => {
-  it("that a person copies, mark and all, is that person's comment", async () => {
+describe("a mirror on GitHub", () => {
+  it("that a person copies with its mark is that person's comment", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await writeComment(board.api, number, "Ours");
@@ -180,13 +172,13 @@ describe("a mirror on the forge", () => {
     expect(found[1]?.body).not.toContain("<!--");
   });
 
-  it("that a person edits stays a mirror, and says what the comment says at its next edit", async () => {
+  it("that a person edits stays a mirror and gets the text of the comment's next edit", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { id } = (await writeComment(board.api, number, "Ours")).body;
     const [mirror] = await forgeComments(board);
-    expect((await change(board, mirror?.id ?? 0, "No mark any more")).status).toBe(200);
-    await allWorked();
+    expect((await change(board, mirror?.id ?? 0, "Without a mark")).status).toBe(200);
+    await allWorked(world);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Ours" }]);
     await editComment(board.api, number, id, "Ours again");
     const after = await forgeComments(board);
@@ -194,14 +186,14 @@ describe("a mirror on the forge", () => {
     expect(after[0]?.body).toContain("Ours again");
   });
 
-  it("is recognised by its mark when the call that wrote it was never answered", async () => {
+  it("is recognised by its mark if the response to its creation was lost", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { id } = (await writeComment(board.api, number, "Ours")).body;
-    await allWorked();
+    await allWorked(world);
     const [mirror] = await forgeComments(board);
     const { db } = world.service.deps;
-    // As a process leaves it that died while the forge was at work.
+    // The state after the process died during the call to GitHub.
     const forgotten = { forge_comment_id: null, shown_revision: null };
     await db("comment_mirrors").where({ comment_id: id }).update(forgotten);
     await change(board, mirror?.id ?? 0, `${mirror?.body} `);

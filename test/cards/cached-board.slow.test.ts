@@ -16,10 +16,10 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Something that is changed over and over by one caller: gives what must then be true of the board's text. */
+/** A repeated change by one caller; returns what must then be true of the board's response. */
 type Change = (api: Api, round: number) => Promise<(text: string) => boolean>;
 
-/** Every kind of write that a board shows, each at something of its own. */
+/** One change for each kind of write that a board shows. */
 async function changes(board: TestBoard): Promise<Change[]> {
   const { api, stages } = board;
   const card = (fields: object = {}) => api.card({ statusId: stages["To do"], ...fields });
@@ -51,33 +51,33 @@ async function changes(board: TestBoard): Promise<Change[]> {
   ];
 }
 
-/** So many cards that a board takes longer to be read than a write's caller takes to ask for it. */
+/** Adds so many cards that reading the board takes longer than the caller of a write takes to request it. */
 async function fill({ api, stages }: TestBoard): Promise<void> {
   for (let row = 0; row < 25; row++) {
     await Promise.all(Array.from({ length: 16 }, () => api.card({ statusId: stages["To do"] })));
   }
 }
 
-/** Reads the board several at a time and over and over, so that there is always a question under way that others could share. */
+/** Reads the board repeatedly in parallel, so that there is always a running query that others could share. */
 function keepReading(readers: readonly Api[]): () => Promise<void> {
-  const over = new AbortController();
+  const stop = new AbortController();
   const reading = readers
     .flatMap((reader) => [reader, reader, reader])
     .map(async (reader) => {
-      while (!over.signal.aborted) await reader.get("/v1/board");
+      while (!stop.signal.aborted) await reader.get("/v1/board");
     });
   return async () => {
-    over.abort();
+    stop.abort();
     await Promise.all(reading);
   };
 }
 
-it("hammered with writes of every kind on one process, no read of either misses one that was answered before it began", async () => {
+it("under many writes on one process, no read of either process misses a write that was answered before it", async () => {
   const board = await world.board({ repositories: [] });
   await fill(board);
   const readers = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
   const misses: string[] = [];
-  const hammer = async (change: Change, kind: number): Promise<void> => {
+  const repeat = async (change: Change, kind: number): Promise<void> => {
     for (let round = 0; round < 40; round++) {
       const isShown = await change(board.api, round);
       const read = async (reader: Api, process: number): Promise<void> => {
@@ -88,7 +88,7 @@ it("hammered with writes of every kind on one process, no read of either misses 
     }
   };
   const stopReading = keepReading(readers);
-  await Promise.all((await changes(board)).map(hammer));
+  await Promise.all((await changes(board)).map(repeat));
   await stopReading();
   expect(misses).toEqual([]);
 }, 120_000);

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 type Write = (api: Api, number: number, options?: CallOptions) => Promise<ApiAnswer>;
 
-/** The writes that agents make most often. */
+/** The most frequent writes of agents. */
 const writes: readonly [string, Write][] = [
   [
     "a comment",
@@ -56,20 +56,20 @@ const writes: readonly [string, Write][] = [
     (api, number, options) => api.move(number, board.stages["To do"], 0, options),
   ],
   [
-    "a move past a column's end",
+    "a move beyond the end of a column",
     (api, number, options) => api.move(number, board.stages["To do"], 1_000, options),
   ],
   ["a move between others", (api, number, options) => api.move(number, board.stages.Backlog, 1, options)],
 ];
 
-/** Nobody can change the card, or take a card number, while this is held. */
-const inTheWayOf = (number: number) => async (trx: Trx) => {
+/** Locks what every change of the card and every new card needs. */
+const lockCard = (number: number) => async (trx: Trx) => {
   await trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
   await trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 };
 
-/** Whoever writes with this key holds this meanwhile. */
-const lockOf = (key: string) => (trx: Trx) =>
+/** Takes the lock that a write with this key holds. */
+const lockKey = (key: string) => (trx: Trx) =>
   rows(
     trx,
     `select pg_advisory_xact_lock(hashtextextended(concat_ws(':', 'key', cast(id as text), cast(:key as text)), 0))
@@ -77,28 +77,31 @@ const lockOf = (key: string) => (trx: Trx) =>
     { key, clientId: board.api.apiKey.split("_")[1] },
   );
 
-/** What is read together with a key: nobody looks at it meanwhile. */
-const lookedAt = (trx: Trx) => trx.raw("lock table credentials in access exclusive mode");
+/** Locks the table that every lookup of a key reads. */
+const lockCredentials = (trx: Trx) => trx.raw("lock table credentials in access exclusive mode");
 
-/** Cuts off who has waited longest for what somebody holds. */
-const cutOffFirst = (db: Db) =>
+/** Ends the connection that has waited longest for a lock. */
+const endFirstWaiting = (db: Db) =>
   db.raw(
     `select pg_terminate_backend(pid) from (
        select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
         order by query_start limit 1) first`,
   );
 
-/** A request, and another with its key that does not get it; `end` ends the first, if need be, before the second looks the key up. */
-async function endedMeanwhile(write: Write, end: (db: Db) => PromiseLike<unknown>) {
+/**
+ * Sends two requests with one key. The second waits until the first has ended before it reads the key; `end` may end the
+ * first one.
+ */
+async function endBeforeLookup(write: Write, end: (db: Db) => PromiseLike<unknown>) {
   const { number } = await board.api.card();
   const key = `key-${randomUUID()}`;
   const answers: Promise<ApiAnswer>[] = [];
   const locks: Promise<void>[] = [];
-  await whileHeld(board.db, inTheWayOf(number), async () => {
+  await whileHeld(board.db, lockCard(number), async () => {
     answers.push(write(board.api, number, { key }));
     await untilSomebodyWaits(board.db);
-    // Waits for the first to end, and whoever is about to look waits for this.
-    locks.push(whileHeld(board.db, lookedAt, () => Promise.resolve()));
+    // This lock waits for the first request to end, and the second request waits for this lock.
+    locks.push(whileHeld(board.db, lockCredentials, () => Promise.resolve()));
     await untilSomebodyWaits(board.db, 2);
     answers.push(write(board.api, number, { key }));
     await untilSomebodyWaits(board.db, 3);
@@ -106,15 +109,15 @@ async function endedMeanwhile(write: Write, end: (db: Db) => PromiseLike<unknown
   });
   const [first, second] = await Promise.all(answers);
   await Promise.all(locks);
-  if (!first || !second) throw new Error("nothing was asked");
+  if (!first || !second) throw new Error("no request was sent");
   return { number, key, first, second };
 }
 
 describe.each(writes)("%s", (_, write) => {
-  it("is done once per key when many calls arrive together", async () => {
+  it("is executed once per key when many calls arrive together", async () => {
     const cards = await Promise.all(Array.from({ length: 8 }, () => board.api.card()));
     const numbers = cards.map(({ number }) => number);
-    // Each card is written to twice, and the first call comes a second time, with its key.
+    // Each card is written twice, and the first call is repeated with its key.
     const calls = [...numbers, ...numbers].map((number) => ({ number, key: `key-${randomUUID()}` }));
     const [first = { number: 0, key: "" }] = calls;
     const untilDone = ({ number, key }: typeof first): Promise<ApiAnswer> =>
@@ -134,11 +137,11 @@ describe.each(writes)("%s", (_, write) => {
     }
   });
 
-  it("answers 409 with Retry-After while the same request is running, and is done once", async () => {
+  it("returns 409 with Retry-After while the same request is running, and is executed once", async () => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const answers: Promise<ApiAnswer>[] = [];
-    await whileHeld(board.db, inTheWayOf(number), async () => {
+    await whileHeld(board.db, lockCard(number), async () => {
       answers.push(write(board.api, number, { key }));
       await untilSomebodyWaits(board.db);
       const second = await write(board.api, number, { key });
@@ -150,7 +153,7 @@ describe.each(writes)("%s", (_, write) => {
     expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first?.text, "true"]);
   });
 
-  it("is done once when two processes receive the same request, and both return its answer", async () => {
+  it("is executed once when two processes receive the same request, and both return its response", async () => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const apis = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
@@ -166,14 +169,14 @@ describe.each(writes)("%s", (_, write) => {
     expect(answers.filter(({ headers }) => headers.get("idempotent-replay") === null)).toHaveLength(1);
   });
 
-  it("is replayed to a second request that finds the key just after the first has ended", async () => {
-    const { first, second } = await endedMeanwhile(write, () => Promise.resolve());
+  it("is replayed to a second request that reads the key just after the first one ended", async () => {
+    const { first, second } = await endBeforeLookup(write, () => Promise.resolve());
     expect(second.headers.get("idempotent-replay")).toBe("true");
     expect([second.status, second.text]).toEqual([first.status, first.text]);
   });
 
-  it("is done by a second request that finds the key just after the first has failed", async () => {
-    const { number, key, first, second } = await endedMeanwhile(write, cutOffFirst);
+  it("is executed by a second request that reads the key just after the first one failed", async () => {
+    const { number, key, first, second } = await endBeforeLookup(write, endFirstWaiting);
     expect([first.status, second.status < 300]).toEqual([503, true]);
     expect(second.headers.get("idempotent-replay")).toBeNull();
     const again = await write(board.api, number, { key });
@@ -184,14 +187,14 @@ describe.each(writes)("%s", (_, write) => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const first = await write(board.api, number, { key });
-    await whileHeld(board.db, lockOf(key), async () => {
+    await whileHeld(board.db, lockKey(key), async () => {
       const again = await write(board.api, number, { key });
       expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first.text, "true"]);
       expect((await write(board.api, number, { key: `${key}-not-done` })).status).toBeLessThan(300);
     });
   });
 
-  it("does nothing for a credential that was revoked after the process cached it", async () => {
+  it("returns 401 and changes nothing for a credential that was revoked after the process cached it", async () => {
     const api = await board.as({ role: "member" });
     const { number } = await board.api.card();
     expect((await write(api, number)).status).toBeLessThan(300);
@@ -202,11 +205,11 @@ describe.each(writes)("%s", (_, write) => {
     expect(await databaseContent(world.service)).toEqual(before);
   });
 
-  it("answers 503 when its database connection is lost, and the retry does it", async () => {
+  it("returns 503 when its database connection is lost, and the retry executes it", async () => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const answers: Promise<ApiAnswer>[] = [];
-    await whileHeld(board.db, inTheWayOf(number), async () => {
+    await whileHeld(board.db, lockCard(number), async () => {
       answers.push(write(board.api, number, { key }));
       await untilSomebodyWaits(board.db);
       await board.db.raw(
@@ -219,7 +222,7 @@ describe.each(writes)("%s", (_, write) => {
   });
 });
 
-it("concurrent changes of several cards are answered and recorded each on its own", async () => {
+it("concurrent updates of several cards each have their own response and timeline event", async () => {
   const { api } = board;
   const cards = await Promise.all(Array.from({ length: 8 }, () => api.card()));
   const [labelled = 0, deleted = 0, wronglyAssigned = 0, twice = 0, ...plain] = cards.map(
@@ -268,17 +271,18 @@ it("concurrent changes of several cards are answered and recorded each on its ow
   expect(await Promise.all(counts)).toEqual([0, 2, 2, ...plain.map(() => 1)]);
 });
 
-it("concurrent new cards are numbered and placed in one order, each with its own answer", async () => {
-  interface Made extends ApiCard {
+it("concurrent new cards each have their own response, with consecutive numbers and positions", async () => {
+  interface CreatedCard extends ApiCard {
     readonly createdBy: { readonly id: string };
   }
-  const make = (by: Api, input: object, options?: CallOptions) => by.post<Made>("/v1/cards", input, options);
+  const create = (by: Api, input: object, options?: CallOptions) =>
+    by.post<CreatedCard>("/v1/cards", input, options);
   const { api } = board;
-  const theirs = await make((await world.board()).api, { title: "Theirs" });
+  const theirs = await create((await world.board()).api, { title: "Theirs" });
   const revoked = await board.as({ role: "member" });
   await revoked.card();
   await revokeCredential(board.db, revoked.apiKey.split("_")[1] ?? "");
-  const mine = await make(api, { title: "Mine" });
+  const mine = await create(api, { title: "Mine" });
 
   const key = `key-${randomUUID()}`;
   const inputs = [
@@ -286,21 +290,21 @@ it("concurrent new cards are numbered and placed in one order, each with its own
     { title: "Due", dueDate: "2026-11-30", hotfix: true },
     { title: "Not linked", repositoryIds: [], priority: "high" },
     { title: "Assigned", assigneeId: mine.body.createdBy.id },
-    { title: "In the project that is named", projectId: board.projectId },
+    { title: "In a given project", projectId: board.projectId },
     ...Array.from({ length: 5 }, (_, at) => ({ title: `Plain ${at}` })),
   ];
-  const answers: ApiAnswer<Made>[] = await Promise.all([
-    make(revoked, { title: "Revoked" }),
-    make(api, { title: "Wrongly assigned", assigneeId: theirs.body.createdBy.id }),
-    make(api, { title: "Repeated" }, { key }),
-    ...inputs.map((input) => make(api, input)),
+  const answers: ApiAnswer<CreatedCard>[] = await Promise.all([
+    create(revoked, { title: "Revoked" }),
+    create(api, { title: "Wrongly assigned", assigneeId: theirs.body.createdBy.id }),
+    create(api, { title: "Repeated" }, { key }),
+    ...inputs.map((input) => create(api, input)),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([401, 400, 201, ...inputs.map(() => 201)]);
-  const again = await make(api, { title: "Repeated" }, { key });
+  const again = await create(api, { title: "Repeated" }, { key });
   expect([again.text, again.headers.get("idempotent-replay")]).toEqual([answers[2]?.text, "true"]);
 
-  const made = answers.slice(3).map(({ body }) => body);
-  for (const [at, card] of made.entries()) {
+  const created = answers.slice(3).map(({ body }) => body);
+  for (const [at, card] of created.entries()) {
     const {
       repositoryIds,
       projectId: _,
@@ -313,8 +317,8 @@ it("concurrent new cards are numbered and placed in one order, each with its own
       repositories: repositoryIds === null ? mine.body.repositories : [],
     });
     expect((await api.get(`/v1/cards/${card.number}`)).body).toEqual(card);
-    const told = await api.timeline(card.number);
-    expect(told).toMatchObject([{ kind: "created", data: { number: card.number } }]);
+    const timeline = await api.timeline(card.number);
+    expect(timeline).toMatchObject([{ kind: "created", data: { number: card.number } }]);
   }
   const all = answers.slice(2).map(({ body: { number, position } }) => ({ number, position }));
   const { number, position } = mine.body;
@@ -323,7 +327,7 @@ it("concurrent new cards are numbered and placed in one order, each with its own
   );
 });
 
-it("a new card goes behind a last card with an unusual rank", async () => {
+it("a new card is placed after a last card with an unusual rank", async () => {
   const last = await board.api.card();
   await board
     .db("cards")
@@ -335,7 +339,7 @@ it("a new card goes behind a last card with an unusual rank", async () => {
   expect(after).toMatchObject({ number: next.number + 1, position: next.position + 1 });
 });
 
-it("statements prepared on small tables do not scan them once they have grown", async () => {
+it("statements prepared on small tables use indexes after the tables grow", async () => {
   const another = await startWorld();
   try {
     const { api } = await another.board();
@@ -343,7 +347,7 @@ it("statements prepared on small tables do not scan them once they have grown", 
     const numbers = [number, number + 1, number + 2, number + 3];
     for (const _ of numbers.slice(1)) await api.post("/v1/cards", { title: "One more" });
     const { db } = another.service.deps;
-    // By its index: a whole read of our own, as truncating takes for the indexes, could be told after what is read before.
+    // Deletes by index: PostgreSQL could report a sequential scan of this delete after `before` is read.
     await db.raw("delete from idempotency_keys k using credentials c where k.credential_id = c.id");
     await db.raw("analyze");
     const tables = ["cards", "idempotency_keys", "timeline_items", "card_labels"];
@@ -366,9 +370,9 @@ it("statements prepared on small tables do not scan them once they have grown", 
       await there.post(`/v1/cards/${number}/comments`, { body: "Hello" });
       await there.get(`/v1/cards/${number}`);
     };
-    // So often that PostgreSQL keeps a plan for all values.
+    // Often enough for PostgreSQL to switch to generic plans.
     for (let turn = 0; turn < 8; turn++) await callAll(turn);
-    // Then they grow, and nobody looks at how much. One that is read whole in each turn from then on has 40,000 entries read and more.
+    // The tables grow without `analyze`. A full read in each of the four turns would read 40,000 index entries or more.
     await db.raw(
       `insert into cards (id, workspace_id, project_id, number, title, stage_id, rank, created_by)
        select gen_random_uuid(), c.workspace_id, c.project_id, c.number + 10000 + n, '', s.id, 'a' || n || 'V', c.created_by
@@ -380,7 +384,7 @@ it("statements prepared on small tables do not scan them once they have grown", 
        select c.id, 'grown-' || n, '', 'done', 200, '' from credentials c, generate_series(1, 10000) n`,
     );
     for (let turn = 0; turn < 4; turn++) await callAll(turn);
-    // Connections tell what they have read when they end.
+    // PostgreSQL reports what a connection has read at its end.
     await service.stop();
     const after = await reads();
     expect(after.map(({ whole }) => whole)).toEqual(before.map(({ whole }) => whole));

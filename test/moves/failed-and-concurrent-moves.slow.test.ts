@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { resumeMovesAfter } from "../support/stories/repairing.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-/** A card with one commit of ada's in each of these repositories, its draft pull requests open. */
+/** A card with one commit and a draft pull request in each of these repositories. */
 async function cardIn(
   board: TestBoard,
   repositories: readonly string[],
@@ -39,9 +40,9 @@ const mergesOn = async (board: TestBoard, repository: string): Promise<string[]>
   return merges.split("\n").filter(Boolean);
 };
 
-describe("a forge that cannot be reached", () => {
+describe("a move while GitHub fails", () => {
   // Fault: C1
-  it("is no refusal: 503, nothing blocked, and the same call goes on where it was", async () => {
+  it("returns 503 without blocking the card, and the repeated call continues it", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const key = `outage-${randomUUID()}`;
@@ -56,7 +57,7 @@ describe("a forge that cannot be reached", () => {
     expect(moved.headers.get("idempotent-replay")).toBeNull();
   }, 60_000);
 
-  it("answers an error after it did what was asked: it is found, and not done again", async () => {
+  it("finds what GitHub did before an error response and does not repeat it", async () => {
     const board = await world.board();
     const number = await cardIn(board, ["web"]);
     for (const path of ["/repositories/*/pulls/*/merge-async", "/graphql"]) {
@@ -74,8 +75,8 @@ describe("a forge that cannot be reached", () => {
   }, 60_000);
 });
 
-describe("a move that was finished without its caller", () => {
-  it("answers him, when he comes back, with what it came to", async () => {
+describe("a move that was resumed after its caller disconnected", () => {
+  it("returns its result when the caller repeats the call", async () => {
     const board = await world.board();
     const number = await cardIn(board, ["web"]);
     const key = `left-${randomUUID()}`;
@@ -86,7 +87,7 @@ describe("a move that was finished without its caller", () => {
       fault: { kind: "answer", status: 502, effect: "after" },
       times: 1,
     });
-    // From the merge on nothing is answered; what comes before it is.
+    // GitHub responds until the merge and to nothing after it.
     const stop = world.forge.control.observe({
       onCall: (call) => {
         if (call.path.endsWith("/merge-async"))
@@ -96,23 +97,21 @@ describe("a move that was finished without its caller", () => {
     expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(503);
     stop();
     world.forge.control.reset();
-    const updated_at = board.db.raw("now() - interval '1 minute'");
-    await board.db("operations").where({ workspace_id: board.workspaceId }).update({ updated_at });
-    await resumeOrphanedMoves(world.service.deps);
+    await resumeMovesAfter(world, board, 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
     const answered = await board.api.move(number, board.stages.Done, 0, { key });
     expect(answered).toMatchObject({
       status: 200,
       body: { promoted: [{ fullName: `${board.owner}/web`, targetBranch: "main", prNumber: 1 }] },
     });
-    // Another request of the same is one of its own.
+    // A call without that key is another request.
     expect((await board.api.move(number, board.stages.Done)).body).toMatchObject({ promoted: [] });
   }, 60_000);
 });
 
-describe("callers that race", () => {
+describe("concurrent calls", () => {
   // Fault: E1
-  it("ten calls move one card: one does it, the others are told to come again or find it done", async () => {
+  it("ten moves of one card into one stage merge it once; the others get 409 with Retry-After or 200", async () => {
     const board = await world.board();
     const number = await cardIn(board, ["web"]);
     const answers = await Promise.all(
@@ -130,7 +129,7 @@ describe("callers that race", () => {
   });
 
   // Fault: E3
-  it("fifty calls with one key do it once", async () => {
+  it("fifty moves with one key are executed once", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const key = `racing-${randomUUID()}`;
@@ -146,7 +145,7 @@ describe("callers that race", () => {
   });
 
   // Fault: E2
-  it("a move into another stage meanwhile is busy, and a delete too", async () => {
+  it("another move or a deletion during a move gets 409", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, match: { path: "/graphql" } });
@@ -160,8 +159,8 @@ describe("callers that race", () => {
   });
 });
 
-describe("a card in several repositories", () => {
-  it("is asked about in one call, and merged in all of them", async () => {
+describe("a merge in several repositories", () => {
+  it("reads all of them in one call to GitHub", async () => {
     const board = await world.board({ repositories: ["web", "api", "docs"] });
     const number = await cardIn(board, ["web", "api", "docs"]);
     await board.api.move(number, board.stages["In review"]);
@@ -174,7 +173,7 @@ describe("a card in several repositories", () => {
     expect(world.forge.requests.count(({ operation }) => operation === "Inspect")).toBe(1);
   });
 
-  it("is merged in none when one of them is in the way", async () => {
+  it("merges in none of them when one has a blocker", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const number = await cardIn(board, ["web", "api"], "app.txt");
     await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
@@ -186,11 +185,11 @@ describe("a card in several repositories", () => {
     expect(await mergesOn(board, "api")).toEqual([]);
   });
 
-  it("keeps what merged when a later one refuses after all, and the next try does only what is left", async () => {
+  it("keeps what it merged when a later repository refuses, and the next move merges only the rest", async () => {
     const board = await world.board({ repositories: ["api", "web"] });
     const number = await cardIn(board, ["api", "web"]);
     await board.api.move(number, board.stages["In review"]);
-    const words = "At least 1 approving review is required by reviewers with write access.";
+    const message = "At least 1 approving review is required by reviewers with write access.";
     const web = world.forge.repository(`${board.owner}/web`).id;
     world.forge.control.faults.add({
       match: { method: "PUT", path: `/repositories/${web}/pulls/*/merge-async` },
@@ -198,14 +197,14 @@ describe("a card in several repositories", () => {
     });
     world.forge.control.faults.add({
       match: { method: "PUT", path: `/repositories/${web}/pulls/*/merge` },
-      fault: { kind: "answer", status: 405, body: { message: words } },
+      fault: { kind: "answer", status: 405, body: { message } },
       times: 1,
     });
     const refused = await board.api.move(number, board.stages.Done);
     expect(refused).toMatchObject({
       status: 409,
       body: {
-        message: words,
+        message,
         promoted: [{ fullName: `${board.owner}/api` }],
         blocked: { reason: "review_required", repository: `${board.owner}/web` },
       },
@@ -218,8 +217,8 @@ describe("a card in several repositories", () => {
   });
 });
 
-describe("what a move costs at the forge", () => {
-  it("stays within what was planned for each step of a card's life", async () => {
+describe("the calls to GitHub", () => {
+  it("of each move in a card's life are the expected ones", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const calls = async (work: () => Promise<unknown>): Promise<string[]> => {
@@ -229,15 +228,15 @@ describe("what a move costs at the forge", () => {
       await world.forge.settle();
       return (
         world.forge.requests.all
-          // What landed on a trunk is read for the trunk's sake, once a push tells of it.
+          // `LandedHistory` reads the landings for the trunk report after a push webhook.
           .filter(({ by, operation }) => by?.includes("[bot]") && operation !== "LandedHistory")
           .map(({ route }) => route ?? "")
       );
     };
-    const cut = await calls(() => board.api.move(number, board.stages["In progress"]));
-    expect(cut).toEqual(["POST /graphql", "POST /repos/{owner}/{repo}/git/refs"]);
+    const created = await calls(() => board.api.move(number, board.stages["In progress"]));
+    expect(created).toEqual(["POST /graphql", "POST /repos/{owner}/{repo}/git/refs"]);
     const clone = await board.clone();
-    await clone.checkout((await board.api.readCard(number)).repositories[0]?.branchName ?? "");
+    await clone.checkout(await branchOf(board, number));
     await clone.commit("Say hello", { "hello.txt": "hello\n" });
     const opened = await calls(async () => {
       await clone.push();
@@ -248,15 +247,15 @@ describe("what a move costs at the forge", () => {
     const merged = await calls(() => board.api.move(number, board.stages.Done));
     const withoutPolls = (routes: readonly string[]): string[] =>
       routes.filter((route) => !(route.startsWith("GET ") && route.includes("merge-async")));
-    const order = "PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge-async";
-    expect(withoutPolls(merged)).toEqual(["POST /graphql", "POST /graphql", order]);
+    const mergeRoute = "PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge-async";
+    expect(withoutPolls(merged)).toEqual(["POST /graphql", "POST /graphql", mergeRoute]);
     const ready = await cardIn(board, ["web"], "ready.txt");
     await board.api.move(ready, board.stages["In review"]);
     const mergedReady = await calls(() => board.api.move(ready, board.stages.Done));
     expect(withoutPolls(mergedReady)).toEqual([
       "POST /graphql",
       "GET /repos/{owner}/{repo}/pulls/{pull_number}",
-      order,
+      mergeRoute,
     ]);
   });
 });

@@ -23,13 +23,13 @@ afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-/** Removes a stage as a flow's replacement does, up to its last moment. */
+/** Deletes a stage, as the replacement of a flow does, without the commit. */
 const removing = (board: TestBoard, name: keyof TestBoard["stages"]) => async (trx: Trx) => {
   await trx("stages").where({ id: board.stages[name] }).delete();
 };
 
-describe("a flow that changes while cards move", () => {
-  it("is 409 with Retry-After until the move has ended", async () => {
+describe("PUT /v1/projects/{id}/flow while cards move", () => {
+  it("returns 409 with Retry-After until the move is finished", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const { number } = await board.api.card();
@@ -48,7 +48,7 @@ describe("a flow that changes while cards move", () => {
     expect((await putFlow(board, { ...flow, checks: "ignored" })).status).toBe(200);
   });
 
-  it("is not held up by moves of another project", async () => {
+  it("does not wait for moves of another project", async () => {
     const [board, other] = [await world.board(), await world.board()];
     const { number } = await other.api.card();
     world.forge.control.faults.add({ fault: { kind: "delay", ms: 500 }, times: 1 });
@@ -57,27 +57,27 @@ describe("a flow that changes while cards move", () => {
     expect((await moving).status).toBe(200);
   });
 
-  it("removes no stage that a card is just entering", async () => {
+  it("removes no stage that a card is entering", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const { number } = await board.api.card({ repositoryIds: [] });
-    const standIn = (db: Db, stageId: string) =>
+    const setStage = (db: Db, stageId: string) =>
       db("cards").where({ workspace_id: board.workspaceId, number }).update({ stage_id: stageId });
     const refused = await during(
       world,
-      (trx) => standIn(trx, board.stages["To do"]),
+      (trx) => setStage(trx, board.stages["To do"]),
       () => putFlow(board, without(flow, "To do")),
     );
     expect(refused.status).toBe(409);
     expect(refused.body.message).toContain("To do still holds 1 card");
     expect((await readColumns(board))[0]?.tasks).toMatchObject([{ number }]);
-    await standIn(board.db, board.stages.Backlog);
+    await setStage(board.db, board.stages.Backlog);
   });
 
   it.each([
     ["without Git", "To do", []],
-    ["that cuts a branch", "In progress", undefined],
-  ] as const)("refuses a move %s into a stage that is just removed", async (_, name, repositoryIds) => {
+    ["that creates a branch", "In progress", undefined],
+  ] as const)("refuses a move %s into a stage that is being removed", async (_, name, repositoryIds) => {
     const board = await world.board();
     const { number } = await board.api.card(repositoryIds ? { repositoryIds } : {});
     const refused = await during(world, removing(board, name), () =>
@@ -88,7 +88,7 @@ describe("a flow that changes while cards move", () => {
     expect((await board.api.move(number, board.stages["In review"])).status).not.toBe(500);
   });
 
-  it("answers 409 with Retry-After to a new card whose backlog is just replaced", async () => {
+  it("makes the creation of a card return 409 with Retry-After while the backlog is replaced", async () => {
     const board = await world.board();
     const id = randomUUID();
     const create = () => board.api.post("/v1/cards", { title: "Once" }, { key: "card-in-a-new-backlog" });
@@ -105,7 +105,7 @@ describe("a flow that changes while cards move", () => {
     expect(await create()).toMatchObject({ status: 201, body: { number: 1, statusId: id } });
   });
 
-  it("leaves every card in a stage of the flow, however moves, new cards and new flows meet", async () => {
+  it("leaves every card in a stage of the flow, whatever moves, creations and replacements overlap", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const { number } = await board.api.card({ repositoryIds: [] });
@@ -137,7 +137,7 @@ describe("a flow that changes while cards move", () => {
     }
   });
 
-  it("replaces it wholly, one after the other, when two replace it at the same moment", async () => {
+  it("applies two concurrent replacements completely, one after the other", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const [a, b] = await Promise.all(

@@ -9,7 +9,7 @@ import { recordEvents } from "../../src/store/events/timeline.ts";
 import { eventually } from "../support/api.ts";
 import { keepCalls } from "../support/forge/kept-calls.ts";
 import { settled } from "../support/database/database-content.ts";
-import { putFlow, readFlow } from "../support/flows.ts";
+import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { readInbox } from "../support/inbox.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/forge/installations.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -17,7 +17,7 @@ import { allWorked } from "../support/forge/deliveries.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { branchHas } from "../support/stories/two-targets.ts";
-import { loginOf, pushTo } from "../support/stories/work-on-card.ts";
+import { branchOf, loginOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
 
@@ -38,8 +38,8 @@ const pullOf = (board: TestBoard, number = 1) => {
   return pull;
 };
 
-/** Lets something happen right after the forge has answered the move's look, before its next call comes. */
-function afterTheLook(act: () => void): void {
+/** Runs `act` right after GitHub's response to the move's inspection, before the move's next call. */
+function afterInspection(act: () => void): void {
   const stop = world.forge.control.observe({
     onAnswer: (call) => {
       if (!call.body.includes("query Inspect")) return;
@@ -56,49 +56,47 @@ const callsTo = (wanted: RegExp): number => {
     .reduce((sum, [, count]) => sum + count, 0);
 };
 
-const mergeOrders = (): number => callsTo(/^PUT .*\/merge(-async)?$/);
+const mergeRequests = (): number => callsTo(/^PUT .*\/merge(-async)?$/);
 
-/**
- * Lets a person do something on the forge, whole, between the move's look and its next call to GitHub's REST API, which waits for it.
- */
-function betweenLookAndOrder(act: () => Promise<unknown>): { readonly done: () => Promise<unknown> } {
+/** Lets a person change something on GitHub between the move's inspection and its next REST call. */
+function betweenInspectionAndMerge(act: () => Promise<unknown>): { readonly done: () => Promise<unknown> } {
   world.forge.control.faults.add({
     match: { method: "GET", path: "/repositories/*/pulls/*" },
     fault: { kind: "delay", ms: 3_000 },
     times: 1,
   });
-  let acting: Promise<unknown> = Promise.reject(new Error("the move did not look"));
+  let acting: Promise<unknown> = Promise.reject(new Error("the move did not inspect anything"));
   acting.catch(() => undefined);
-  afterTheLook(() => {
+  afterInspection(() => {
     acting = act();
   });
   return { done: () => acting };
 }
 
-/** Closes the card's pull request, or opens it again, as a person does. */
-const turn = (board: TestBoard, state: "open" | "closed") =>
+/** Closes or reopens the card's pull request, as a person. */
+const setState = (board: TestBoard, state: "open" | "closed") =>
   board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { state });
 
-/** Moved to the end once the word that stands for it has come. */
-const movedInTheEnd = (board: TestBoard, number: number) =>
+/** Repeats the move to Done until it succeeds. */
+const moveToDone = (board: TestBoard, number: number) =>
   eventually(
     () => board.api.move(number, board.stages.Done),
     ({ status }) => status === 200,
   );
 
-describe("a repository that changed its rules before the move", () => {
+describe("a move after its repository changed", () => {
   // Fault: D4
   it.each([
     [
-      "does not allow the flow's way of merging",
+      "does not allow the flow's merge method",
       { allow_merge_commit: false },
       "protected",
       "Merge commits are not allowed on this repository.",
     ],
     ["is archived", { archived: true }, "not_permitted", "Repository was archived so is read-only."],
   ])(
-    "%s: refused in the forge's words, with one order to merge at most",
-    async (_, change, reason, words) => {
+    "is refused with GitHub's message after at most one merge request if the repository %s",
+    async (_, change, reason, message) => {
       const board = await world.board();
       const { number } = await openCard(world, board);
       await board.person("ada", "PATCH", `/repos/${web(board)}`, change);
@@ -107,21 +105,21 @@ describe("a repository that changed its rules before the move", () => {
       const refused = await board.api.move(number, board.stages.Done);
       expect(refused).toMatchObject({
         status: 409,
-        body: { message: words, promoted: [], blocked: { reason, message: words } },
+        body: { message, promoted: [], blocked: { reason, message } },
       });
-      expect(mergeOrders()).toBeLessThanOrEqual(1);
+      expect(mergeRequests()).toBeLessThanOrEqual(1);
       const card = await board.api.readCard(number);
-      expect(card).toMatchObject({ statusId: board.stages["In review"], blocked: { message: words } });
+      expect(card).toMatchObject({ statusId: board.stages["In review"], blocked: { message } });
       await board.person("ada", "PATCH", `/repos/${web(board)}`, {
         archived: false,
         allow_merge_commit: true,
       });
-      expect(await movedInTheEnd(board, number)).toMatchObject({ body: { task: { blocked: null } } });
+      expect(await moveToDone(board, number)).toMatchObject({ body: { task: { blocked: null } } });
     },
   );
 
   // Fault: C21 A repository lacks drafts or asynchronous merges => detected once, then avoided
-  it("has no drafts: opened ready, the next one in a single call, and as drafts again once somebody opened one", async () => {
+  it("opens pull requests as ready where drafts are not available, until somebody opens a draft there", async () => {
     const board = await world.board();
     const { id } = world.forge.repository(web(board));
     world.forge.context.state.repositories.update(id, { allowDrafts: false });
@@ -133,18 +131,15 @@ describe("a repository that changed its rules before the move", () => {
       if (prState === "draft") {
         world.forge.context.state.repositories.update(id, { allowDrafts: true });
         await pushTo(board, "theirs", "theirs.txt");
-        const theirs = { title: "Theirs", head: "theirs", base: "main", draft: true };
-        await board.person("ada", "POST", `/repos/${web(board)}/pulls`, theirs);
+        const draft = { title: "Theirs", head: "theirs", base: "main", draft: true };
+        await board.person("ada", "POST", `/repos/${web(board)}/pulls`, draft);
         await allWorked(world);
       }
       const { number } = await board.api.card();
       await board.api.move(number, board.stages["In progress"]);
-      const clone = await board.clone();
-      await clone.checkout((await board.api.readCard(number)).repositories[0]?.branchName ?? "");
-      await clone.commit("Work", { [`${number}.txt`]: "work\n" });
+      const branchName = await branchOf(board, number);
       world.forge.control.calls.reset();
-      await clone.push();
-      await clone.remove();
+      await pushTo(board, branchName, `${number}.txt`);
       await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === prState);
       const { routes } = world.forge.control.calls.read();
       expect(routes["POST /repos/{owner}/{repo}/pulls"]).toBe(calls);
@@ -152,13 +147,11 @@ describe("a repository that changed its rules before the move", () => {
   });
 
   // Fault: D9 The target branch is missing or renamed => refused until it exists, or followed
-  it("has not the branch that the flow aims at: refused by its name, and the same call goes through once it is there", async () => {
+  it("is refused if the flow's target branch is missing, and succeeds after it is created", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
-    const aimed = flow.stages.map((stage) =>
-      stage.name === "Done" ? { ...stage, rule: { type: "merge", into: "develop" } } : stage,
-    );
-    expect((await putFlow(board, { ...flow, stages: aimed })).status).toBe(200);
+    const changed = withStage(flow, "Done", { rule: { type: "merge", into: "develop" } });
+    expect((await putFlow(board, changed)).status).toBe(200);
     const { number } = await board.api.card();
     const key = `no-base-${randomUUID()}`;
     const refused = await board.api.move(number, board.stages["In progress"], 0, { key });
@@ -169,12 +162,12 @@ describe("a repository that changed its rules before the move", () => {
     const base = await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
     expect((await board.api.move(number, board.stages["In progress"], 0, { key })).status).toBe(200);
     const clone = await board.clone();
-    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    const branch = await branchOf(board, number);
     expect(await clone.git("rev-parse", `origin/${branch}`)).toBe(base);
     await clone.remove();
   });
 
-  it("is empty: nothing to start from, until there is a first commit", async () => {
+  it("is refused in an empty repository until the first commit", async () => {
     const board = await world.board();
     const repository = await world.forge.createRepository(board.owner, "new", { files: null });
     const { db } = world.service.deps;
@@ -190,14 +183,14 @@ describe("a repository that changed its rules before the move", () => {
   });
 });
 
-describe("what happens between the look and the merge", () => {
+describe("a change between the inspection and the merge", () => {
   // Fault: D12 Protection or a merge queue is enabled => refused, or queued
-  it("a protection is switched on: refused in the forge's words", async () => {
+  it("a branch protection is enabled: the move is refused with GitHub's message", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     world.forge.pages.setMergeQueue(web(board), "main", false);
     const [protection] = world.forge.context.state.protections.in(world.forge.repository(web(board)).id);
-    afterTheLook(() =>
+    afterInspection(() =>
       world.forge.context.state.protections.update(protection?.id ?? 0, {
         requiredReviews: { count: 1 } as never,
       }),
@@ -213,56 +206,56 @@ describe("what happens between the look and the merge", () => {
   });
 
   // Fault: D12
-  it("a merge queue is switched on: the card waits in it", async () => {
+  it("a merge queue is enabled: the card waits in it", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    afterTheLook(() => world.forge.pages.setMergeQueue(web(board), "main", true));
+    afterInspection(() => world.forge.pages.setMergeQueue(web(board), "main", true));
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     await world.forge.pages.landQueued(web(board), 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
   // Fault: D11
-  it("somebody closes the pull request: refused, and not merged", async () => {
+  it("the pull request is closed: the move is refused and nothing is merged", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const closing = betweenLookAndOrder(() => turn(board, "closed"));
+    const closing = betweenInspectionAndMerge(() => setState(board, "closed"));
     const refused = await board.api.move(number, board.stages.Done);
     expect(await closing.done()).toMatchObject({ status: 200 });
     expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "pull_request_closed" } } });
     expect(await branchHas(board, "main", "hello.txt")).toBe(false);
   });
 
-  it("somebody closes it and opens it again: it is merged, once and by us", async () => {
+  it("the pull request is closed and reopened: Trunkline merges it once", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const reopening = betweenLookAndOrder(async () => {
-      await turn(board, "closed");
-      return turn(board, "open");
+    const reopening = betweenInspectionAndMerge(async () => {
+      await setState(board, "closed");
+      return setState(board, "open");
     });
     const moved = await board.api.move(number, board.stages.Done);
     expect(await reopening.done()).toMatchObject({ status: 200 });
     expect(moved).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });
     await settled(world);
-    const told = (await kindsOf(board, number)).filter((kind) => /closed|reopened|merged/.test(kind));
-    expect(told.toSorted()).toEqual(["pull_request_closed", "pull_request_merged", "pull_request_reopened"]);
+    const kinds = (await kindsOf(board, number)).filter((kind) => /closed|reopened|merged/.test(kind));
+    expect(kinds.toSorted()).toEqual(["pull_request_closed", "pull_request_merged", "pull_request_reopened"]);
     expect((await board.api.readCard(number)).repositories).toMatchObject([{ prState: "merged" }]);
     expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
   });
 
   it.each(["before", "after"] as const)(
-    "somebody opens a closed one again, heard of %s the refusal: that is gone by itself, and the same move goes through",
-    async (heard) => {
+    "a closed pull request is reopened, with the webhook %s the refusal: the card is unblocked automatically",
+    async (received) => {
       const board = await world.board();
       const { number } = await openCard(world, board);
-      await turn(board, "closed");
+      await setState(board, "closed");
       await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
       const { webhooks } = world.forge.control;
       const look = keepCalls(world, { operation: "Inspect" });
       const moving = board.api.move(number, board.stages.Done);
       await look.met();
-      if (heard === "after") webhooks.add({ fault: { kind: "hold" } });
-      expect(await turn(board, "open")).toMatchObject({ status: 200 });
+      if (received === "after") webhooks.add({ fault: { kind: "hold" } });
+      expect(await setState(board, "open")).toMatchObject({ status: 200 });
       await settled(world);
       look.letGo();
       expect(await moving).toMatchObject({
@@ -281,10 +274,10 @@ describe("what happens between the look and the merge", () => {
   );
 
   // Fault: D11 Someone merges or closes the pull request first => the card advances, or is refused
-  it("somebody merges it: the card advances, and nothing is merged twice", async () => {
+  it("the pull request is merged by a person: the card advances and nothing is merged twice", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const merge = betweenLookAndOrder(() =>
+    const merge = betweenInspectionAndMerge(() =>
       board.person("ada", "PUT", `/repos/${web(board)}/pulls/1/merge`, {}),
     );
     const moved = await board.api.move(number, board.stages.Done);
@@ -294,11 +287,11 @@ describe("what happens between the look and the merge", () => {
       body: { task: { statusId: board.stages.Done }, promoted: [] },
     });
     await world.forge.settle();
-    const told = await eventually(
+    const merges = await eventually(
       async () => (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged"),
       ({ length }) => length > 0,
     );
-    expect(told).toMatchObject([{ actor: { login: loginOf(board, "ada") } }]);
+    expect(merges).toMatchObject([{ actor: { login: loginOf(board, "ada") } }]);
     expect((await readInbox(board.api, board.projectId)).map(({ kind }) => kind)).toEqual([]);
     const clone = await board.clone();
     expect((await clone.git("log", "--merges", "--format=%s", "origin/main")).split("\n")).toHaveLength(1);
@@ -306,10 +299,10 @@ describe("what happens between the look and the merge", () => {
   });
 
   // Fault: D9
-  it("somebody renames the default branch: the merge lands on it under its new name", async () => {
+  it("the default branch is renamed: the work is merged into it under its new name", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const rename = betweenLookAndOrder(() =>
+    const rename = betweenInspectionAndMerge(() =>
       board.person("ada", "POST", `/repos/${web(board)}/branches/main/rename`, { new_name: "trunk" }),
     );
     const moved = await board.api.move(number, board.stages.Done);
@@ -323,11 +316,11 @@ describe("what happens between the look and the merge", () => {
 
   // Fault: C7
   // Fault: D5
-  it("somebody pushes: the new head is not merged unseen", async () => {
+  it("a commit is pushed: the move is refused and the new head is not merged", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const forced = await world.forge.commit(web(board), "unrelated", { "unseen.txt": "unseen\n" });
-    afterTheLook(() => {
+    afterInspection(() => {
       world.forge.context.state.pullRequests.update(pullOf(board).id, { headSha: forced });
     });
     const refused = await board.api.move(number, board.stages.Done);
@@ -337,15 +330,15 @@ describe("what happens between the look and the merge", () => {
   });
 
   // Fault: D10 The pull request's base changes => merged where the flow says
-  it("somebody makes it aim elsewhere: the merge lands where the flow says, not where it aims", async () => {
+  it("the base of the pull request changes: the work is merged into the flow's target only", async () => {
     const board = await world.board();
     await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
     const { number } = await openCard(world, board);
-    const aim = betweenLookAndOrder(() =>
+    const change = betweenInspectionAndMerge(() =>
       board.person("ada", "PATCH", `/repos/${web(board)}/pulls/1`, { base: "develop" }),
     );
     const moved = await board.api.move(number, board.stages.Done);
-    expect(await aim.done()).toMatchObject({ status: 200 });
+    expect(await change.done()).toMatchObject({ status: 200 });
     expect(moved).toMatchObject({
       status: 200,
       body: { promoted: [{ fullName: web(board), targetBranch: "main", prNumber: 2 }] },
@@ -354,12 +347,12 @@ describe("what happens between the look and the merge", () => {
     expect(await branchHas(board, "develop", "hello.txt")).toBe(false);
   });
 
-  it("somebody makes a draft aim elsewhere: seen when it is marked ready", async () => {
+  it("the base of a draft changes: the change is found when the draft is marked ready", async () => {
     const board = await world.board();
     await world.forge.commit(web(board), "develop", { "develop.txt": "develop\n" });
     const { number } = await openCard(world, board);
     world.forge.context.state.pullRequests.update(pullOf(board).id, { draft: true });
-    afterTheLook(() => {
+    afterInspection(() => {
       world.forge.context.state.pullRequests.update(pullOf(board).id, { baseRef: "develop" });
     });
     const moved = await board.api.move(number, board.stages.Done);
@@ -369,7 +362,7 @@ describe("what happens between the look and the merge", () => {
 
   // Fault: D1 The repository or account is renamed => Trunkline follows its id
   // Fault: D2 Another repository takes the old name => nothing is written to it
-  it("the repository is renamed and another takes its name: that one is not touched", async () => {
+  it("the repository is renamed and another gets its name: nothing is written to the other one", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await board.person("ada", "PATCH", `/repos/${web(board)}`, { name: "site" });
@@ -386,20 +379,20 @@ describe("what happens between the look and the merge", () => {
   });
 });
 
-describe("access that changes under a move", () => {
-  it("a token that was revoked is replaced, and the move goes through", async () => {
+describe("a move during a change of access", () => {
+  it("replaces a revoked token and succeeds", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { state } = world.forge.context;
     const owner = state.accounts.in(board.owner.toLowerCase())[0]?.id ?? 0;
     const installation = state.installations.in(owner)[0]?.id ?? 0;
-    afterTheLook(() => world.forge.control.revokeTokens(installation));
+    afterInspection(() => world.forge.control.revokeTokens(installation));
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
     expect((await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
   });
 
   // Fault: C12
-  it("a token that is never taken: 503, in the inbox at once, and two tokens at the most are asked for", async () => {
+  it("returns 503 if GitHub accepts no token, after at most two new tokens, and adds an inbox item", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { installation } = onForge(world, board);
@@ -407,7 +400,7 @@ describe("access that changes under a move", () => {
     const refuse = () => world.forge.control.faults.add({ match, fault: { kind: "answer", status: 401 } });
     await world.forge.settle();
     world.forge.control.calls.reset();
-    afterTheLook(refuse);
+    afterInspection(refuse);
     const key = `never-taken-${randomUUID()}`;
     const unfinished = await board.api.move(number, board.stages.Done, 0, { key });
     expect(unfinished.status).toBe(503);
@@ -415,21 +408,20 @@ describe("access that changes under a move", () => {
     expect(await brokenIn(board)).toHaveLength(1);
     expect((await board.api.readCard(number)).blocked).toBeNull();
     for (let tries = 0; tries < 5; tries++) await board.api.move(number, board.stages.Done);
-    const minted = callsTo(/access_tokens$/);
-    expect([1, 2]).toContain(minted);
+    expect([1, 2]).toContain(callsTo(/access_tokens$/));
     world.forge.control.faults.clear();
     await syncInstallation(world.service.deps, installation.id);
     await brokenWhen(board, 0);
-    expect((await movedInTheEnd(board, number)).body.promoted).toHaveLength(1);
+    expect((await moveToDone(board, number)).body.promoted).toHaveLength(1);
   });
 
   // Fault: C13 The installation is suspended or loses permissions => refused until restored
-  it("permissions are taken back: refused, told in the inbox, and gone once they are accepted again", async () => {
+  it("is refused with an inbox item after permissions are revoked, until they are accepted again", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { context, by, installation } = onForge(world, board);
     const fewer = { ...installation.permissions, contents: "read" as const };
-    afterTheLook(() => void context.state.installations.update(installation.id, { permissions: fewer }));
+    afterInspection(() => void context.state.installations.update(installation.id, { permissions: fewer }));
     const key = `fewer-${randomUUID()}`;
     const refused = await board.api.move(number, board.stages.Done, 0, { key });
     expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "not_permitted" } } });
@@ -446,37 +438,45 @@ describe("access that changes under a move", () => {
     expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(200);
   });
 
-  it("a suspended installation refuses, and lets the move through once it is back", async () => {
+  it("is refused while the installation is suspended", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    afterTheLook(() => world.forge.pages.setSuspended(board.owner, true, `ada-${board.owner.slice(4)}`));
+    afterInspection(() => world.forge.pages.setSuspended(board.owner, true, `ada-${board.owner.slice(4)}`));
     const refused = await board.api.move(number, board.stages.Done);
     expect(refused).toMatchObject({
       status: 409,
       body: { blocked: { reason: "not_permitted", message: "This installation has been suspended" } },
     });
     world.forge.pages.setSuspended(board.owner, false, `ada-${board.owner.slice(4)}`);
-    await movedInTheEnd(board, number);
+    await moveToDone(board, number);
   });
 });
 
-it("a card that another call has put there since a move began stays there, and is refused nothing", async () => {
+it("a resumed move ends without a refusal if another call moved the card into the stage before", async () => {
   const board = await world.board();
   const { "In progress": from, "In review": to } = board.stages;
   const { id, number } = await board.api.card({ statusId: from });
   const { deps } = world.service;
-  const made = await deps.db<{ id: string; created_by: string }>("cards").where({ id }).first("created_by");
-  const actorId = made?.created_by ?? "";
+  const created = await deps
+    .db<{ id: string; created_by: string }>("cards")
+    .where({ id })
+    .first("created_by");
+  const actorId = created?.created_by ?? "";
   await transaction(deps.db, async (trx) => {
     await placeCard(trx, id, to, 0);
     const actor = { userId: actorId, login: null };
     await recordEvents(trx, [{ cardId: id, kind: "status_changed", actor, data: { from, to } }]);
-    const begun = { workspaceId: board.workspaceId, cardId: id, stageId: to, index: 0, actorId };
-    await insertOperation(trx, { ...begun, id: randomUUID(), holder: randomUUID(), requestId: randomUUID() });
+    const started = { workspaceId: board.workspaceId, cardId: id, stageId: to, index: 0, actorId };
+    await insertOperation(trx, {
+      ...started,
+      id: randomUUID(),
+      holder: randomUUID(),
+      requestId: randomUUID(),
+    });
   });
   await resumeOrphanedMoves(deps);
-  const open = () => deps.db("operations").where({ card_id: id, state: "running" });
-  await eventually(open, ({ length }) => length === 0);
+  const running = () => deps.db("operations").where({ card_id: id, state: "running" });
+  await eventually(running, ({ length }) => length === 0);
   expect(await board.api.readCard(number)).toMatchObject({ statusId: to, blocked: null });
   expect(await kindsOf(board, number)).not.toContain("promotion_refused");
 });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api, ApiCard } from "../support/api.ts";
-import { putFlow, readFlow } from "../support/flows.ts";
+import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { keepCalls } from "../support/forge/kept-calls.ts";
 import { keyHeldBy } from "../support/keys.ts";
@@ -19,34 +19,32 @@ afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-/** A move of a card that something is in the way of. */
-interface Hindered {
+/** A move that must be refused before it starts. */
+interface RefusedMove {
   readonly api?: Api;
   readonly stageId?: string;
-  /** Ends what is in the way. */
+  /** Removes the reason of the refusal. */
   readonly end?: () => Promise<unknown>;
 }
 
-const obstacles: readonly [string, number, (card: ApiCard) => Promise<Hindered>][] = [
+const refusedMoves: readonly [string, number, (card: ApiCard) => Promise<RefusedMove>][] = [
   [
-    "is into a column that the caller may not move cards into",
+    "its column requires a higher role than the caller's",
     403,
     async () => {
       const flow = await readFlow(board);
-      const stages = flow.stages.map((stage) =>
-        stage.name === "In progress" ? { ...stage, minRole: "maintainer" } : stage,
-      );
-      expect((await putFlow(board, { ...flow, stages })).status).toBe(200);
+      const changed = withStage(flow, "In progress", { minRole: "maintainer" });
+      expect((await putFlow(board, changed)).status).toBe(200);
       return { api: await board.as({ role: "member" }), end: () => putFlow(board, flow) };
     },
   ],
   [
-    "is into a stage of another project",
+    "its stage belongs to another project",
     400,
     () => Promise.resolve({ stageId: other.stages["In progress"] }),
   ],
   [
-    "is of a card that is gone",
+    "its card was deleted",
     404,
     async ({ number }) => {
       await board.api.delete(`/v1/cards/${number}`);
@@ -54,7 +52,7 @@ const obstacles: readonly [string, number, (card: ApiCard) => Promise<Hindered>]
     },
   ],
   [
-    "is of a card that another call is moving",
+    "another call is moving its card",
     409,
     async ({ number }) => {
       const kept = keepCalls(world, {});
@@ -71,10 +69,10 @@ const obstacles: readonly [string, number, (card: ApiCard) => Promise<Hindered>]
 
 const operationsOf = ({ id }: ApiCard) => board.db("operations").where({ card_id: id }).select("id", "state");
 
-describe("a move through the forge", () => {
-  it.each(obstacles)("is not begun where it %s, and its key is free again", async (_, status, hinder) => {
+describe("the start of a move with Git", () => {
+  it.each(refusedMoves)("is refused when %s, and its key is free again", async (_, status, prepare) => {
     const card = await board.api.card();
-    const { api = board.api, stageId = board.stages["In progress"], end } = await hinder(card);
+    const { api = board.api, stageId = board.stages["In progress"], end } = await prepare(card);
     const before = await operationsOf(card);
     const key = `key-${randomUUID()}`;
     expect((await api.move(card.number, stageId, 0, { key })).status).toBe(status);
@@ -83,7 +81,7 @@ describe("a move through the forge", () => {
     await end?.();
   });
 
-  it("is not begun for a credential that was revoked since the process remembered it", async () => {
+  it("is refused for a credential that was revoked after the process cached it", async () => {
     const api = await board.as({ role: "member" });
     const [first, card] = [await board.api.card(), await board.api.card()];
     expect((await api.move(first.number, board.stages["In progress"])).status).toBe(200);
@@ -94,7 +92,7 @@ describe("a move through the forge", () => {
     expect(await board.db("idempotency_keys").where({ key })).toEqual([]);
   });
 
-  it("takes over the key of a process that died", async () => {
+  it("takes over the idempotency key of a dead process", async () => {
     const { api, stages } = board;
     const { number } = await api.card();
     const key = await keyHeldBy(board, randomUUID());
@@ -103,29 +101,29 @@ describe("a move through the forge", () => {
     expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
   });
 
-  it("is begun once by many calls with one key at one moment", async () => {
+  it("happens once for concurrent calls with one key", async () => {
     const { api, stages } = board;
     const card = await api.card();
     const key = `key-${randomUUID()}`;
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => api.move(card.number, stages["In progress"], 0, { key })),
     );
-    const ends = new Set(
+    const outcomes = new Set(
       answers.map(({ status, headers }) => `${status} ${headers.get("retry-after") ?? ""}`),
     );
-    expect(["200 ", "409 1"]).toEqual(expect.arrayContaining([...ends]));
+    expect(["200 ", "409 1"]).toEqual(expect.arrayContaining([...outcomes]));
     expect(await operationsOf(card)).toMatchObject([{ state: "done" }]);
   });
 
-  it.each(["a deleted card has had", "another card's move is about to cut"])(
-    "cuts a branch of another name where %s one of that name",
-    async (whose) => {
+  it.each(["a deleted card had", "the move of another card is about to create"])(
+    "chooses another branch name when %s a branch with the first name",
+    async (owner) => {
       const { api, db, stages } = board;
       const [earlier, card] = [await api.card(), await api.card()];
       const name = `card/${card.number}-a-card`;
       const link = db("card_repositories").where({ card_id: earlier.id });
       const ofEarlier = db("cards").where({ id: earlier.id }).select(["id", "created_by"]);
-      if (whose.startsWith("a deleted")) {
+      if (owner.startsWith("a deleted")) {
         await api.delete(`/v1/cards/${earlier.number}`);
         await link.clone().update({ branch_name: name });
       } else {

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { putFlow, readFlow } from "../support/flows.ts";
+import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -12,9 +13,9 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-describe("a forge that has not worked out yet whether a branch can be merged", () => {
+describe("a move while GitHub computes the mergeability", () => {
   // Fault: C8 Mergeability is not computed yet => Trunkline waits and reports no conflict
-  it.each([1, 4])("for %i looks is waited for, and never taken for a conflict", async (times) => {
+  it.each([1, 4])("waits for %i reads and reports no conflict", async (times) => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     world.forge.control.faults.add({ fault: { kind: "mergeability-unknown" }, times });
@@ -25,15 +26,14 @@ describe("a forge that has not worked out yet whether a branch can be merged", (
 });
 
 // Fault: C11 Reads are 40 seconds old => nothing is created twice
-describe("reads that lag behind writes", () => {
-  it("lose no branch, make no second one, and take no stage back", async () => {
+describe("moves while reads lag behind writes", () => {
+  it("lose no branch, create no second one, and keep the stage", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     world.forge.control.staleReads({ seconds: 40 });
     expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
-    const { branchName } = (await board.api.readCard(number)).repositories[0] ?? {};
-    expect(branchName).toBe(`card/${number}-say-hello`);
-    // The forge does not show the branch yet, and says that it is there when it is cut again.
+    expect(await branchOf(board, number)).toBe(`card/${number}-say-hello`);
+    // Reads do not show the branch yet, but GitHub refuses to create it again.
     await board.api.move(number, board.stages["To do"]);
     const again = await board.api.move(number, board.stages["In progress"]);
     expect([200, 409, 503]).toContain(again.status);
@@ -45,12 +45,12 @@ describe("reads that lag behind writes", () => {
     expect(kinds).not.toContain("branch_deleted");
   });
 
-  it("bring no second pull request and no second merge", async () => {
+  it("open no second pull request and merge once", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await board.api.move(number, board.stages["In progress"]);
     world.forge.control.staleReads({ seconds: 40 });
-    // The merge's outcome may not be seen in time: then the card follows when the forge tells of it.
+    // Reads may not show the merge in time: then the card follows after the webhook.
     expect([200, 202]).toContain((await board.api.move(number, board.stages.Done)).status);
     world.forge.control.staleReads(null);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
@@ -63,15 +63,11 @@ describe("reads that lag behind writes", () => {
   });
 });
 
-describe("a column that asks for a role", () => {
-  it("takes cards from nobody below it, and nothing happens on the forge", async () => {
+describe("a column with a minimum role", () => {
+  it("refuses moves and new cards of lower roles without a write to GitHub", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const flow = await readFlow(board);
-    const stages = flow.stages.map((stage) =>
-      stage.name === "Done" ? { ...stage, minRole: "maintainer" } : stage,
-    );
-    await putFlow(board, { ...flow, stages });
+    await putFlow(board, withStage(await readFlow(board), "Done", { minRole: "maintainer" }));
     const member = await board.as({ role: "member" });
     world.forge.control.calls.reset();
     const refused = await member.move(number, board.stages.Done);

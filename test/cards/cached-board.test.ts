@@ -31,7 +31,7 @@ interface Shown {
 
 const tasksOf = ({ columns }: Shown) => columns.flatMap(({ tasks }) => tasks);
 
-/** The board as the process that did not make the change shows it, which has shown it before. */
+/** The board after a change, from a process that cached it before and did not make the change. */
 async function shownElsewhere(board: TestBoard, change: (api: Api) => Promise<unknown>): Promise<Shown> {
   const reader = await board.as({});
   const elsewhere = makeApi(second.baseUrl, reader.apiKey);
@@ -40,8 +40,8 @@ async function shownElsewhere(board: TestBoard, change: (api: Api) => Promise<un
   return (await elsewhere.get<Shown>("/v1/board")).body;
 }
 
-describe("a board that was read before shows, on every process,", () => {
-  it("a new card, a new title, another place, and that a card is gone", async () => {
+describe("a cached board shows on every process", () => {
+  it("created, renamed, moved and deleted cards", async () => {
     const board = await world.board();
     const stage = board.stages["To do"];
     const { number } = await board.api.card({ title: "First", statusId: stage });
@@ -57,7 +57,7 @@ describe("a board that was read before shows, on every process,", () => {
     expect(tasksOf(removed).map(({ title }) => title)).toEqual(["Second"]);
   });
 
-  it("labels that are set, renamed and deleted", async () => {
+  it("assigned, renamed and deleted labels", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ statusId: board.stages["To do"] });
     const { body: label } = await board.api.post<{ id: string }>("/v1/labels", { name: "bug", color: "red" });
@@ -73,7 +73,7 @@ describe("a board that was read before shows, on every process,", () => {
     expect(tasksOf(deleted)[0]?.labels).toEqual([]);
   });
 
-  it("who a card is assigned to, and what they are called and taken for", async () => {
+  it("assignees with their current name and kind", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ statusId: board.stages["To do"] });
     const { body: members } = await board.api.get<{ id: string; name: string }[]>("/v1/members");
@@ -91,7 +91,7 @@ describe("a board that was read before shows, on every process,", () => {
     expect(tasksOf(registered)[0]?.assignee).toMatchObject({ kind: "agent" });
   });
 
-  it("another flow", async () => {
+  it("a changed flow", async () => {
     const board = await world.board();
     const path = `/v1/projects/${board.projectId}/flow`;
     const { body: flow } = await board.api.get<{ stages: { name: string }[] }>(path);
@@ -100,7 +100,7 @@ describe("a board that was read before shows, on every process,", () => {
     expect(columns.map(({ name }) => name)).toEqual(["To do!", "In progress!", "In review!", "Done!"]);
   });
 
-  it("the project that is meant, when there comes to be another", async () => {
+  it("the selected project after a second one is created", async () => {
     const board = await world.board();
     await board.api.get("/v1/board");
     await board.api.post("/v1/projects", { name: "Another" });
@@ -109,7 +109,7 @@ describe("a board that was read before shows, on every process,", () => {
   });
 });
 
-it("no read that began after a write was answered misses it, on either process", async () => {
+it("no read misses a write that was answered before it, on either process", async () => {
   const board = await world.board();
   const statusId = board.stages["To do"];
   const both = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
@@ -130,7 +130,7 @@ it("no read that began after a write was answered misses it, on either process",
   expect(misses).toEqual([]);
 });
 
-it("an unchanged board keeps its ETag on both processes, and costs no answer", async () => {
+it("an unchanged board keeps its ETag on both processes and returns 304", async () => {
   const board = await world.board();
   await board.api.card({ statusId: board.stages["To do"] });
   const read = (baseUrl: string, etag?: string): Promise<Response> =>
