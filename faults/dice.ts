@@ -38,7 +38,7 @@ export function makeDice(seed: number, name = ""): Dice {
 
 /** FNV-1a over seed and name. */
 function hashOf(seed: number, name: string): number {
-  let hash = (seed ^ 0x811c9dc5) >>> 0;
+  let hash = 0x811c9dc5;
   for (const character of `${seed} ${name}`) {
     hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   }

@@ -20,7 +20,7 @@ afterAll(() => world.stop());
 interface Sender {
   readonly socket: Socket;
   /** What the service has answered so far. */
-  answer(): string;
+  readonly answer: () => string;
 }
 
 /** Announces a body of 25 MiB. */

@@ -6,7 +6,7 @@ import type { Caller } from "./caller.ts";
 import type { Permission, Route } from "./route.ts";
 
 /** Null: the repository is reported as not found. */
-type Role = "admin" | "write" | "read" | null;
+export type Role = "admin" | "write" | "read" | null;
 
 export function roleIn(forge: ForgeContext, caller: Caller, repository: RepositoryRow): Role {
   const publicRole = repository.private ? null : "read";

@@ -18,6 +18,7 @@ import {
   type Look,
 } from "./look-at-card.ts";
 import { intentKey, recordEarlierDeeds, recordMerged } from "./record-deeds.ts";
+import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
 
 /** What the move has merged, and what was in the targets already. */
@@ -157,6 +158,8 @@ async function runSteps(
 ): Promise<BlockedReason | "changed" | null> {
   for (const step of inspection.plan.steps) {
     if (step.action === "merge") continue;
+    if (!(await mayEnter(deps.db, context.actorId, context)))
+      return blockedReason(step.fullName, NO_LONGER_PERMITTED);
     const outcome = await takeStep(deps, context, linkOf(inspection, step), step);
     if (outcome === "changed") return outcome;
     if (outcome) return blockedReason(step.fullName, outcome);
@@ -187,6 +190,8 @@ async function mergeAll(
       queued.push(promotionOf(step));
       continue;
     }
+    if (!(await mayEnter(deps.db, context.actorId, context)))
+      return refuse(deps, context, inspection, [blockedReason(step.fullName, NO_LONGER_PERMITTED)]);
     // It left the queue, and the caller asks to queue it again.
     if (known?.queued) await withdrawIntent(deps.db, intent, context.operation);
     await declareIntent(deps, context, intent);

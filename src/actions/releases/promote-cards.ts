@@ -14,6 +14,7 @@ import {
 } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { mayEnter } from "../moves/may-enter.ts";
 import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../moves/begin-move.ts";
 import { carryOutMove } from "../moves/carry-out-move.ts";
 import type { Deps } from "../deps.ts";
@@ -99,6 +100,7 @@ async function beginPromotion(
       if (!card) return finished(skipped("deleted"));
       const transition = await lockTransition(trx, card, stageId, requestId);
       if (!transition) return finished(skipped("stage_removed"));
+      if (!(await mayEnter(trx, actorId, transition))) return finished(skipped("not_permitted"));
       // Moved by an earlier attempt, or by the job that resumed that.
       const { earlier } = transition;
       if (earlier?.state === "done") return finished(promoted(earlier.result));

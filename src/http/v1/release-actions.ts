@@ -44,7 +44,7 @@ const promotionOutcome = z
       .array(
         z.object({
           number: z.int(),
-          reason: z.enum(["already_there", "being_moved", "deleted", "stage_removed"]),
+          reason: z.enum(["already_there", "being_moved", "deleted", "not_permitted", "stage_removed"]),
         }),
       )
       .meta({ description: "The cards that were not moved" }),

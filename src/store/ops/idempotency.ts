@@ -1,5 +1,5 @@
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
+import { LOCKED_STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { isHeld } from "./instances.ts";
 
 /** A key that this request has claimed. `attempt` is a fencing token: a takeover changes it. */
@@ -31,7 +31,7 @@ export type Claimed =
   | { readonly state: "running" };
 
 const CLAIM = `
-  with stamp as materialized (select ${STAMP} as stamp),
+  with stamp as materialized (${LOCKED_STAMP}),
   claimed as (
     insert into idempotency_keys as k (credential_id, key, fingerprint, state, holder)
     select :credentialId, :key, :fingerprint, 'running', :holder from stamp
@@ -47,7 +47,8 @@ const CLAIM = `
 
 /**
  * Claims a key and confirms the credential in one round trip. Takes over a key that is older than
- * 24 hours or that a dead process claimed. A second request with the same key does not wait for the
+ * 24 hours or that a dead process claimed. A revocation or a change of roles waits until the write
+ * has ended, so that no write commits after it. A second request with the same key does not wait for the
  * first one: it fails to get the advisory lock and is `running`. Throws `StaleCredential`.
  */
 export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyClaim): Promise<Claimed> {

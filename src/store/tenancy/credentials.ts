@@ -35,6 +35,9 @@ const stampOf = (credential: string): string =>
 /** SQL for the stamp of the credential `:clientId`; null for an unknown or unusable one. */
 export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_id = :clientId)`;
 
+/** A query for the same stamp that locks the credential until the transaction ends. */
+export const LOCKED_STAMP = `select ${stampOf("k")} as stamp from credentials k where k.client_id = :clientId for share`;
+
 /** SQL for the boards of the credential `c`, as JSON. */
 const BOARDS = `coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
                                                         'organizationId', w.organization_id,
@@ -160,6 +163,23 @@ export async function setMembership(
 export async function isMember(db: Db, workspaceId: string, userId: string): Promise<boolean> {
   const member = "select 1 from memberships where workspace_id = :workspaceId and user_id = :userId";
   return exists(db, member, { workspaceId, userId });
+}
+
+/**
+ * The role with which a user may act on a board now. Null after the user left the board or lost the
+ * credential: it is revoked or expired, or may only read. People act without a credential.
+ */
+export async function findActingRole(db: Db, workspaceId: string, userId: string): Promise<Role | null> {
+  return firstValue<Role>(
+    db,
+    `select m.role from memberships m
+      where m.workspace_id = :workspaceId and m.user_id = :userId
+        and (not exists (select 1 from credentials c where c.user_id = m.user_id)
+             or exists (select 1 from credentials c
+                         where c.user_id = m.user_id and c.revoked_at is null and 'write' = any(c.scopes)
+                           and (c.expires_at is null or c.expires_at > now())))`,
+    { workspaceId, userId },
+  );
 }
 
 /** Thrown when a cached credential is stale. The caller reads it again and starts over. */
