@@ -11,7 +11,7 @@ import type { Intake } from "./intake.ts";
 /** GitHub sends no larger payloads (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
 const MAX_PAYLOAD_BYTES = 25 * 1024 * 1024;
 /** Payloads that one process holds at the same time. GitHub redelivers what is refused above it. */
-const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
+const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 const readPayload = bytesReader({ limit: MAX_PAYLOAD_BYTES, inflate: false });
 
 interface DeliveryHeaders {
