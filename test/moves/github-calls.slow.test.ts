@@ -8,6 +8,7 @@ import { complete, freeze, makeRelease } from "../support/stories/releases.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf } from "../support/samples.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
+import { headOf } from "../support/stories/merged-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -72,11 +73,6 @@ const untilDrafted = (board: TestBoard, number: number) =>
 /** Deletes the stored tips of the trunks, as if no webhook had reported them. */
 const deleteStoredTips = ({ db, repositories }: TestBoard) =>
   db("trunks").whereIn("repository_id", Object.values(repositories)).delete();
-
-async function headOf(board: TestBoard, name: string, branch: string): Promise<string> {
-  const { body } = await board.person("ada", "GET", `/repos/${board.owner}/${name}/git/ref/heads/${branch}`);
-  return (body as { object: { sha: string } }).object.sha;
-}
 
 async function statuses(board: TestBoard, branch: string, state: "success" | "failure"): Promise<void> {
   for (const name of names(board)) {

@@ -41,6 +41,12 @@ export async function headOf(board: TestBoard, repository: string, branch: strin
   return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
 }
 
+/** The commits of a branch in `web` and in `api`. */
+export const headsOf = async (board: TestBoard, branch: string): Promise<(string | null)[]> => [
+  await headOf(board, "web", branch),
+  await headOf(board, "api", branch),
+];
+
 /** What a file holds on a branch of the forge, or null. */
 export async function fileOn(
   board: TestBoard,
