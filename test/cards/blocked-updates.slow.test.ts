@@ -1,7 +1,4 @@
-/**
- * Blockers that only the response to a write shows. They are listed together with those that an inspection shows and are
- * removed when their cause is gone.
- */
+/** Blockers that only the response to a write shows: they are removed when their cause is gone. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";

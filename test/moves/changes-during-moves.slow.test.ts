@@ -38,7 +38,7 @@ const pullOf = (board: TestBoard, number = 1) => {
   return pull;
 };
 
-/** Runs `act` right after GitHub's response to the move's inspection, before the move's next call. */
+/** Runs `act` after GitHub's response to the move's inspection, before the move's next call. */
 function afterInspection(act: () => void): void {
   const stop = world.forge.control.observe({
     onAnswer: (call) => {
@@ -58,7 +58,7 @@ const callsTo = (wanted: RegExp): number => {
 
 const mergeRequests = (): number => callsTo(/^PUT .*\/merge(-async)?$/);
 
-/** Lets a person change something on GitHub between the move's inspection and its next REST call. */
+/** Lets a person change something on GitHub between the inspection and the next REST call. */
 function betweenInspectionAndMerge(act: () => Promise<unknown>): { readonly done: () => Promise<unknown> } {
   world.forge.control.faults.add({
     match: { method: "GET", path: "/repositories/*/pulls/*" },

@@ -1,4 +1,4 @@
-/** A pull request that is closed before Trunkline learns that it was opened: the response was lost, or reads lag. */
+/** A pull request that is closed before Trunkline knows it: the response was lost, or reads lag. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { eventually, type ApiCard } from "../support/api.ts";
@@ -29,7 +29,7 @@ async function cardToPush(): Promise<{ board: TestBoard; number: number; push: (
   return { board, number, push: () => pushTo(board, branch, "a.txt") };
 }
 
-/** GitHub opens the next pull request, but the response is lost; reads of pull requests fail with `readFault`. */
+/** The response to the next opening is lost, and reads of pull requests have `readFault`. */
 function loseOpening(readFault: { kind: "gate" } | { kind: "answer"; status: number }): number {
   const { faults } = world.forge.control;
   const match = { method: "POST", path: PULLS };

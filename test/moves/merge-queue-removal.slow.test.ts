@@ -41,7 +41,7 @@ const toDone = () => board.api.move(number, board.stages.Done);
 const blocked = async () => (await board.api.cardWhen(number, (card) => card.blocked !== null)).blocked;
 const done = () => board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
 
-/** A move that has queued the pull request and waits for GitHub's response; the result releases it. */
+/** A move that has queued the pull request; the returned function releases GitHub's response. */
 async function waitingMove() {
   const match = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
   const { faults } = world.forge.control;
