@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { intrusions, runAgent, type AgentPlace } from "./actors/agent.ts";
+import { foreignRequests, runAgent, type AgentPlace } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
 import { makeCaller, type Caller } from "./actors/caller.ts";
-import { playPrologue } from "./actors/prologue.ts";
+import { prepareBoard } from "./actors/prologue.ts";
 import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
 import { isSuccess } from "./checker/subject.ts";
 import { makeDice, type Dice } from "./dice.ts";
-import { openHistory, whatHappened, type History } from "./history.ts";
-import { repair, untilIdle } from "./quiesce.ts";
-import { endForgeTroubles, troubleForge } from "./troubles/forge.ts";
-import { endWebhookTroubles, troubleWebhooks } from "./troubles/webhooks.ts";
+import { openHistory, countEvents, type History } from "./history.ts";
+import { repairAndWait, waitUntilIdle } from "./quiesce.ts";
+import { endForgeFaults, injectForgeFaults } from "./troubles/forge.ts";
+import { endWebhookFaults, injectWebhookFaults } from "./troubles/webhooks.ts";
 import { crashDatabase, killProcesses } from "./troubles/processes.ts";
 import type { CrashingPostgres } from "./world/postgres.ts";
 import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
@@ -26,10 +26,10 @@ export interface SeedOptions {
   /** The least time with faults. On a busy machine it is longer, until enough has happened. */
   readonly seconds: number;
   /** How many seconds unfinished work may take after the faults. */
-  readonly patience: number;
+  readonly idleTimeoutSeconds: number;
 }
 
-export interface Played {
+export interface SeedResult {
   readonly seed: number;
   readonly folder: string;
   readonly violations: readonly Violation[];
@@ -48,7 +48,7 @@ const FAULTS_PER_SECOND = 2;
 const MAX_FACTOR = 6;
 
 /** Runs one seed: agents, people and faults for some seconds, then repair, then all checks. */
-export async function playSeed(options: SeedOptions): Promise<Played> {
+export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { seed, postgres, root } = options;
   const startedAt = Date.now();
   const dice = makeDice(seed);
@@ -58,7 +58,7 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
   try {
     const known = world.boards.map(newKnowledge);
     const prologues = await playPrologues(world, known, dice, history);
-    for (const place of prologues) for (const intrude of intrusions(place)) await intrude();
+    for (const place of prologues) for (const intrude of foreignRequests(place)) await intrude();
     const agents = await makeAgents(world, known, dice, history, () => faultPhase.retryUntil());
     const faultPhase = startFaultPhase(history, options);
     const { isOver } = faultPhase;
@@ -67,18 +67,18 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
     const faults = [
       killProcesses(world, dice.for("kills"), history, isOver),
       crashDatabase(world, dice.for("database"), history, isOver),
-      troubleForge(world, dice.for("forge"), history, isOver),
-      troubleWebhooks(world, dice.for("webhooks"), history, isOver),
+      injectForgeFaults(world, dice.for("forge"), history, isOver),
+      injectWebhookFaults(world, dice.for("webhooks"), history, isOver),
     ];
     while (!isOver()) await sleep(100);
     await Promise.all([...faults, people]);
-    endForgeTroubles(world);
-    await endWebhookTroubles(world);
+    endForgeFaults(world);
+    await endWebhookFaults(world);
     for (const process of world.processes) while (!process.isUp()) await process.start();
     history.event("note", "the faults have stopped");
     await work;
-    await untilIdle(world, options.patience);
-    for (let round = 1; round <= 2; round++) await repair(world, options.patience);
+    await waitUntilIdle(world, options.idleTimeoutSeconds);
+    for (let round = 1; round <= 2; round++) await repairAndWait(world, options.idleTimeoutSeconds);
     const violations = await check(world, history, known);
     for (const violation of violations) history.event("note", "violation", violation);
     return {
@@ -86,7 +86,7 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
       folder,
       violations,
       calls: history.calls.length,
-      happened: whatHappened(history),
+      happened: countEvents(history),
       seconds: (Date.now() - startedAt) / 1_000,
     };
   } finally {
@@ -106,7 +106,7 @@ function playPrologues(
     known.map(async (own, at) => {
       const actor = `prologue-${at + 1}`;
       const caller = await callerFor(world, own, actor, dice, history, () => deadline);
-      await playPrologue(caller, own);
+      await prepareBoard(caller, own);
       return { caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] };
     }),
   );
@@ -135,7 +135,7 @@ interface FaultPhase {
 }
 
 /** The faults start now and end when enough has happened. */
-function startFaultPhase({ calls, events }: History, { seconds, patience }: SeedOptions): FaultPhase {
+function startFaultPhase({ calls, events }: History, { seconds, idleTimeoutSeconds }: SeedOptions): FaultPhase {
   const startedAt = Date.now();
   const count = (): { successes: number; faults: number } => ({
     successes: calls.filter(isSuccess).length,
@@ -157,7 +157,7 @@ function startFaultPhase({ calls, events }: History, { seconds, patience }: Seed
       if (end === null && isEnough()) end = Date.now();
       return end !== null;
     },
-    retryUntil: () => (end ?? Date.now()) + patience * 1_000,
+    retryUntil: () => (end ?? Date.now()) + idleTimeoutSeconds * 1_000,
   };
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RECONCILE } from "../src/actions/reconcile/reconcile-later.ts";
-import { repairSoon } from "../src/jobs/tasks.ts";
+import { scheduleRepairs } from "../src/jobs/tasks.ts";
 import { rows, type Db } from "../src/store/db/connect.ts";
-import { isHeld } from "../src/store/ops/instances.ts";
+import { isAliveSql } from "../src/store/ops/instances.ts";
 import type { FaultWorld } from "./world/world.ts";
 
 /**
@@ -15,7 +15,7 @@ async function whatIsLeft(db: Db): Promise<string | null> {
     db,
     `select 'moves' as what, count(*) as count from operations where state = 'running'
      union all select 'release actions', count(*) from release_actions where state = 'running'
-     union all select 'keys', count(*) from idempotency_keys where state = 'running' and ${isHeld("holder")}
+     union all select 'keys', count(*) from idempotency_keys where state = 'running' and ${isAliveSql("holder")}
      union all select 'accounts that GitHub refuses', count(*) from organizations where refused is not null
      union all select 'comparisons', count(*) from graphile_worker.jobs j join organizations o on j.key = '${RECONCILE}:' || o.id
      union all select 'deliveries', count(*) from deliveries where state = 'waiting'
@@ -27,13 +27,13 @@ async function whatIsLeft(db: Db): Promise<string | null> {
 }
 
 /** Waits until there is no unfinished work. After `seconds` it returns what is left. */
-export async function untilIdle(
+export async function waitUntilIdle(
   { forge, deps }: Pick<FaultWorld, "forge" | "deps">,
   seconds: number,
 ): Promise<string | null> {
   const deadline = Date.now() + seconds * 1_000;
   for (let idleReads = 0; ;) {
-    await forge.settle();
+    await forge.waitUntilIdle();
     const left = await whatIsLeft(deps.db).catch((error: unknown) => String(error));
     idleReads = left === null ? idleReads + 1 : 0;
     if (idleReads >= 3) return null;
@@ -43,7 +43,7 @@ export async function untilIdle(
 }
 
 /** Runs one complete repair, as `trunkline repair` does. */
-export async function repair(world: FaultWorld, seconds: number): Promise<void> {
-  await repairSoon(world.deps.db);
-  await untilIdle(world, seconds);
+export async function repairAndWait(world: FaultWorld, seconds: number): Promise<void> {
+  await scheduleRepairs(world.deps.db);
+  await waitUntilIdle(world, seconds);
 }

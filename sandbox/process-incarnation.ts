@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
  * Identifies a process by its start time, since process ids are reused. Undefined when no such
  * process runs. Linux has the start time in /proc; elsewhere `ps` reports it in seconds.
  */
-export async function incarnation(pid: number): Promise<string | undefined> {
+export async function processIdentity(pid: number): Promise<string | undefined> {
   const started = (await startTimeFromProc(pid)) ?? (await startTimeFromPs(pid));
   return started === undefined || started === ""
     ? undefined

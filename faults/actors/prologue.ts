@@ -1,11 +1,11 @@
 import type { TestBoard } from "../../test/support/world.ts";
-import { ownText, type BoardKnowledge } from "./board-knowledge.ts";
+import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 import type { Caller } from "./caller.ts";
 
 const CARDS = 3;
 
 /** Prepares a board: a label and cards with pull requests, one of them merged by a person. */
-export async function playPrologue(caller: Caller, own: BoardKnowledge): Promise<void> {
+export async function prepareBoard(caller: Caller, own: BoardKnowledge): Promise<void> {
   const label = await caller.write("POST", "/v1/labels", {
     name: `first only-${own.board.owner}`.slice(0, 50),
   });
@@ -20,8 +20,8 @@ export async function playPrologue(caller: Caller, own: BoardKnowledge): Promise
 async function cardInReview(caller: Caller, own: BoardKnowledge): Promise<void> {
   const { board } = own;
   const sent = {
-    title: ownText(own, "card"),
-    description: ownText(own, "created as"),
+    title: uniqueText(own, "card"),
+    description: uniqueText(own, "created as"),
     statusId: board.stages["In progress"],
   };
   const created = await caller.write("POST", "/v1/cards", sent);

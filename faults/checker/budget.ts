@@ -9,14 +9,14 @@ const POINTS_PER_MINUTE = 900;
 
 // Invariant: I11 GitHub's rate limits are respected
 /** Per installation: one write a second, 900 points a minute, and no call before `Retry-After`. */
-export const theForgesBudgetIsKept: Invariant = ({ world }) => {
-  const { calls, holds } = world.record;
+export const rateLimitsAreRespected: Invariant = ({ world }) => {
+  const { calls, limits } = world.record;
   const found: string[] = [];
   for (const installationId of new Set(calls.map((call) => call.installationId))) {
     const own = calls.filter((call) => call.installationId === installationId);
     found.push(...tooManyWrites(own), ...tooManyPoints(own));
   }
-  for (const { installationId, from, until, budget } of holds) {
+  for (const { installationId, from, until, budget } of limits) {
     const early = calls.filter(
       (call) =>
         call.installationId === installationId &&
@@ -35,7 +35,7 @@ export const theForgesBudgetIsKept: Invariant = ({ world }) => {
 };
 
 function tooManyWrites(calls: readonly ForgeCall[]): string[] {
-  const writes = calls.filter(({ isWrite }) => isWrite).map(({ at }) => at);
+  const writes = calls.filter(({ isWrite }) => isWrite).map(({ receivedAt }) => receivedAt);
   for (const [first, from] of writes.entries()) {
     for (let last = first + 1; last < writes.length; last++) {
       const seconds = ((writes[last] ?? 0) - from) / 1_000;
@@ -47,7 +47,7 @@ function tooManyWrites(calls: readonly ForgeCall[]): string[] {
 }
 
 function tooManyPoints(calls: readonly ForgeCall[]): string[] {
-  const costs = calls.map(({ at, isWrite }) => ({ at, points: isWrite ? 5 : 1 }));
+  const costs = calls.map(({ receivedAt, isWrite }) => ({ at, points: isWrite ? 5 : 1 }));
   for (const { at } of costs) {
     const points = costs
       .filter((each) => each.at >= at && each.at < at + 60_000)

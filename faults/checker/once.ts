@@ -4,7 +4,7 @@ import { isSuccess, type Invariant } from "./subject.ts";
 
 // Invariant: I2 One request creates nothing twice
 /** The forge also shows each comment once per pull request, and one release per tag. */
-export const nothingIsDoubled: Invariant = async ({ world, writes }) => {
+export const nothingIsDuplicated: Invariant = async ({ world, writes }) => {
   const { db } = world.deps;
   const found: string[] = [];
   const created = await rows<{ what: string; count: number }>(

@@ -46,7 +46,7 @@ async function duplicateItems(db: Subject["world"]["deps"]["db"]): Promise<strin
 
 // Invariant: I6 Merges are attributed to Trunkline or to others, as they happened
 /** Merges by people are attributed to them, and are in the inbox until the card is done. */
-export const othersMergesAreTold: Invariant = async ({ world, known }) => {
+export const mergesByOthersAreReported: Invariant = async ({ world, known }) => {
   const { state } = world.forge.context;
   const found: string[] = [];
   const bot = world.forge.app.botId;

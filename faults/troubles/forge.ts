@@ -3,7 +3,7 @@ import type { RateLimit } from "../../sandbox/forge/control/answers.ts";
 import type { Fault, FaultRule } from "../../sandbox/forge/control/faults.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Dice } from "../dice.ts";
-import { added, STRUCK, type History } from "../history.ts";
+import { addTallies, FAULT_HITS, type History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
 const WEIGHTS = {
@@ -22,7 +22,7 @@ const WEIGHTS = {
 } as const;
 
 /** Injects every kind of forge fault, each for a random installation. */
-export async function troubleForge(
+export async function injectForgeFaults(
   world: FaultWorld,
   dice: Dice,
   history: History,
@@ -46,15 +46,15 @@ export async function troubleForge(
     else await suspend(world, state.accounts.need(installation.accountId).login, dice);
   }
   const hits = faults.list().map((fault) => ({ [names.get(fault.id) ?? ""]: fault.hits }));
-  history.event("note", STRUCK, added(hits));
+  history.event("note", FAULT_HITS, addTallies(hits));
 }
 
 async function suspend({ forge, boards }: FaultWorld, account: string, dice: Dice): Promise<void> {
   if (!boards.some(({ owner }) => owner === account)) return;
   const by = `ada-${account.slice(4)}`;
-  forge.pages.setSuspended(account, true, by);
+  forge.webUi.setSuspended(account, true, by);
   await sleep(dice.between(200, 1_500));
-  forge.pages.setSuspended(account, false, by);
+  forge.webUi.setSuspended(account, false, by);
 }
 
 async function readStale({ forge }: FaultWorld, dice: Dice): Promise<void> {
@@ -111,7 +111,7 @@ const MATCHES = {
   delete: { method: "DELETE", path: "/repositories/**" },
 } as const satisfies Readonly<Record<string, CallMatch>>;
 
-export function endForgeTroubles({ forge }: FaultWorld): void {
+export function endForgeFaults({ forge }: FaultWorld): void {
   forge.control.faults.clear();
   forge.control.staleReads(null);
 }

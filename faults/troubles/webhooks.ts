@@ -5,7 +5,7 @@ import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
 /** Drops, duplicates, delays, reorders, corrupts and holds webhooks. */
-export async function troubleWebhooks(
+export async function injectWebhookFaults(
   { forge }: FaultWorld,
   dice: Dice,
   history: History,
@@ -41,7 +41,7 @@ function chooseFault(dice: Dice): DeliveryFault {
 }
 
 /** Ends all webhook faults. Held webhooks are sent in a random order. */
-export async function endWebhookTroubles({ forge }: FaultWorld): Promise<void> {
+export async function endWebhookFaults({ forge }: FaultWorld): Promise<void> {
   forge.control.webhooks.clear();
   await forge.control.webhooks.release("shuffled");
 }

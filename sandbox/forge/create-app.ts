@@ -20,7 +20,7 @@ const CODE_LIFETIME_MS = 3_600_000;
  * Applies a manifest to the forge's only App and returns the code for its credentials. The name
  * stays, because the bot account is named after it.
  */
-export function takeManifest(forge: ForgeContext, manifest: z.infer<typeof appManifest>): string {
+export function applyManifest(forge: ForgeContext, manifest: z.infer<typeof appManifest>): string {
   const { hook_attributes: hook, default_permissions: permissions, default_events: events } = manifest;
   for (const { id } of forge.state.apps.all()) forge.state.apps.update(id, { permissions, events });
   if (hook?.active) forge.webhooks.url = hook.url;
@@ -62,7 +62,7 @@ export function serveNewApp(forge: ForgeContext): Router {
       return;
     }
     const url = new URL(manifest.data.redirect_url);
-    url.searchParams.set("code", takeManifest(forge, manifest.data));
+    url.searchParams.set("code", applyManifest(forge, manifest.data));
     if (typeof request.query["state"] === "string") url.searchParams.set("state", request.query["state"]);
     response.redirect(302, url.href);
   });

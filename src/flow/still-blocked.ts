@@ -1,8 +1,8 @@
-import { type Blocked, type BlockedReason, type RefusalReason, isAboutConnection } from "./refusal.ts";
+import { type Blocked, type BlockedReason, type RefusalReason, isConnectionRefusal } from "./refusal.ts";
 import type { MovePlan } from "./move.ts";
 
 /** The state of a blocked card when it is checked again. */
-export interface LaterLook {
+export interface LaterInspection {
   /** The plan for entering the same stage now. */
   readonly plan: MovePlan;
   /** The branch's head in the repository that refused; undefined when it cannot be read. */
@@ -31,7 +31,7 @@ const DOUBTED: ReadonlySet<RefusalReason> = new Set(["review_required", "changes
  * The reasons that still block a card. Those that only GitHub's answer to a write revealed come
  * first: no plan shows them, so each stays until that write succeeds or is no longer needed.
  */
-export function stillInTheWay(blocked: Blocked, inspection: LaterLook): BlockedReason[] {
+export function remainingReasons(blocked: Blocked, inspection: LaterInspection): BlockedReason[] {
   const { plan } = inspection;
   if (plan.isUndecided) return blocked.reasons.filter((each) => !isForgiven(each, inspection));
   const answered = blocked.reasons.filter(
@@ -48,7 +48,7 @@ export function stillInTheWay(blocked: Blocked, inspection: LaterLook): BlockedR
 }
 
 /** Whether two lists name the same causes, whatever their messages. */
-export const areSame = (some: readonly BlockedReason[], others: readonly BlockedReason[]): boolean =>
+export const areSameReasons = (some: readonly BlockedReason[], others: readonly BlockedReason[]): boolean =>
   some.map(identityOf).join("\n") === others.map(identityOf).join("\n");
 
 const identityOf = ({ reason, repository, details }: BlockedReason): string =>
@@ -56,9 +56,9 @@ const identityOf = ({ reason, repository, details }: BlockedReason): string =>
 
 const isOnlyAnswered = (each: BlockedReason): boolean =>
   "taken" in each.details ||
-  !(PLANNED.has(each.reason) || DOUBTED.has(each.reason) || isAboutConnection(each));
+  !(PLANNED.has(each.reason) || DOUBTED.has(each.reason) || isConnectionRefusal(each));
 
-function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterLook): boolean {
+function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterInspection): boolean {
   if (isForgiven(each, inspection)) return false;
   if (each.reason === "queue_rejected" && inspection.isQueued) return false;
   const method = each.details["mergeMethod"];
@@ -69,10 +69,10 @@ function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterLo
   return "attempts" in each.details || isAnythingLeft(each, inspection);
 }
 
-const isForgiven = (each: BlockedReason, { isPermitted }: LaterLook): boolean =>
-  isPermitted && each.reason === "not_permitted" && !isAboutConnection(each);
+const isForgiven = (each: BlockedReason, { isPermitted }: LaterInspection): boolean =>
+  isPermitted && each.reason === "not_permitted" && !isConnectionRefusal(each);
 
 /** False when a person has done what was refused. A plan with other reasons cannot show that. */
-const isAnythingLeft = ({ repository }: BlockedReason, { plan }: LaterLook): boolean =>
+const isAnythingLeft = ({ repository }: BlockedReason, { plan }: LaterInspection): boolean =>
   plan.steps.some(({ fullName }) => fullName === repository) ||
   plan.reasons.some((reason) => reason.repository === repository);

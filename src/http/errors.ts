@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { Problem, type ProblemKind } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/values.ts";
-import { isDatabaseAway } from "../store/db/connect.ts";
+import { isDatabaseUnavailable } from "../store/db/connect.ts";
 
 /** The status and reason phrase of each kind of problem. */
 const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
@@ -42,7 +42,7 @@ function toProblem(error: unknown): Problem | null {
       cause: error,
     });
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     return new Problem("unavailable", "The database is busy or unavailable. Make the same call again.", {
       retryAfter: 2,
       cause: error,

@@ -23,7 +23,7 @@ export const DEFAULT_LIMITS: CallLimits = {
 };
 
 /** Authenticates calls and limits their rate. */
-export class Gate {
+export class CallLimiter {
   readonly #limits: CallLimits;
   readonly #authentication = new Authentication();
   readonly #calls: TokenBuckets;

@@ -6,7 +6,7 @@ const MAX_ADDRESS = 8 * 1024;
 const SINGLE = ["authorization", "idempotency-key", "x-service-workspace", "content-type"];
 
 /** Refuses repeated headers and an address that is too long. */
-export function requireReadable(request: Request): void {
+export function requireUnambiguous(request: Request): void {
   if (request.url.length > MAX_ADDRESS) {
     throw new Problem("address_too_long", `The address is longer than ${MAX_ADDRESS / 1024} kB.`);
   }
@@ -44,7 +44,7 @@ function allowOnly(methods: Set<string>): RequestHandler {
  * Ignores Cache-Control on conditional requests: `fetch` adds `no-cache` to every If-None-Match, and
  * Express then never answers 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
  */
-export function honourIfNoneMatch({ headers }: Request): void {
+export function ignoreCacheControlOnConditional({ headers }: Request): void {
   if (headers["if-none-match"] !== undefined) delete headers["cache-control"];
 }
 

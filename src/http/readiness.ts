@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { isDatabaseAway, type Db } from "../store/db/connect.ts";
+import { isDatabaseUnavailable, type Db } from "../store/db/connect.ts";
 import { pendingMigrations } from "../store/db/migrate.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 
@@ -65,7 +65,7 @@ async function checkReadiness({ db, log, hasAppKey, isDraining }: Options): Prom
     add(
       "database",
       false,
-      isDatabaseAway(error) ? "The database cannot be reached." : "The database refuses queries.",
+      isDatabaseUnavailable(error) ? "The database cannot be reached." : "The database refuses queries.",
     );
   }
   return checks;

@@ -3,17 +3,17 @@ import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/releases/release-action.ts";
 import { RESUME_ORPHANED_MOVES } from "../actions/moves/resume-move.ts";
 import {
-  freeJobs,
-  heartbeat,
+  unlockJobs,
+  recordHeartbeat,
   HEARTBEAT_MS,
-  leave,
+  deleteInstance,
   listLockedJobs,
   type TakenJob,
 } from "../store/ops/instances.ts";
 import { addJob } from "../store/db/jobs.ts";
 import { listOrphanedOperations } from "../store/ops/operations.ts";
 import { listOrphanedActions } from "../store/releases/release-actions.ts";
-import { freeDead } from "../webhooks/work-lane.ts";
+import { unlockDeadJobs } from "../webhooks/work-lane.ts";
 
 /**
  * Finds jobs that are locked for this process but that it never received, because the connection
@@ -21,23 +21,23 @@ import { freeDead } from "../webhooks/work-lane.ts";
  */
 interface LostJobs {
   /** Records a job that this process received. */
-  given(job: TakenJob): void;
+  received(job: TakenJob): void;
   /** Unlocks jobs that this process did not receive. */
-  free(workerIds: readonly string[]): Promise<void>;
+  unlock(workerIds: readonly string[]): Promise<void>;
 }
 
-export function findLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
+export function trackLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
   const started = new Set<string>();
   return {
-    given: (job) => void started.add(nameOf(job)),
-    async free(workerIds) {
+    received: (job) => void started.add(nameOf(job)),
+    async unlock(workerIds) {
       const before = [...started];
       const locked = await listLockedJobs(db, workerIds);
       const lost = locked.filter((job) => job.isOld && !started.has(nameOf(job)));
       const names = new Set(locked.map(nameOf));
       for (const each of before) if (!names.has(each)) started.delete(each);
       if (lost.length === 0) return;
-      await freeJobs(db, workerIds, lost);
+      await unlockJobs(db, workerIds, lost);
       log.warn({ jobs: lost.map(({ task }) => task) }, "unlocked jobs that no worker received");
     },
   };
@@ -54,19 +54,19 @@ interface Heartbeat {
  * Writes this process's heartbeat every few seconds, and takes over the work of dead processes.
  * Resolves after the first heartbeat, so that every owner of work is a known instance.
  */
-export async function startPulse(
+export async function startHeartbeat(
   deps: Deps,
   workerIds: ReadonlySet<string>,
   lostJobs: LostJobs,
 ): Promise<Heartbeat> {
   const ending = new AbortController();
-  await heartbeat(deps.db, deps.instanceId, [...workerIds]);
+  await recordHeartbeat(deps.db, deps.instanceId, [...workerIds]);
   const running = run(deps, workerIds, lostJobs, ending.signal);
   return {
     stop: async () => {
       ending.abort();
       await running;
-      await leave(deps.db, deps.instanceId);
+      await deleteInstance(deps.db, deps.instanceId);
     },
   };
 }
@@ -80,8 +80,8 @@ async function run(
   // Starts without a pause: short-lived processes must also take over orphaned work.
   for (;;) {
     try {
-      await freeDead(deps);
-      await lostJobs.free([...workerIds]);
+      await unlockDeadJobs(deps);
+      await lostJobs.unlock([...workerIds]);
       const orphans = await listOrphanedOperations(deps.db, 1);
       if (orphans.length > 0)
         await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
@@ -95,7 +95,7 @@ async function run(
       return;
     }
     try {
-      await heartbeat(deps.db, deps.instanceId, [...workerIds]);
+      await recordHeartbeat(deps.db, deps.instanceId, [...workerIds]);
     } catch (error) {
       deps.log.warn({ err: error }, "the heartbeat could not be written");
     }

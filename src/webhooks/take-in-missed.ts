@@ -1,12 +1,12 @@
 import type { Deps } from "../actions/deps.ts";
 import type { DeliveryAttempt } from "../forge/values.ts";
-import { isTranslated, whereOf } from "../forge/github/deliveries/translate-delivery.ts";
-import { clockOf } from "../store/forge/installations.ts";
-import { listUnknown, markRepaired, repairedUntil } from "../store/forge/deliveries.ts";
-import { laneOf, workLanesSoon } from "../store/forge/lanes.ts";
+import { isTranslated, sourceOf } from "../forge/github/deliveries/translate-delivery.ts";
+import { readClock } from "../store/forge/installations.ts";
+import { listUnknownDeliveries, markRepaired, repairedUntil } from "../store/forge/deliveries.ts";
+import { laneOf, addLaneJobs } from "../store/forge/lanes.ts";
 import { storeDeliveries } from "./intake.ts";
 
-export const TAKE_IN_MISSED = "take-in-missed-deliveries";
+export const RECOVER_MISSED_DELIVERIES = "take-in-missed-deliveries";
 
 /** Repair marks: the newest attempt that was read, and when the log was last read. */
 const LOG = "delivery_log";
@@ -26,7 +26,7 @@ const MAX_MISSED = 5_000;
  * first. `wasAway` is true if one was missed, or if the log was not read for a while: then more may
  * be missing than the log shows.
  */
-export async function takeInMissed(
+export async function recoverMissedDeliveries(
   deps: Deps,
   maxMissed = MAX_MISSED,
 ): Promise<{ readonly wasAway: boolean }> {
@@ -41,7 +41,7 @@ export async function takeInMissed(
     isAnyMissed ||= missed.length > 0;
     if (isAll) break;
   }
-  const now = await clockOf(deps.db);
+  const now = await readClock(deps.db);
   await markRepaired(deps.db, LAST_READ, now);
   return { wasAway: isAnyMissed || !lastRead || Date.parse(now) - lastRead.getTime() > MAX_PAUSE_MS };
 }
@@ -68,7 +68,7 @@ async function findMissed(deps: Deps, maxMissed: number, expired: ReadonlySet<st
     const inTime = attempts.filter(({ at }) => Date.parse(at) >= from);
     // A delivery that succeeded before the first reading went to the service of another database.
     const candidates = inTime.filter(({ event, isOk }) => isTranslated(event) && !(isOk && !readBefore));
-    const unknown = await listUnknown(
+    const unknown = await listUnknownDeliveries(
       deps.db,
       candidates.map(({ guid }) => guid),
     );
@@ -90,8 +90,8 @@ async function findMissed(deps: Deps, maxMissed: number, expired: ReadonlySet<st
 async function recover(deps: Deps, { id, guid, event }: DeliveryAttempt): Promise<boolean> {
   const payload = await deps.forge.deliveredPayload(id);
   if (payload === null) return false;
-  const lane = laneOf(whereOf(JSON.parse(payload)));
+  const lane = laneOf(sourceOf(JSON.parse(payload)));
   await storeDeliveries(deps, [{ guid, event, lane, payload, source: "log" }]);
-  await workLanesSoon(deps.db, [lane]);
+  await addLaneJobs(deps.db, [lane]);
   return true;
 }

@@ -6,16 +6,16 @@ import { translateDelivery } from "../forge/github/deliveries/translate-delivery
 import { findConversation } from "../store/events/conversations.ts";
 import {
   countDeaths,
-  isAnyDeferred,
+  hasDeferred,
   deferDelivery,
-  markFailed,
+  markDeliveryFailed,
   nextDeliveries,
-  reopenDeferred,
+  requeueDeferred,
   type Delivery,
 } from "../store/forge/deliveries.ts";
-import { freeDeadWorkers, listDeadQueues, seeToDeadAlone } from "../store/ops/instances.ts";
-import { WORK_LANE, workLaneLater } from "../store/forge/lanes.ts";
-import { noteWebhook } from "../store/forge/repositories.ts";
+import { unlockDeadWorkers, listQueuesOfDeadWorkers, lockDeadWorkers } from "../store/ops/instances.ts";
+import { WORK_LANE, delayLaneJob } from "../store/forge/lanes.ts";
+import { recordWebhookTime } from "../store/forge/repositories.ts";
 import { transaction } from "../store/db/transaction.ts";
 
 /** After this many failures a delivery is parked, so that it no longer blocks later ones. */
@@ -34,7 +34,7 @@ const MAX_BYTES = 1_000_000;
  * retried after a growing pause. Deliveries are read in batches, and a batch is marked as processed
  * when the next one is read: a round trip for each would compete with storing deliveries.
  */
-export async function workLane(deps: Deps, lane: string): Promise<void> {
+export async function processLane(deps: Deps, lane: string): Promise<void> {
   const run: Run = { lane, processed: [], lastWebhook: null };
   let maxBytes = MAX_BYTES;
   let next: Next = "continue";
@@ -46,7 +46,7 @@ export async function workLane(deps: Deps, lane: string): Promise<void> {
     if (batch.some(({ deaths }) => deaths > 0)) maxBytes = 0;
     next = await processInOrder(deps, run, maxBytes === 0 ? batch.slice(0, 1) : batch);
   }
-  if (run.lastWebhook) await noteWebhook(deps.db, run.lastWebhook.repositoryId, run.lastWebhook.at);
+  if (run.lastWebhook) await recordWebhookTime(deps.db, run.lastWebhook.repositoryId, run.lastWebhook.at);
 }
 
 interface Run {
@@ -82,9 +82,9 @@ async function processOne(deps: Deps, run: Run, delivery: Delivery): Promise<Nex
   // as deferred. Nothing else reopens deferred deliveries before the next event.
   const isReopened =
     pull !== null &&
-    (await isAnyDeferred(db, run.lane, pull.number)) &&
+    (await hasDeferred(db, run.lane, pull.number)) &&
     (await findConversation(db, pull.repositoryId, pull.number)) !== null &&
-    (await reopenDeferred(db, run.lane, pull.number)) > 0;
+    (await requeueDeferred(db, run.lane, pull.number)) > 0;
   if (!pull?.isDeferred) run.processed.push(guid);
   if (source === "webhook" && repositoryId !== null) run.lastWebhook = { repositoryId, at: receivedAt };
   // Reopened deliveries are older than the rest.
@@ -95,7 +95,7 @@ async function processOne(deps: Deps, run: Run, delivery: Delivery): Promise<Nex
 async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unknown): Promise<Next> {
   const { db, log } = deps;
   const { guid, attempts } = delivery;
-  const { parked } = await markFailed(db, {
+  const { parked } = await markDeliveryFailed(db, {
     guid,
     error: error instanceof Error ? error.message : String(error),
     maxAttempts: error instanceof ForgeUnavailable ? MAX_ATTEMPTS_IN_OUTAGE : MAX_ATTEMPTS,
@@ -106,7 +106,7 @@ async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unkno
     return "continue";
   }
   log.warn({ err: error, attempts: attempts + 1 }, "a delivery failed and will be retried");
-  await workLaneLater(db, run.lane, Math.min(1000 * 2 ** attempts, MAX_RETRY_MS));
+  await delayLaneJob(db, run.lane, Math.min(1000 * 2 ** attempts, MAX_RETRY_MS));
   return "end";
 }
 
@@ -115,13 +115,13 @@ async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unkno
  * again and again may be the cause: it is parked, so that it does not block its lane or the
  * service.
  */
-export async function freeDead({ db, log }: Deps, graceSeconds?: number): Promise<void> {
-  const lanes = await listDeadQueues(db, WORK_LANE, graceSeconds);
-  if (lanes.length === 0) return freeDeadWorkers(db, graceSeconds);
+export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): Promise<void> {
+  const lanes = await listQueuesOfDeadWorkers(db, WORK_LANE, graceSeconds);
+  if (lanes.length === 0) return unlockDeadWorkers(db, graceSeconds);
   const parked = await transaction(db, async (trx) => {
-    if (!(await seeToDeadAlone(trx))) return [];
-    const counted = await countDeaths(trx, await listDeadQueues(trx, WORK_LANE, graceSeconds), MAX_DEATHS);
-    await freeDeadWorkers(trx, graceSeconds);
+    if (!(await lockDeadWorkers(trx))) return [];
+    const counted = await countDeaths(trx, await listQueuesOfDeadWorkers(trx, WORK_LANE, graceSeconds), MAX_DEATHS);
+    await unlockDeadWorkers(trx, graceSeconds);
     return counted;
   });
   for (const delivery of parked)

@@ -51,14 +51,14 @@ async function changes(board: TestBoard): Promise<Change[]> {
   ];
 }
 
-/** Adds so many cards that reading the board takes longer than the caller of a write takes to request it. */
+/** Adds so many cards that a read of the board outlasts the time between a write and its read. */
 async function fill({ api, stages }: TestBoard): Promise<void> {
   for (let row = 0; row < 25; row++) {
     await Promise.all(Array.from({ length: 16 }, () => api.card({ statusId: stages["To do"] })));
   }
 }
 
-/** Reads the board repeatedly in parallel, so that there is always a running query that others could share. */
+/** Reads the board repeatedly in parallel: there is always a running query that others could share. */
 function keepReading(readers: readonly Api[]): () => Promise<void> {
   const stop = new AbortController();
   const reading = readers

@@ -10,7 +10,7 @@ import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 /** So many that positions are computed from stored counts. */
 const CARDS = 900;
-/** A count waits for older transactions that may not have recorded their changes, also those of other tests on the server. */
+/** A count waits for older transactions on the server, also those of other tests. */
 const COUNT_WITHIN_MS = 25_000;
 
 let world: TestWorld;
@@ -52,7 +52,7 @@ interface Place {
   readonly counted: number;
 }
 
-/** The cards of the board whose computed position differs from a full count in the same snapshot. */
+/** The cards whose computed position differs from a full count in the same snapshot. */
 const misplaced = (): Promise<Place[]> =>
   rows<Place>(
     board.db,

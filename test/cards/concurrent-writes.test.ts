@@ -88,10 +88,7 @@ const endFirstWaiting = (db: Db) =>
         order by query_start limit 1) first`,
   );
 
-/**
- * Sends two requests with one key. The second waits until the first has ended before it reads the key; `end` may end the
- * first one.
- */
+/** Sends two requests with one key; `end` may end the first one before the second reads the key. */
 async function endBeforeLookup(write: Write, end: (db: Db) => PromiseLike<unknown>) {
   const { number } = await board.api.card();
   const key = `key-${randomUUID()}`;
@@ -347,7 +344,7 @@ it("statements prepared on small tables use indexes after the tables grow", asyn
     const numbers = [number, number + 1, number + 2, number + 3];
     for (const _ of numbers.slice(1)) await api.post("/v1/cards", { title: "One more" });
     const { db } = another.service.deps;
-    // Deletes by index: PostgreSQL could report a sequential scan of this delete after `before` is read.
+    // Deletes by index: a sequential scan of this delete could be reported after `before` is read.
     await db.raw("delete from idempotency_keys k using credentials c where k.credential_id = c.id");
     await db.raw("analyze");
     const tables = ["cards", "idempotency_keys", "timeline_items", "card_labels"];
@@ -372,7 +369,7 @@ it("statements prepared on small tables use indexes after the tables grow", asyn
     };
     // Often enough for PostgreSQL to switch to generic plans.
     for (let turn = 0; turn < 8; turn++) await callAll(turn);
-    // The tables grow without `analyze`. A full read in each of the four turns would read 40,000 index entries or more.
+    // The tables grow without `analyze`. Full reads in four turns would read 40,000 entries or more.
     await db.raw(
       `insert into cards (id, workspace_id, project_id, number, title, stage_id, rank, created_by)
        select gen_random_uuid(), c.workspace_id, c.project_id, c.number + 10000 + n, '', s.id, 'a' || n || 'V', c.created_by

@@ -1,4 +1,4 @@
-/** A repository that is unlinked from a card and linked again: the card gets its earlier branch back. */
+/** A card whose repository is unlinked and linked again gets its earlier branch back. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { createWorkspace } from "../../src/actions/boards/workspaces.ts";

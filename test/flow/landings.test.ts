@@ -19,13 +19,13 @@ const revertsOf = (commits: readonly LineCommit[], earlier: readonly string[] = 
   return landings.filter((landing) => found.has(landing.sha)).map(({ title }) => title);
 };
 
-describe("what landed", () => {
-  it("is told oldest first, by each commit's first line", () => {
+describe("landings", () => {
+  it("are listed oldest first, with the first line of the commit message", () => {
     const line = [commit("b", { message: "Second\n\nmore" }), commit("a", { message: "First" })];
     expect(landingsOf(line).map(({ title }) => title)).toEqual(["First", "Second"]);
   });
 
-  it("is one landing for each pull request, told by its newest commit", () => {
+  it("are one for each pull request, with its newest commit", () => {
     const line = [
       commit("d"),
       commit("c", { prNumber: 7, committedAt: "2026-01-02T00:00:00.000Z" }),
@@ -42,20 +42,20 @@ describe("a revert", () => {
   const work = commit("work");
   const undone = commit("undone", { message: reverting("work") });
 
-  it("is known by git's own words alone", () => {
+  it("is recognised only by the sentence that git writes", () => {
     expect(revertsOf([work, undone])).toEqual(['Revert "work"']);
     expect(revertsOf([work, commit("x", { message: 'Revert "work"' })])).toEqual([]);
     expect(revertsOf([work, commit("x", { message: "Do not say This reverts commit abc" })])).toEqual([]);
   });
 
-  it("of a revert is none, and of that one again", () => {
+  it("of a revert does not count, and a revert of that one counts", () => {
     const redone = commit("redone", { message: reverting("undone") });
     const again = commit("again", { message: reverting("redone") });
     expect(revertsOf([work, undone, redone, again])).toEqual(['Revert "work"', 'Revert "redone"']);
     expect(revertsOf([redone], [sha("undone")])).toEqual([]);
   });
 
-  it("that comes by a merge is what all of the merged branch undoes", () => {
+  it("by a merge counts if all commits of the merged branch are reverts", () => {
     const brought = (...messages: string[]) =>
       messages.map((message, index) => ({ sha: sha(`brought ${index}`), message }));
     const merge = (name: string, by: LineCommit["brought"]) => commit(name, { prNumber: 8, brought: by });
@@ -66,7 +66,7 @@ describe("a revert", () => {
     expect(revertsOf([work, merge("m", brought(reverting("work"))), redone])).toEqual(["m"]);
   });
 
-  it("in a rebased pull request counts where all of it reverts", () => {
+  it("by a rebased pull request counts if all of its commits are reverts", () => {
     const part = (name: string, message: string) => commit(name, { message, prNumber: 9 });
     expect(revertsOf([work, part("x", "More"), part("y", reverting("work"))])).toEqual([]);
     expect(revertsOf([work, part("x", reverting("work")), part("y", reverting("other"))])).toEqual([

@@ -6,7 +6,7 @@ import { HOSTILE_MARKDOWN } from "../support/hostile-markdown.ts";
 
 const J = "\u200D";
 
-describe("a text that mentions nobody", () => {
+describe("withoutMentions", () => {
   test.each([
     ["@ada", `@${J}ada`],
     ["Hi @ada, @grace and @0day!", `Hi @${J}ada, @${J}grace and @${J}0day!`],
@@ -19,7 +19,7 @@ describe("a text that mentions nobody", () => {
     ["@&#97;da", `@${J}&#97;da`],
     ["&copy@ada", `&copy@${J}ada`],
     ["[@ada](x) ![@ada](x) | @ada |", `[@${J}ada](x) ![@${J}ada](x) | @${J}ada |`],
-  ])("has a joiner in %j", (text, expected) => {
+  ])("adds a joiner to %j", (text, expected) => {
     expect(withoutMentions(text)).toBe(expected ?? text.replaceAll(";ada", `;${J}ada`));
   });
 
@@ -35,7 +35,7 @@ describe("a text that mentions nobody", () => {
     "&#640;a &#x400;a",
     "https://www.npmjs.com/package/@types/node",
     "see\nhttps://example.com/@ada/x?y=1",
-  ])("is left alone where it is %j", (text) => {
+  ])("does not change %j", (text) => {
     expect(withoutMentions(text)).toBe(text);
   });
 
@@ -45,12 +45,12 @@ describe("a text that mentions nobody", () => {
     ["https://example.com/ @ada"],
     ["`a`https://example.com/@ada"],
     [`https://example.com/${"x".repeat(500)}@ada`.replace("x@", "/@")],
-  ])("takes %j for no address", (text) => {
+  ])("does not treat %j as a URL", (text) => {
     expect(withoutMentions(text)).toBe(text.replace("@ada", `@${J}ada`));
   });
 });
 
-describe("code", () => {
+describe("withoutMentions and code", () => {
   test.each([
     "`@ada`",
     "``a ` @ada``",
@@ -70,34 +70,34 @@ describe("code", () => {
     "> ```\n> @ada\n> ```",
     "[a `@ada`](https://example.com) [b][c]",
     "see https://example.com/x `@ada`",
-  ])("is left as it is in %j", (text) => {
+  ])("does not change %j", (text) => {
     expect(withoutMentions(text)).toBe(text);
   });
 
-  test("does not reach further than it does", () => {
+  test("changes the text around code", () => {
     const text = "```\n@code\n```\n@ada `@code` @grace\n~~~\n@code\n~~~\n@ada";
     const expected = `\`\`\`\n@code\n\`\`\`\n@${J}ada \`@code\` @${J}grace\n~~~\n@code\n~~~\n@${J}ada`;
     expect(withoutMentions(text)).toBe(expected);
   });
 
   test.each([
-    ["a backtick without a partner", "`@ada"],
-    ["partners in two lines", "`a\nb` @ada `c`"],
-    ["runs of other lengths", "`@ada``"],
+    ["an unmatched backtick", "`@ada"],
+    ["backticks on two lines", "`a\nb` @ada `c`"],
+    ["backtick runs of different lengths", "`@ada``"],
     ["an escaped backtick", "\\`@ada`"],
     ["a fence in a list", "- ```\n  x\n  ```\n@ada"],
     ["a fence in a quote", "> ```\n@ada"],
     ["an indented fence", " ```\n x\n```\n@ada"],
     ["a fence behind a tab", "\t```\n@ada"],
-    ["a fence that another space does not end", "```\nx\n```\u00A0\n```\n@ada"],
+    ["a fence that a no-break space does not end", "```\nx\n```\u00A0\n```\n@ada"],
     ["a fence whose end is indented too far", "```\nx\n    ```\n```\n@ada"],
     ["a fence after a lone carriage return", "```\rx\r```\r@ada"],
     ["a fence in HTML", "<div>\n```\n@ada\n```\n</div>"],
     ["an HTML comment", "<!--\n```\n-->\n@ada"],
-    ["HTML that eats a backtick", '<a href="`">@ada</a>`'],
+    ["HTML that contains a backtick", '<a href="`">@ada</a>`'],
     ["an HTML block of older Markdown", "<source> a\n```\n\n@ada"],
     ["an HTML block of newer Markdown", "<search> a\n```\n\nb\n\n```\n@ada"],
-    ["a quote that is far in", "> a\n    > ```\n> @ada"],
+    ["a deeply indented quote", "> a\n    > ```\n> @ada"],
     ["a tag after a list", "- a `b\n<i>\n@ada` c"],
     ["cells of a table", "| a | b |\n| - | - |\n| `a | @ada` |"],
     ["cells of a table without bars", "a `b\n:-\n@ada` c"],
@@ -106,19 +106,19 @@ describe("code", () => {
     ["a footnote", "[^1]: a\n\n    ```\n    b\n    ```\n\n`c` @ada"],
     ["a footnote that ends a fence", "[^1]: ```a b\n@ada\n```"],
     ["a footnote that ends a paragraph", "a `b\n[^1]: @ada` c"],
-    ["an address with a backtick in it", "https://example.com/`a @ada `b`"],
-    ["a link with a backtick in its address", "[a](b`c) @ada `d"],
+    ["a URL with a backtick", "https://example.com/`a @ada `b`"],
+    ["a link with a backtick in its URL", "[a](b`c) @ada `d"],
     ["a link with a backtick in its name", "[a][@b`] @ada `c\n\n[@b`]: d"],
-    ["a definition before a line that is far in", "[a]: b\n    c `\nd` @ada `e"],
+    ["a definition before a deeply indented line", "[a]: b\n    c `\nd` @ada `e"],
     ["a link around a hundred brackets", `[${"[".repeat(120)}${"]".repeat(120)}](b\`c) @ada \`d`],
     ["code by indentation", "text\n\n    @ada"],
     ["a forged mark", "`\uFFFF11\uFFFF` and @ada"],
-  ])("is not believed in with %s", (_, text) => {
+  ])("does not assume code after %s", (_, text) => {
     expect(withoutMentions(text)).toContain(`@${J}ada`);
   });
 });
 
-describe("any text", () => {
+describe("withoutMentions for any text", () => {
   const bits = fc.constantFrom(
     "@",
     "a",
@@ -137,7 +137,7 @@ describe("any text", () => {
   );
   const markdown = fc.array(bits, { maxLength: 40 }).map((found) => found.join(""));
 
-  test("only gains joiners, each behind an @", () => {
+  test("only adds joiners, each after an @", () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const safe = withoutMentions(text);
@@ -147,7 +147,7 @@ describe("any text", () => {
     );
   });
 
-  test("without any code in it has no mention left", () => {
+  test("leaves no mention if there is no code", () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const prose = text.replaceAll(/[`~]/g, "");
@@ -156,7 +156,7 @@ describe("any text", () => {
     );
   });
 
-  const bitsOver: [string, (size: number) => string][] = [
+  const repeatedBits: [string, (size: number) => string][] = [
     "@",
     "@a ",
     "&",
@@ -165,12 +165,12 @@ describe("any text", () => {
     "`a`@a|$",
   ].map((bit) => [JSON.stringify(bit), (size) => bit.repeat(size / bit.length)]);
 
-  test.each([...HOSTILE_MARKDOWN, ...bitsOver])("of %s takes as long as it is long", (_what, textOf) => {
+  test.each([...HOSTILE_MARKDOWN, ...repeatedBits])("takes linear time for %s", (_what, textOf) => {
     expect(growthOf((size) => void withoutMentions(textOf(size)))).toBeLessThan(LINEAR_GROWTH);
   });
 });
 
-describe("a name as plain text", () => {
+describe("plainName", () => {
   test.each([
     ["Claude", "Claude"],
     ["release bot (v2)", String.raw`release bot \(v2\)`],
@@ -179,7 +179,7 @@ describe("a name as plain text", () => {
     ["agent #1", `agent \\#${J}1`],
     ["two\nlines\u2028or three ", "two lines or three"],
     ["&commat;ada", String.raw`\&commat\;ada`],
-  ])("%j is %j", (name, expected) => {
+  ])("turns %j into %j", (name, expected) => {
     expect(plainName(name)).toBe(expected);
   });
 });

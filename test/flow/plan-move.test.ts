@@ -43,7 +43,7 @@ const facts = (over: Partial<BranchFacts> = {}): BranchFacts => ({
 
 function plan(
   type: RuleType,
-  look: BranchFacts | Refusal,
+  found: BranchFacts | Refusal,
   {
     branchName = "card/7-say-hello",
     checks = flow.checks,
@@ -53,16 +53,16 @@ function plan(
     flow: { ...flow, checks },
     stage: stageWith(type),
     card: { number: 7, title: "Say hello" },
-    repositories: [{ repositoryId: "r1", fullName: "acme/web", branchName, facts: look }],
+    repositories: [{ repositoryId: "r1", fullName: "acme/web", branchName, facts: found }],
   });
 }
 
 const actionsOf = ({ steps }: MovePlan): string[] => steps.map((step) => step.action);
 const reasonsOf = ({ reasons }: MovePlan): string[] => reasons.map(({ reason }) => reason);
 
-describe("what entering a stage does in a repository", () => {
+describe("planMove", () => {
   const fresh = facts({ headSha: null, aheadBy: null });
-  const cut = facts({ headSha: "trunk", aheadBy: 0 });
+  const created = facts({ headSha: "trunk", aheadBy: 0 });
   const pushed = facts();
   const drafted = facts({ pullRequests: [pull({ isDraft: true })] });
   const open = facts({ pullRequests: [pull()] });
@@ -73,42 +73,42 @@ describe("what entering a stage does in a repository", () => {
   it.each<[string, RuleType, BranchFacts, string | null, string[], string[]]>([
     ["no rule, no branch", "none", fresh, null, [], []],
     ["branch, none yet", "branch", fresh, null, ["create_branch"], []],
-    ["branch, cut", "branch", cut, "b", [], []],
+    ["branch, created", "branch", created, "b", [], []],
     ["draft, no branch yet", "draft_pull_request", fresh, null, ["create_branch"], []],
-    ["draft, nothing pushed yet", "draft_pull_request", cut, "b", [], []],
+    ["draft, nothing pushed yet", "draft_pull_request", created, "b", [], []],
     ["draft, commits pushed", "draft_pull_request", pushed, "b", ["open_pull_request"], []],
     ["draft, one is open", "draft_pull_request", drafted, "b", [], []],
     ["draft, coming back from review", "draft_pull_request", open, "b", [], []],
     ["review, no branch yet", "pull_request", fresh, null, [], ["nothing_to_merge"]],
-    ["review, nothing pushed", "pull_request", cut, "b", [], ["nothing_to_merge"]],
+    ["review, nothing pushed", "pull_request", created, "b", [], ["nothing_to_merge"]],
     ["review, commits but no pull request", "pull_request", pushed, "b", ["open_pull_request"], []],
     ["review, a draft", "pull_request", drafted, "b", ["mark_ready"], []],
     ["review, ready", "pull_request", open, "b", [], []],
-    ["review, somebody closed it", "pull_request", closed, "b", [], ["pull_request_closed"]],
+    ["review, closed", "pull_request", closed, "b", [], ["pull_request_closed"]],
     ["merge, no branch yet", "merge", fresh, null, [], ["nothing_to_merge"]],
-    ["merge, nothing pushed", "merge", cut, "b", [], ["nothing_to_merge"]],
+    ["merge, nothing pushed", "merge", created, "b", [], ["nothing_to_merge"]],
     ["merge, no pull request yet", "merge", pushed, "b", ["open_pull_request"], []],
     ["merge, a draft", "merge", drafted, "b", ["mark_ready", "merge"], []],
     ["merge, ready", "merge", open, "b", ["merge"], []],
     ["merge, merged already", "merge", merged, "b", [], []],
     ["merge, squashed already", "merge", squashed, "b", [], []],
-    ["merge, somebody closed it", "merge", closed, "b", [], ["pull_request_closed"]],
-    ["merge, branch gone", "merge", facts({ headSha: null, aheadBy: null }), "b", [], ["branch_missing"]],
+    ["merge, closed", "merge", closed, "b", [], ["pull_request_closed"]],
+    ["merge, branch deleted", "merge", facts({ headSha: null, aheadBy: null }), "b", [], ["branch_missing"]],
     [
-      "branch, target gone",
+      "branch, target deleted",
       "branch",
       facts({ target: { name: "main", sha: null } }),
       null,
       [],
       ["branch_missing"],
     ],
-  ])("%s", (_name, rule, look, branchName, actions, reasons) => {
-    const planned = plan(rule, look, { branchName });
+  ])("handles the case: %s", (_name, rule, found, branchName, actions, reasons) => {
+    const planned = plan(rule, found, { branchName });
     expect(actionsOf(planned)).toEqual(actions);
     expect(reasonsOf(planned)).toEqual(reasons);
   });
 
-  it("opens a draft where the stage asks for a draft, and a ready one where it asks for more", () => {
+  it("opens a draft or a ready pull request as the stage requires", () => {
     expect(plan("draft_pull_request", pushed).steps).toMatchObject([{ isDraft: true }]);
     expect(plan("pull_request", pushed).steps).toMatchObject([{ isDraft: false }]);
   });
@@ -119,9 +119,9 @@ describe("what entering a stage does in a repository", () => {
     ]);
   });
 
-  it("looks again once a pull request that is to be merged has been opened", () => {
-    expect(plan("merge", pushed).needsAnotherLook).toBe(true);
-    expect(plan("pull_request", pushed).needsAnotherLook).toBe(false);
+  it("needs another inspection after it opens a pull request to merge", () => {
+    expect(plan("merge", pushed).needsReplan).toBe(true);
+    expect(plan("pull_request", pushed).needsReplan).toBe(false);
   });
 
   it("opens a second pull request for commits pushed after the first was merged", () => {
@@ -134,7 +134,7 @@ describe("what entering a stage does in a repository", () => {
     ["draft_pull_request", true],
     ["pull_request", true],
     ["merge", true],
-  ])("%s, does nothing while a pull request that was heard of is not shown: %s", (type, isBehind) => {
+  ])("for the rule %s, waits for reads that show a known pull request: %s", (type, isBehind) => {
     const behind = {
       repositoryId: "r1",
       fullName: "acme/web",
@@ -147,7 +147,7 @@ describe("what entering a stage does in a repository", () => {
     expect(planned).toMatchObject({ steps: [], reasons: [], isBehind });
   });
 
-  it("has nothing to merge where all that the target lacks is what the branch was cut from", () => {
+  it("has nothing to merge if the branch has only commits of its start", () => {
     const bare = { repositoryId: "r1", fullName: "acme/web", branchName: "b", facts: pushed, isBare: true };
     const card = { number: 7, title: "Say hello" };
     const planned = planMove({ flow, stage: stageWith("merge"), card, repositories: [bare] });
@@ -155,31 +155,31 @@ describe("what entering a stage does in a repository", () => {
   });
 
   // Fault: C11
-  it("may find a merge landing: the target has the commits, and the pull request is shown as open", () => {
+  it("finds an unfinished merge: the target has the commits and the pull request is still open", () => {
     expect(plan("merge", facts({ aheadBy: 0, pullRequests: [pull()] })).isLanding).toBe(true);
     expect(plan("merge", facts({ aheadBy: 0 })).isLanding).toBe(false);
     expect(plan("merge", open).isLanding).toBe(false);
   });
 
-  it("does not take a pull request into another branch for the one that counts", () => {
+  it("ignores a pull request into another branch", () => {
     const elsewhere = facts({ pullRequests: [pull({ targetBranch: "develop" })] });
     expect(actionsOf(plan("merge", elsewhere))).toEqual(["open_pull_request"]);
   });
 
-  it("makes a branch again at the very commit that was merged elsewhere, and looks again before it goes on", () => {
+  it("restores a branch at the commit that was merged elsewhere and needs another inspection", () => {
     const elsewhere = pull({ state: "merged", targetBranch: "develop", headSha: "merged" });
     const lost = plan("merge", facts({ headSha: null, aheadBy: null, pullRequests: [elsewhere] }));
     expect(lost.steps).toMatchObject([{ action: "restore_branch", fromSha: "merged" }]);
-    expect(lost.needsAnotherLook).toBe(true);
+    expect(lost.needsReplan).toBe(true);
   });
 
-  it("has nothing to do where the work of a branch merged elsewhere has come to the target already", () => {
+  it("has no steps if the target already has the commits of a branch merged elsewhere", () => {
     const elsewhere = pull({ state: "merged", targetBranch: "develop" });
     const landed = plan("merge", facts({ aheadBy: 0, pullRequests: [elsewhere] }));
     expect([actionsOf(landed), reasonsOf(landed)]).toEqual([[], []]);
   });
 
-  it("carries what the forge says when it cannot be asked", () => {
+  it("returns GitHub's message if the repository cannot be inspected", () => {
     const gone: Refusal = { reason: "not_permitted", message: "Not Found" };
     expect(plan("merge", gone).reasons).toEqual([
       { reason: "not_permitted", message: "Not Found", repository: "acme/web", details: {} },
@@ -187,26 +187,26 @@ describe("what entering a stage does in a repository", () => {
   });
 });
 
-describe("what keeps a pull request from being merged", () => {
+describe("the merge blockers of planMove", () => {
   const withPull = (over: Partial<PullRequestFacts>): BranchFacts => facts({ pullRequests: [pull(over)] });
 
-  it("is refused for conflicts", () => {
+  it("include conflicts", () => {
     expect(reasonsOf(plan("merge", withPull({ mergeable: "conflicting" })))).toEqual(["conflicts"]);
   });
 
-  it.each(["failing", "pending"] as const)("is refused while checks are %s, by name", (state) => {
+  it.each(["failing", "pending"] as const)("include %s checks with their names", (state) => {
     const checks = { state, failing: [], pending: [], [state]: ["build"] };
     const planned = plan("merge", withPull({ checks }));
     expect(reasonsOf(planned)).toEqual([`checks_${state}`]);
     expect(planned.reasons[0]?.message).toContain("build");
   });
 
-  it("does not look at checks where the flow ignores them", () => {
+  it("do not include checks in a flow that ignores them", () => {
     const checks = { state: "failing", failing: ["build"], pending: [] } as const;
     expect(actionsOf(plan("merge", withPull({ checks }), { checks: "ignored" }))).toEqual(["merge"]);
   });
 
-  it("lists all that is known, not only the first", () => {
+  it("are all listed, not only the first", () => {
     const checks = { state: "failing", failing: ["build"], pending: [] } as const;
     expect(reasonsOf(plan("merge", withPull({ mergeable: "conflicting", checks })))).toEqual([
       "conflicts",
@@ -214,13 +214,13 @@ describe("what keeps a pull request from being merged", () => {
     ]);
   });
 
-  it("never takes mergeability that is still computed for a conflict", () => {
+  it("do not include an unknown mergeability, which makes the plan undecided", () => {
     const planned = plan("merge", withPull({ mergeable: "unknown" }));
     expect(reasonsOf(planned)).toEqual([]);
     expect(planned.isUndecided).toBe(true);
   });
 
-  it("doubts what a missing review will do, and leaves the last word to the forge", () => {
+  it("do not include a missing review, which is a doubt that GitHub decides", () => {
     const planned = plan("merge", withPull({ reviewDecision: "review_required" }));
     expect(actionsOf(planned)).toEqual(["merge"]);
     expect(planned.doubts.map(({ reason }) => reason)).toEqual(["review_required"]);
@@ -269,7 +269,7 @@ describe("every plan", () => {
     plan: planMove({ flow, stage: stageWith(rule), card: { number: 7, title: "Say hello" }, repositories }),
   }));
 
-  it("merges only on entering a merge stage, and after everything else", () => {
+  it("merges only for a merge stage and after all other steps", () => {
     fc.assert(
       fc.property(planned, ({ rule, plan: { steps } }) => {
         const actions = steps.map(({ action }) => action);
@@ -280,7 +280,7 @@ describe("every plan", () => {
     );
   });
 
-  it("merges a repository at most once, and never one it has a reason against", () => {
+  it("merges each repository at most once and has no unknown reason", () => {
     fc.assert(
       fc.property(planned, ({ plan: { steps, reasons } }) => {
         const merges = steps.filter(({ action }) => action === "merge");
@@ -290,7 +290,7 @@ describe("every plan", () => {
     );
   });
 
-  it("asks nothing of a stage without a rule", () => {
+  it("has no steps for a stage without a rule", () => {
     fc.assert(
       fc.property(anyRepositories, (repositories) => {
         const question = { flow, stage: stageWith("none"), card: { number: 7, title: "x" }, repositories };

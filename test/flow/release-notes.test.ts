@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
-import { type MergedOrNot, type NotedCard, pickedMerges, releaseNotes } from "../../src/flow/releases.ts";
+import { type CardPullRequest, type ReleaseNotesCard, pickedMerges, releaseNotes } from "../../src/flow/releases.ts";
 import { isTagName } from "../../src/flow/names.ts";
 
-const noted = (card: Partial<NotedCard>): NotedCard => ({
+const cardWith = (card: Partial<ReleaseNotesCard>): ReleaseNotesCard => ({
   number: 1,
   title: "A card",
   pullRequests: [],
@@ -16,30 +16,30 @@ const late = (number: number) => ({ number, isLater: true });
 describe("the notes of a release", () => {
   it("list the cards with their pull requests in the repository", () => {
     const notes = releaseNotes([
-      noted({ number: 7, title: "Say hello", pullRequests: [inTime(3), inTime(5)] }),
-      noted({ number: 12, title: "No Git" }),
+      cardWith({ number: 7, title: "Say hello", pullRequests: [inTime(3), inTime(5)] }),
+      cardWith({ number: 12, title: "No Git" }),
     ]);
     expect(notes).toBe("- Card 7: Say hello (#3, #5)\n- Card 12: No Git");
     expect(releaseNotes([])).toBe("No cards.");
   });
 
-  it.each<[string, Partial<NotedCard>, string]>([
-    ["nothing was merged and that is not done", { isUndone: true }, " (not in this release)"],
-    ["all was merged too late", { pullRequests: [late(3)] }, " (not in this release)"],
-    ["a part was merged too late", { pullRequests: [inTime(3), late(5)] }, " (#3)"],
-  ])("say of a card of which %s what there is", (_, card, told) => {
-    expect(releaseNotes([noted(card)])).toBe(`- Card 1: A card${told}`);
+  it.each<[string, Partial<ReleaseNotesCard>, string]>([
+    ["that is unfinished and without a merge", { isUndone: true }, " (not in this release)"],
+    ["whose merges were all too late", { pullRequests: [late(3)] }, " (not in this release)"],
+    ["of which some merges were too late", { pullRequests: [inTime(3), late(5)] }, " (#3)"],
+  ])("mark a card %s", (_, card, mark) => {
+    expect(releaseNotes([cardWith(card)])).toBe(`- Card 1: A card${mark}`);
   });
 
-  it.each(["@ada", "see #1", "a\nb", "<b>x</b>", "[x](https://x)", "GH-1"])("take %j for text", (title) => {
-    const notes = releaseNotes([noted({ title })]);
+  it.each(["@ada", "see #1", "a\nb", "<b>x</b>", "[x](https://x)", "GH-1"])("escape %j", (title) => {
+    const notes = releaseNotes([cardWith({ title })]);
     expect(notes.split("\n")).toHaveLength(1);
     expect(notes).not.toMatch(/@\w|[^(]#\d|(?<!\\)[<[]/);
   });
 
-  it("stay within what the forge takes", () => {
+  it("stay within GitHub's size limit", () => {
     const cards = Array.from({ length: 600 }, (_, at) =>
-      noted({ number: at, title: "*".repeat(500), pullRequests: [inTime(1)] }),
+      cardWith({ number: at, title: "*".repeat(500), pullRequests: [inTime(1)] }),
     );
     const notes = releaseNotes(cards);
     expect(notes.length).toBeLessThan(125_000);
@@ -48,17 +48,17 @@ describe("the notes of a release", () => {
   });
 });
 
-describe("a tag's name", () => {
-  it.each(["v1", "api/v1.4.0", "2026-01-31", "größe"])("may be %s", (name) =>
+describe("a tag name", () => {
+  it.each(["v1", "api/v1.4.0", "2026-01-31", "größe"])("can be %s", (name) =>
     expect(isTagName(name)).toBe(true),
   );
-  it.each(["", "@", "HEAD", "-v", "v^", "a".repeat(40), "v@{1}", "v:1"])("may not be %j", (name) =>
+  it.each(["", "@", "HEAD", "-v", "v^", "a".repeat(40), "v@{1}", "v:1"])("cannot be %j", (name) =>
     expect(isTagName(name)).toBe(false),
   );
 });
 
-describe("what is picked of a card", () => {
-  const pull = (number: number, targetBranch: string, state: MergedOrNot["state"]) => ({
+describe("the merges that are picked", () => {
+  const pull = (number: number, targetBranch: string, state: CardPullRequest["state"]) => ({
     number,
     targetBranch,
     state,
@@ -70,7 +70,7 @@ describe("what is picked of a card", () => {
     [[pull(3, "main", "merged"), pull(4, "production", "merged")], { merged: [3], into: "main" }],
     [[pull(3, "production", "merged"), pull(4, "main", "merged")], { merged: [4], into: "main" }],
     [[pull(3, "production", "merged"), pull(4, "main", "open")], { merged: [3], into: "production" }],
-  ])("of %j is %j", (pulls, expected) => {
+  ])("from the pull requests %j are %j", (pulls, expected) => {
     expect(pickedMerges(pulls, "main")).toEqual(expected);
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Blocked, BlockedReason, RefusalReason } from "../../src/flow/refusal.ts";
 import type { MovePlan, MoveStep } from "../../src/flow/move.ts";
-import { areSame, stillInTheWay, type LaterLook } from "../../src/flow/still-blocked.ts";
+import { areSameReasons, remainingReasons, type LaterInspection } from "../../src/flow/still-blocked.ts";
 
-const of = (
+const blockerOf = (
   reason: RefusalReason,
   repository = "acme/web",
   details: BlockedReason["details"] = {},
 ): BlockedReason => ({ reason, message: reason, repository, details });
 
-const refusedFor = (...reasons: readonly BlockedReason[]): Blocked => ({
-  ...(reasons[0] ?? of("unknown")),
+const blockedBy = (...reasons: readonly BlockedReason[]): Blocked => ({
+  ...(reasons[0] ?? blockerOf("unknown")),
   reasons,
   statusId: "done",
   headSha: "head",
@@ -34,11 +34,11 @@ const NOTHING: MovePlan = {
   doubts: [],
   isUndecided: false,
   isLanding: false,
-  isBehind: false,
-  needsAnotherLook: false,
-  landed: [],
+  isLagging: false,
+  needsReplan: false,
+  mergedWork: [],
 };
-const look = (plan: Partial<MovePlan>, shown: Partial<LaterLook> = {}): LaterLook => ({
+const inspection = (plan: Partial<MovePlan>, shown: Partial<LaterInspection> = {}): LaterInspection => ({
   plan: { ...NOTHING, steps: [step()], ...plan },
   headSha: "head",
   isQueued: false,
@@ -47,74 +47,109 @@ const look = (plan: Partial<MovePlan>, shown: Partial<LaterLook> = {}): LaterLoo
   ...shown,
 });
 
-const archived = of("not_permitted", "acme/web", { connection: "archived" });
-const forbidden = of("not_permitted");
-const method = of("protected", "acme/web", { mergeMethod: "merge" });
-const givenUp = of("unknown", "acme/web", { attempts: 5 });
-const named = of("branch_missing", "acme/web", { taken: ["card/7"] });
-const red = of("checks_failing");
-const review = of("review_required");
+const archived = blockerOf("not_permitted", "acme/web", { connection: "archived" });
+const forbidden = blockerOf("not_permitted");
+const method = blockerOf("protected", "acme/web", { mergeMethod: "merge" });
+const abandoned = blockerOf("unknown", "acme/web", { attempts: 5 });
+const namesTaken = blockerOf("branch_missing", "acme/web", { taken: ["card/7"] });
+const failing = blockerOf("checks_failing");
+const review = blockerOf("review_required");
 
-describe("what still stands in the way", () => {
-  it.each<[string, Blocked, LaterLook, BlockedReason[]]>([
-    ["nothing that a look shows, once it shows nothing", refusedFor(red, archived), look({}), []],
-    ["what a look shows, in place of what it showed", refusedFor(archived), look({ reasons: [red] }), [red]],
-    ["what was told, while nothing has changed", refusedFor(of("protected")), look({}), [of("protected")]],
+describe("the remaining blockers of a card", () => {
+  it.each<[string, Blocked, LaterInspection, BlockedReason[]]>([
     [
-      "what was told, and what is shown",
-      refusedFor(of("protected")),
-      look({ reasons: [red], steps: [] }),
-      [of("protected"), red],
-    ],
-    ["nothing of another head", refusedFor(of("protected")), look({}, { headSha: "later" }), []],
-    [
-      "what was told of a head that cannot be asked about",
-      refusedFor(of("protected")),
-      look({ reasons: [archived], steps: [] }, { headSha: undefined }),
-      [of("protected"), archived],
-    ],
-    ["nothing of what is done", refusedFor(of("protected")), look({ steps: [step("acme/api")] }), []],
-    ["nothing of another way to merge", refusedFor(method), look({}, { mergeMethod: "squash" }), []],
-    ["a way to merge that is the same", refusedFor(method), look({}), [method]],
-    ["nothing of a queue it is in again", refusedFor(of("queue_rejected")), look({}, { isQueued: true }), []],
-    ["that it was given up, with nothing left to do", refusedFor(givenUp), look({ steps: [] }), [givenUp]],
-    ["that every name is taken", refusedFor(named), look({}), [named]],
-    ["nothing that is permitted", refusedFor(forbidden), look({}, { isPermitted: true }), []],
-    ["what is not permitted", refusedFor(forbidden), look({}), [forbidden]],
-    [
-      "the same, while the forge is thinking",
-      refusedFor(red, review),
-      look({ isUndecided: true }),
-      [red, review],
+      "none if they came from an inspection and the next one shows none",
+      blockedBy(failing, archived),
+      inspection({}),
+      [],
     ],
     [
-      "all but what is permitted, while the forge is thinking",
-      refusedFor(forbidden, red),
-      look({ isUndecided: true }, { isPermitted: true }),
-      [red],
+      "those of the new inspection, in place of the earlier ones",
+      blockedBy(archived),
+      inspection({ reasons: [failing] }),
+      [failing],
     ],
     [
-      "a doubt it was refused for, of any head",
-      refusedFor(review),
-      look({ doubts: [review] }, { headSha: "later" }),
+      "those of a response, while nothing has changed",
+      blockedBy(blockerOf("protected")),
+      inspection({}),
+      [blockerOf("protected")],
+    ],
+    [
+      "those of a response and those of the inspection",
+      blockedBy(blockerOf("protected")),
+      inspection({ reasons: [failing], steps: [] }),
+      [blockerOf("protected"), failing],
+    ],
+    ["none of another head", blockedBy(blockerOf("protected")), inspection({}, { headSha: "later" }), []],
+    [
+      "those of a response if the head cannot be read",
+      blockedBy(blockerOf("protected")),
+      inspection({ reasons: [archived], steps: [] }, { headSha: undefined }),
+      [blockerOf("protected"), archived],
+    ],
+    [
+      "none of a repository without steps",
+      blockedBy(blockerOf("protected")),
+      inspection({ steps: [step("acme/api")] }),
+      [],
+    ],
+    ["none of another merge method", blockedBy(method), inspection({}, { mergeMethod: "squash" }), []],
+    ["that of the same merge method", blockedBy(method), inspection({}), [method]],
+    [
+      "none of a queue that has the pull request again",
+      blockedBy(blockerOf("queue_rejected")),
+      inspection({}, { isQueued: true }),
+      [],
+    ],
+    [
+      "that it was abandoned, even without steps",
+      blockedBy(abandoned),
+      inspection({ steps: [] }),
+      [abandoned],
+    ],
+    ["that every branch name is taken", blockedBy(namesTaken), inspection({}), [namesTaken]],
+    [
+      "none of a permission that was granted",
+      blockedBy(forbidden),
+      inspection({}, { isPermitted: true }),
+      [],
+    ],
+    ["that of a missing permission", blockedBy(forbidden), inspection({}), [forbidden]],
+    [
+      "the same while GitHub computes the mergeability",
+      blockedBy(failing, review),
+      inspection({ isUndecided: true }),
+      [failing, review],
+    ],
+    [
+      "all but that of a granted permission while GitHub computes the mergeability",
+      blockedBy(forbidden, failing),
+      inspection({ isUndecided: true }, { isPermitted: true }),
+      [failing],
+    ],
+    [
+      "a doubt that was a blocker, for any head",
+      blockedBy(review),
+      inspection({ doubts: [review] }, { headSha: "later" }),
       [review],
     ],
-    ["nothing of a doubt that is gone", refusedFor(review), look({}), []],
-    ["no doubt it was not refused for", refusedFor(red), look({ doubts: [review] }), []],
+    ["none of a doubt that is gone", blockedBy(review), inspection({}), []],
+    ["no doubt that was not a blocker before", blockedBy(failing), inspection({ doubts: [review] }), []],
     [
-      "a doubt that has become another",
-      refusedFor(review),
-      look({ doubts: [of("changes_requested")] }),
-      [of("changes_requested")],
+      "the new doubt in place of the earlier one",
+      blockedBy(review),
+      inspection({ doubts: [blockerOf("changes_requested")] }),
+      [blockerOf("changes_requested")],
     ],
-  ])("is %s", (_name, blocked, later, left) => {
-    expect(stillInTheWay(blocked, later)).toEqual(left);
+  ])("are %s", (_name, blocked, later, remaining) => {
+    expect(remainingReasons(blocked, later)).toEqual(remaining);
   });
 });
 
-it("reasons are the same by what they are of, and not by their words", () => {
-  const branch = (name: string) => of("branch_missing", "acme/web", { branch: name });
-  expect(areSame([red], [{ ...red, message: "other", details: { failing: ["x"] } }])).toBe(true);
-  expect(areSame([branch("a")], [branch("b")])).toBe(false);
-  expect(areSame([red], [red, review])).toBe(false);
+it("two lists of reasons are equal if their subjects are, whatever the messages", () => {
+  const branch = (name: string) => blockerOf("branch_missing", "acme/web", { branch: name });
+  expect(areSameReasons([failing], [{ ...failing, message: "other", details: { failing: ["x"] } }])).toBe(true);
+  expect(areSameReasons([branch("a")], [branch("b")])).toBe(false);
+  expect(areSameReasons([failing], [failing, review])).toBe(false);
 });

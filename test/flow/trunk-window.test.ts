@@ -8,9 +8,9 @@ const windowOf = (from?: string, to?: string) => {
   return "wrong" in found ? found.message : [found.begin.toISOString(), found.end.toISOString()];
 };
 
-describe("a window", () => {
+describe("the window of the trunk report", () => {
   // Contract: Trunk: The default window is the last thirty days and today
-  it("is the last thirty days and today unless said otherwise", () => {
+  it("is the last thirty days and today by default", () => {
     expect(windowOf()).toEqual(["2026-03-01T00:00:00.000Z", "2026-04-01T00:00:00.000Z"]);
     expect(windowOf("2026-03-31")).toEqual(["2026-03-31T00:00:00.000Z", "2026-04-01T00:00:00.000Z"]);
   });
@@ -30,6 +30,6 @@ describe("a window", () => {
   });
 });
 
-it("a median is the middle, or the mean of the two there", () => {
+it("a median is the middle value or the mean of the two middle values", () => {
   expect([median([]), median([3]), median([9, 1, 2]), median([1, 2, 3.333, 10])]).toEqual([null, 3, 2, 2.67]);
 });

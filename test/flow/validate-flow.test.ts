@@ -20,15 +20,15 @@ const flow = (...stages: StageDraft[]): FlowDraft => ({ ...DEFAULT_FLOW, stages 
 const between = (...stages: StageDraft[]): FlowDraft => flow(backlog, ...stages, done("merge"));
 const pathsOf = (draft: FlowDraft): string[] => validateFlow(draft).map(({ path }) => path);
 
-/** Which names git itself takes. A shell asks it: starting git from a process as large as jest's takes ten times as long. */
-function namesGitTakes(names: readonly string[]): Set<string> {
+/** The names that git accepts. A shell starts git: jest's large process takes ten times as long. */
+function namesGitAccepts(names: readonly string[]): Set<string> {
   const script = `while IFS= read -r name; do git check-ref-format --branch "$name" >/dev/null 2>&1 && echo y || echo n; done`;
   const { stdout } = spawnSync("sh", ["-c", script], { input: names.map((name) => `${name}\n`).join("") });
   const answers = stdout.toString("utf8").trim().split("\n");
-  if (answers.length !== names.length) throw new Error("git did not judge each name");
+  if (answers.length !== names.length) throw new Error("git did not check each name");
   return new Set(names.filter((_, at) => answers[at] === "y"));
 }
-const gitTakes = (name: string): boolean => namesGitTakes([name]).has(name);
+const gitAccepts = (name: string): boolean => namesGitAccepts([name]).has(name);
 
 const faultOf = (branchPattern: string): string | undefined =>
   validateFlow({ ...DEFAULT_FLOW, branchPattern })[0]?.message;
@@ -36,9 +36,9 @@ const faultOf = (branchPattern: string): string | undefined =>
 describe("a valid flow", () => {
   it.each<[string, FlowDraft]>([
     ["the default one", DEFAULT_FLOW],
-    ["a backlog and an end", flow(backlog, done())],
-    ["every rule in its order", between(...RULE_TYPES.slice(0, 4).map((type) => stage(type, type)))],
-    ["one rule many times", between(stage("A", "branch"), stage("B", "branch"), stage("C", "branch"))],
+    ["a backlog and a done stage", flow(backlog, done())],
+    ["every rule in order", between(...RULE_TYPES.slice(0, 4).map((type) => stage(type, type)))],
+    ["a repeated rule", between(stage("A", "branch"), stage("B", "branch"), stage("C", "branch"))],
     [
       "merges into different branches",
       between(stage("A", "merge", "develop"), stage("B", "merge", "staging")),
@@ -69,9 +69,9 @@ describe("an invalid flow", () => {
       "stages.1.kind",
       /Stage 2 \(More\) is a backlog, but only the first/,
     ],
-    ["no end", flow(backlog, stage("Last")), "stages.1.kind", /Stage 2 \(Last\).*must be done/],
+    ["no done stage", flow(backlog, stage("Last")), "stages.1.kind", /Stage 2 \(Last\).*must be done/],
     [
-      "two ends",
+      "two done stages",
       flow(backlog, { ...done(), name: "Shipped" }, done()),
       "stages.1.kind",
       /Stage 2 \(Shipped\) is done, but only the last/,
@@ -89,7 +89,7 @@ describe("an invalid flow", () => {
       /Stage 3 \(Test\) requires branch, less than pull_request of the stage before it \(Review\)/,
     ],
     [
-      "an end that asks for less",
+      "a done stage with a lower rule",
       flow(backlog, stage("Ship", "merge"), done()),
       "stages.2.rule",
       /Stage 3 \(Done\) requires none, less than merge/,
@@ -107,32 +107,32 @@ describe("an invalid flow", () => {
       /the default branch, as stage 2/,
     ],
     [
-      "a target where nothing is merged",
+      "a target in a stage without a merge",
       between(stage("A", "branch", "main")),
       "stages.1.rule.into",
       /Stage 2 \(A\) does not merge \(its rule is branch\)/,
     ],
     [
-      "a target that is no branch's name",
+      "an invalid target name",
       flow(backlog, done("merge", "release..1")),
       "stages.1.rule.into",
       /Stage 2 \(Done\) merges into "release..1", which is not a valid branch name/,
     ],
     ["an empty target", flow(backlog, done("merge", "")), "stages.1.rule.into", /into ""/],
     [
-      "squashing twice",
+      "two squash merges",
       { ...flow(backlog, stage("A", "merge", "next"), done("merge")), mergeMethod: "squash" },
       "mergeMethod",
       /Stage 3 \(Done\) merges a second time.*squash/,
     ],
     [
-      "rebasing twice",
+      "two rebase merges",
       { ...flow(backlog, stage("A", "merge", "next"), done("merge")), mergeMethod: "rebase" },
       "mergeMethod",
       /commits that rebase rewrote/,
     ],
     [
-      "a name twice",
+      "a duplicate name",
       between(stage("Doing"), stage("DOING")),
       "stages.2.name",
       /\(DOING\) has the name of stage 2/,
@@ -140,7 +140,7 @@ describe("an invalid flow", () => {
     ["a stage without a name", between(stage(" ")), "stages.1.name", /1 to 60 characters/],
     ["a name of 61 characters", between(stage("n".repeat(61))), "stages.1.name", /1 to 60 characters/],
     [
-      "a kept stage twice",
+      "a duplicate stage id",
       between({ ...stage("A"), id: "same" }, { ...stage("B"), id: "same" }),
       "stages.2.id",
       /Stage 3 \(B\) has the id of stage 2/,
@@ -151,11 +151,11 @@ describe("an invalid flow", () => {
     expect(faults[0]?.message).toMatch(why);
   });
 
-  it("is one whose backlog does not come first, which is wrong of two stages", () => {
+  it("has two errors if the backlog is not the first stage", () => {
     expect(pathsOf(flow(stage("A"), backlog, done()))).toEqual(["stages.0.kind", "stages.1.kind"]);
   });
 
-  it("is told all that is wrong with it at once, in the order of its stages", () => {
+  it("has all its errors listed in the order of its stages", () => {
     const draft = { ...between(stage("A", "pull_request"), stage("a", "branch", "x")), branchPattern: "x" };
     expect(pathsOf(draft)).toEqual(["branchPattern", "stages.2.name", "stages.2.rule", "stages.2.rule.into"]);
   });
@@ -168,7 +168,7 @@ describe("an invalid flow", () => {
       done("merge"),
     );
 
-  it("is one whose rules are not in their order, and no other", () => {
+  it("is, without other errors, one whose rules are not in ascending order", () => {
     fc.assert(
       fc.property(rules, (types) => {
         const asked = types.map((type) => RULE_TYPES.indexOf(type));
@@ -178,7 +178,7 @@ describe("an invalid flow", () => {
     );
   });
 
-  it("never names a stage that is in its place", () => {
+  it("has errors only for the stages whose rule is too low", () => {
     fc.assert(
       fc.property(rules, (types) => {
         const wrong = ["none" as const, ...types].flatMap((type, at, all) =>
@@ -202,7 +202,7 @@ describe("a branch pattern", () => {
     "karte/größe-{number}",
     "v1.{number}-{slug}",
     "x".repeat(192) + "{number}",
-  ])("may be %s", (pattern) => {
+  ])("can be %s", (pattern) => {
     expect(faultOf(pattern)).toBeUndefined();
   });
 
@@ -223,13 +223,13 @@ describe("a branch pattern", () => {
     // A title in another script has no slug at all.
     ["{slug}/{number}", /can give "\/1"/],
     ["x".repeat(193) + "{number}", /at most 200 characters/],
-    // As many bytes as letters do not fit a name.
+    // 150 characters of two bytes each are too long for a branch name.
     ["ü".repeat(150) + "{number}", /at most 239 bytes/],
-  ])("may not be %s", (pattern, why) => {
+  ])("cannot be %s", (pattern, why) => {
     expect(faultOf(pattern)).toMatch(why);
   });
 
-  it("that is taken gives names git takes, whatever the card", () => {
+  it("that is valid gives names that git accepts for any card", () => {
     const part = fc.constantFrom(
       "{number}",
       "{slug}",
@@ -245,21 +245,21 @@ describe("a branch pattern", () => {
       "é",
     );
     const patterns = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""));
-    const taken = patterns.filter((pattern) => faultOf(pattern) === undefined);
+    const valid = patterns.filter((pattern) => faultOf(pattern) === undefined);
     const title = fc.oneof(fc.constantFrom("lock", "ck", "日本語", "k.lock"), fc.string({ maxLength: 80 }));
-    const cards = fc.sample(fc.tuple(taken, fc.integer({ min: 1, max: 99_999 }), title), 100);
+    const cards = fc.sample(fc.tuple(valid, fc.integer({ min: 1, max: 99_999 }), title), 100);
     const names = cards.map(([pattern, number, text]) => branchNameFor(pattern, number, text));
-    const good = namesGitTakes(names);
-    expect(names.filter((name) => !good.has(name))).toEqual([]);
+    const accepted = namesGitAccepts(names);
+    expect(names.filter((name) => !accepted.has(name))).toEqual([]);
   });
 });
 
-describe("a branch's name", () => {
+describe("a branch name in a flow", () => {
   it.each(["main", "release/1.0", "a-b", "HEADS", "a@b", "ü", "x".repeat(MAX_BRANCH_NAME_BYTES)])(
-    "may be %s",
+    "can be %s",
     (name) => {
       expect(isBranchName(name)).toBe(true);
-      expect(gitTakes(name)).toBe(true);
+      expect(gitAccepts(name)).toBe(true);
     },
   );
 
@@ -288,23 +288,23 @@ describe("a branch's name", () => {
     "a.lock/b",
     "a\u0007",
     "a\u007f",
-  ])("may not be %j, and git says so, too", (name) => {
+  ])("cannot be %j, as git agrees", (name) => {
     expect(isBranchName(name)).toBe(false);
-    expect(gitTakes(name)).toBe(false);
+    expect(gitAccepts(name)).toBe(false);
   });
 
-  it("may not be longer than a file's name can carry", () => {
+  it("cannot be longer than a file name may be", () => {
     expect(isBranchName("x".repeat(MAX_BRANCH_NAME_BYTES + 1))).toBe(false);
     expect(isBranchName("ü".repeat(120))).toBe(false);
   });
 
-  it("is judged as git judges it", () => {
-    const odd = fc.constantFrom(..."/.-@{~^:?*[\\ \u0001\u007f".split(""), "HEAD", ".lock", "..", "@{");
+  it("is valid if git accepts it", () => {
+    const special = fc.constantFrom(..."/.-@{~^:?*[\\ \u0001\u007f".split(""), "HEAD", ".lock", "..", "@{");
     const plain = fc.constantFrom("a", "b", "é", "k");
-    const character = fc.oneof({ arbitrary: plain, weight: 2 }, { arbitrary: odd, weight: 1 });
+    const character = fc.oneof({ arbitrary: plain, weight: 2 }, { arbitrary: special, weight: 1 });
     const parts = fc.array(character, { minLength: 1, maxLength: 6 });
     const names = fc.sample(parts, 300).map((each) => each.join(""));
-    const good = namesGitTakes(names);
-    expect(names.filter((name) => isBranchName(name) !== good.has(name))).toEqual([]);
+    const accepted = namesGitAccepts(names);
+    expect(names.filter((name) => isBranchName(name) !== accepted.has(name))).toEqual([]);
   });
 });

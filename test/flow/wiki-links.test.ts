@@ -8,7 +8,7 @@ import { HOSTILE_MARKDOWN } from "../support/hostile-markdown.ts";
 const linksTo = (count: number): string =>
   Array.from({ length: count }, (_, at) => `[[page ${at}]] [[page ${at}]]`).join("\n");
 
-describe("a page's slug", () => {
+describe("the slug of a page", () => {
   it.each([
     ["How we ship", "how-we-ship"],
     ["  Größe ändern: Øre & Æther!", "grosse-andern-ore-aether"],
@@ -16,11 +16,11 @@ describe("a page's slug", () => {
     ["हिन्दी पन्ना", "हिन्दी-पन्ना"],
     ["🚀", "page"],
     ["a".repeat(200), "a".repeat(200)],
-  ])("of %j is %j", (title, slug) => {
+  ])("with the title %j is %j", (title, slug) => {
     expect(pageSlugOf(title)).toBe(slug);
   });
 
-  it("is its own slug, has no brackets or bars, and is no longer than a title", () => {
+  it("is the slug of itself, has no brackets or bars, and is no longer than a title", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (title) => {
         const slug = pageSlugOf(title);
@@ -31,7 +31,7 @@ describe("a page's slug", () => {
     );
   });
 
-  it("gets the first free number behind it where it is taken, and stays within its length", () => {
+  it("ends with the first free number if it is taken, and stays within its length", () => {
     const taken = new Set(["setup", "setup-2"]);
     expect(freeSlug("setup", (slug) => taken.has(slug))).toBe("setup-3");
     expect(freeSlug("other", (slug) => taken.has(slug))).toBe("other");
@@ -44,13 +44,13 @@ describe("the wiki links of a text", () => {
   it.each<[string, string, string[]]>([
     ["a title", "See [[How we ship]].", ["how-we-ship"]],
     ["a slug", "See [[how-we-ship]].", ["how-we-ship"]],
-    ["a slug with a text of its own", "[[how-we-ship|our way]]", ["how-we-ship"]],
-    ["a text of its own inside a table", "| a |\n| - |\n| [[how-we-ship\\|our way]] |", ["how-we-ship"]],
-    ["several, each once, in their order", "[[B]] [[A]] [[b]]", ["b", "a"]],
+    ["a slug with a label", "[[how-we-ship|our way]]", ["how-we-ship"]],
+    ["a label inside a table", "| a |\n| - |\n| [[how-we-ship\\|our way]] |", ["how-we-ship"]],
+    ["several links, each once, in order", "[[B]] [[A]] [[b]]", ["b", "a"]],
     ["spaces around a title", "[[  Setup  ]]", ["setup"]],
     ["a link in brackets", "[[[Setup]]]", ["setup"]],
     ["a heading, a quote and a list", "# [[A]]\n> [[B]]\n- [[C]]\n  - [[D]]", ["a", "b", "c", "d"]],
-    ["the lines of a paragraph, however far in", "text\n      [[A]]", ["a"]],
+    ["an indented line of a paragraph", "text\n      [[A]]", ["a"]],
     ["the second paragraph of a list item", "1. one\n\n   [[A]]\n2. two\n\n   [[B]]", ["a", "b"]],
     ["a lazy line of a quote", "> quoted\n    [[A]]", ["a"]],
     ["text after code", "`[[no]]` [[A]] ``[[no]] ` [[no]]`` [[B]]", ["a", "b"]],
@@ -61,7 +61,7 @@ describe("the wiki links of a text", () => {
     ["text after a closed fence", "```\n[[no]]\n```\n[[A]]", ["a"]],
     ["a fence that ends with its list item", "- ```\n  [[no]]\n\n[[A]]", ["a"]],
     ["Windows line ends", "```\r\n[[no]]\r\n```\r\n[[A]]\r\n", ["a"]],
-  ])("counts %s", (_what, text, links) => {
+  ])("include %s", (_what, text, links) => {
     expect(wikiLinksOf(text)).toEqual(links);
   });
 
@@ -78,30 +78,30 @@ describe("the wiki links of a text", () => {
     ["a fence of tildes with backticks in it", "~~~ a `b`\n```\n[[A]]\n```\n~~~"],
     ["a fence that is never closed", "```\n[[A]]\n\n[[B]]"],
     ["a fence closed by too few marks", "````\n```\n[[A]]\n````"],
-    ["a fence set in by three spaces", "   ```\n   [[A]]\n   ```"],
+    ["a fence indented by three spaces", "   ```\n   [[A]]\n   ```"],
     ["a fence within a list item", "- step\n\n  ```\n  [[A]]\n  ```"],
     ["a fence within a quote", "> ```\n> [[A]]\n> ```"],
     ["a fence right after a paragraph", "text\n```\n[[A]]\n```"],
-    ["code by four spaces", "text\n\n    [[A]]\n\n    [[B]]"],
-    ["code by a tab", "\t[[A]]"],
-    ["code by four spaces after a heading", "# Title\n    [[A]]\n\nTitle\n===\n    [[B]]"],
-    ["code by indentation within a list item", "- step\n\n      [[A]]"],
+    ["code indented by four spaces", "text\n\n    [[A]]\n\n    [[B]]"],
+    ["code indented by a tab", "\t[[A]]"],
+    ["code indented by four spaces after a heading", "# Title\n    [[A]]\n\nTitle\n===\n    [[B]]"],
+    ["indented code in a list item", "- step\n\n      [[A]]"],
     ["a target longer than any title", `[[${"a".repeat(201)}]]`],
-  ])("does not count %s", (_what, text) => {
+  ])("do not include %s", (_what, text) => {
     expect(wikiLinksOf(text)).toEqual([]);
   });
 
-  it("takes a target as long as a title", () => {
+  it("may be as long as a title", () => {
     expect(wikiLinksOf(`[[${"a".repeat(200)}]]`)).toEqual(["a".repeat(200)]);
   });
 
-  it("counts 500 different ones and no more", () => {
+  it("are at most 500", () => {
     expect(wikiLinksOf(linksTo(500))).toHaveLength(500);
     expect(wikiLinksOf(linksTo(501))).toHaveLength(500);
     expect(wikiLinksOf(linksTo(501)).at(-1)).toBe("page-499");
   });
 
-  it("finds every link of plain prose", () => {
+  it("include every link in prose", () => {
     const word = fc.stringMatching(/^[a-z]{1,8}$/);
     fc.assert(
       fc.property(fc.array(fc.tuple(word, word), { maxLength: 30 }), (pairs) => {
@@ -111,7 +111,7 @@ describe("the wiki links of a text", () => {
     );
   });
 
-  it("finds none of them once the text is code", () => {
+  it("are empty for code", () => {
     const line = fc.stringMatching(/^[a-z[\]|`>~ -]{0,30}$/);
     fc.assert(
       fc.property(fc.array(line, { maxLength: 20 }), (lines) => {
@@ -122,7 +122,7 @@ describe("the wiki links of a text", () => {
     );
   });
 
-  it("gives slugs of what stands between double brackets, whatever the text", () => {
+  it("are slugs of texts between double brackets, for any text", () => {
     const part = fc.oneof(
       fc.constantFrom("[[", "]]", "|", "`", "``", "\\", "\n", "    ", "```\n", "> ", "- ", "\t", "[[A]]"),
       fc.string({ unit: "grapheme", maxLength: 5 }),
@@ -139,13 +139,13 @@ describe("the wiki links of a text", () => {
   });
 });
 
-describe("a hostile text", () => {
+describe("wikiLinksOf", () => {
   const hostile: [string, (size: number) => string][] = [
     ["accents", (size) => `[[a${"\u0316\u0301".repeat(size / 2)}]]`],
     ["links with accents", (size) => `[[a${"\u0301\u0316".repeat(90)}]]`.repeat(size / 185)],
   ];
 
-  it.each([...HOSTILE_MARKDOWN, ...hostile])("of %s takes as long as it is long", (_what, textOf) => {
+  it.each([...HOSTILE_MARKDOWN, ...hostile])("takes linear time for %s", (_what, textOf) => {
     expect(growthOf((size) => void wikiLinksOf(`[[a]]\n\n${textOf(size)}`))).toBeLessThan(LINEAR_GROWTH);
   });
 });

@@ -29,7 +29,7 @@ test.each([
   ["joining the queue", ENQUEUE],
   ["further checks", MORE_CHECKS],
   ["inspecting", documentOf(inspection(), questions).document],
-  ["inspecting and what was said", documentOf(inspection({ isSaidAsked: true }), questions).document],
+  ["inspecting and what was said", documentOf(inspection({ includesConversation: true }), questions).document],
   ["checks asked live", documentOf(firstPages(CHECKS), pulls).document],
   ["further checks asked live", furtherPage(CHECKS)],
   ["reviews", documentOf(firstPages(REVIEWS), pulls).document],

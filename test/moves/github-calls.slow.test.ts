@@ -1,4 +1,4 @@
-/** The most calls to GitHub that each action may make, in one and two repositories; for tags, also in three. */
+/** The most calls to GitHub that each action may make in one, two and, for tags, three repositories. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { callsOf } from "../support/forge/count-calls.ts";
@@ -8,6 +8,7 @@ import { complete, freeze, makeRelease } from "../support/stories/releases.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf } from "../support/samples.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
+import { headOf } from "../support/stories/merged-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -51,7 +52,7 @@ async function pushAll(board: TestBoard, branch: string, file = "pushed.txt"): P
   await settled(world);
 }
 
-/** A card with its branch in all repositories; after "In progress", also with a commit and a pull request. */
+/** A card with a branch and, after "In progress", a pull request with a commit in each repository. */
 async function cardIn(board: TestBoard, stage: "In progress" | "Draft" | "In review") {
   const { number } = await makeCard(board);
   await moveTo(board, number, "In progress");
@@ -61,7 +62,7 @@ async function cardIn(board: TestBoard, stage: "In progress" | "Draft" | "In rev
   await untilDrafted(board, number);
   if (stage === "In review") await moveTo(board, number, stage);
   await settled(world);
-  // GitHub's times are whole seconds: two changes within one second cost another call to order them.
+  // GitHub's times are whole seconds: two changes within one second need a call to order them.
   await sleep(1_000);
   return { number, branch };
 }
@@ -72,11 +73,6 @@ const untilDrafted = (board: TestBoard, number: number) =>
 /** Deletes the stored tips of the trunks, as if no webhook had reported them. */
 const deleteStoredTips = ({ db, repositories }: TestBoard) =>
   db("trunks").whereIn("repository_id", Object.values(repositories)).delete();
-
-async function headOf(board: TestBoard, name: string, branch: string): Promise<string> {
-  const { body } = await board.person("ada", "GET", `/repos/${board.owner}/${name}/git/ref/heads/${branch}`);
-  return (body as { object: { sha: string } }).object.sha;
-}
 
 async function statuses(board: TestBoard, branch: string, state: "success" | "failure"): Promise<void> {
   for (const name of names(board)) {

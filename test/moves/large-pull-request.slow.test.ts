@@ -35,7 +35,7 @@ interface Entry {
   readonly error: string | null;
 }
 
-/** The entries of a card's two repositories: `small` is complete, `large` is complete or has an error. */
+/** The entries of a card's two repositories: `large` may have an error, `small` may not. */
 async function entriesOf(what: "checks" | "reviews"): Promise<{ small: Entry; large: Entry }> {
   const { status, body } = await board.api.get<Entry[]>(`/v1/cards/${card.number}/${what}`);
   expect(status).toBe(200);

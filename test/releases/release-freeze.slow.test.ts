@@ -5,6 +5,7 @@ import { freeze, makeRelease, readRelease, setCards, unfreeze } from "../support
 import { flowPath, readFlow } from "../support/flows.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { headOf, headsOf } from "../support/stories/merged-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -16,33 +17,20 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
 
-/** The commit of a branch on the forge, or null. */
-async function headOf(own: TestBoard, repository: string, branch: string): Promise<string | null> {
-  const { status, body } = await own.person(
-    "ada",
-    "GET",
-    `/repos/${own.owner}/${repository}/git/ref/heads/${branch}`,
-  );
-  return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
-}
-const heads = async (own: TestBoard, branch: string) => [
-  await headOf(own, "web", branch),
-  await headOf(own, "api", branch),
-];
-const words = ({ body }: { body: unknown }): string => (body as { message: string }).message;
+const messageOf = ({ body }: { body: unknown }): string => (body as { message: string }).message;
 
-describe("freezing a release", () => {
+describe("POST /v1/releases/{id}/freeze", () => {
   // Contract: Releases: A frozen release is `open`, with `frozenAt` and a branch in each repository
   // Contract: Releases: After freezing, only `pick` adds a card
-  it("cuts its branch in every repository of the project, once, and stops its scope", async () => {
+  it("creates the release branch in each repository of the project once and ends scope changes", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Spring 1.4", [number]);
     const member = await board.as({ role: "member" });
     expect((await freeze(member, id)).status).toBe(403);
     const frozen = await freeze(board.api, id);
     expect(frozen).toMatchObject({ status: 200, body: { id, status: "open", frozenAt: expect.any(String) } });
-    const mains = await heads(board, "main");
-    expect(await heads(board, "release/spring-1-4")).toEqual(mains);
+    const mains = await headsOf(board, "main");
+    expect(await headsOf(board, "release/spring-1-4")).toEqual(mains);
     expect((await readRelease(board.api, id)).repositories).toMatchObject([
       {
         fullName: `${board.owner}/api`,
@@ -58,23 +46,23 @@ describe("freezing a release", () => {
       },
     ]);
     const scope = await setCards(board.api, id, []);
-    expect([scope.status, words(scope)]).toEqual([409, expect.stringContaining("/pick")]);
+    expect([scope.status, messageOf(scope)]).toEqual([409, expect.stringContaining("/pick")]);
     await world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "later\n" });
     world.forge.control.calls.reset();
     const again = await freeze(board.api, id);
     expect(again).toMatchObject({ status: 200, body: { frozenAt: frozen.body.frozenAt } });
     expect(world.forge.control.calls.read().total).toBe(0);
-    expect(await heads(board, "release/spring-1-4")).toEqual(mains);
+    expect(await headsOf(board, "release/spring-1-4")).toEqual(mains);
   });
 
-  it("takes two calls for a repository", async () => {
+  it("makes two calls to GitHub for each repository", async () => {
     const id = await makeRelease(board.api, "Counted");
     world.forge.control.calls.reset();
     expect((await freeze(board.api, id)).status).toBe(200);
     expect(world.forge.control.calls.read().total).toBeLessThanOrEqual(4);
   });
 
-  it("cuts from the target of the flow's first merge stage", async () => {
+  it("starts the branch at the target of the flow's first merge stage", async () => {
     const own = await world.board();
     const flow = await readFlow(own);
     const stages = flow.stages.flatMap((stage) =>
@@ -88,14 +76,17 @@ describe("freezing a release", () => {
     expect((await own.api.put(flowPath(own), { ...flow, stages })).status).toBe(200);
     const id = await makeRelease(own.api, "1.4");
     const refused = await freeze(own.api, id);
-    expect([refused.status, words(refused)]).toEqual([409, expect.stringContaining("has no branch staging")]);
+    expect([refused.status, messageOf(refused)]).toEqual([
+      409,
+      expect.stringContaining("has no branch staging"),
+    ]);
     const staged = await pushTo(own, "staging", "staged.txt");
     await allWorked(world);
     expect((await freeze(own.api, id)).status).toBe(200);
     expect(await headOf(own, "web", "release/1-4")).toBe(staged);
   });
 
-  it("leaves no branch where one repository refuses, and nobody's branch is touched", async () => {
+  it("leaves no branch if one repository refuses, and does not change foreign branches", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const foreign = await world.forge.commit(`${own.owner}/web`, "main", { "a.txt": "a\n" });
     await own.person("ada", "POST", `/repos/${own.owner}/web/git/refs`, {
@@ -105,11 +96,11 @@ describe("freezing a release", () => {
     await world.forge.commit(`${own.owner}/web`, "main", { "b.txt": "b\n" });
     const id = await makeRelease(own.api, "2.0");
     const refused = await freeze(own.api, id);
-    expect([refused.status, words(refused)]).toEqual([
+    expect([refused.status, messageOf(refused)]).toEqual([
       409,
       expect.stringContaining("has a branch release/2-0 already, at another commit"),
     ]);
-    expect(await heads(own, "release/2-0")).toEqual([foreign, null]);
+    expect(await headsOf(own, "release/2-0")).toEqual([foreign, null]);
     expect(await readRelease(own.api, id)).toMatchObject({
       frozenAt: null,
       repositories: [{ branchName: null }, { branchName: null }],
@@ -119,7 +110,7 @@ describe("freezing a release", () => {
     expect((await freeze(own.api, id)).status).toBe(200);
   });
 
-  it("keeps what it was cut in: the repository, the project and its cards stay", async () => {
+  it("makes its repositories and cards undeletable until it is unfrozen", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const { number } = await own.api.card({ repositoryIds: [] });
     const id = await makeRelease(own.api, "Kept", [number]);
@@ -127,7 +118,7 @@ describe("freezing a release", () => {
     const repositories = `/v1/projects/${own.projectId}/repositories`;
     const web = { repositories: [{ id: own.repositories["web"] }] };
     const refused = await own.api.put(repositories, web);
-    expect([refused.status, words(refused)]).toEqual([
+    expect([refused.status, messageOf(refused)]).toEqual([
       409,
       expect.stringContaining("has the branch release/kept in"),
     ]);
@@ -139,21 +130,21 @@ describe("freezing a release", () => {
     expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(204);
   });
 
-  it("again cuts the branch in a repository that came later", async () => {
+  it("creates the branch in a repository added later when it is called again", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const repositories = `/v1/projects/${own.projectId}/repositories`;
     const [web, api] = [{ id: own.repositories["web"] }, { id: own.repositories["api"] }];
     await own.api.put(repositories, { repositories: [web] });
     const id = await makeRelease(own.api, "Late");
     const first = await freeze(own.api, id);
-    expect((await heads(own, "release/late"))[1]).toBeNull();
+    expect((await headsOf(own, "release/late"))[1]).toBeNull();
     await own.api.put(repositories, { repositories: [web, api] });
     const second = await freeze(own.api, id);
     expect(second.body.frozenAt).toBe(first.body.frozenAt);
-    expect(await heads(own, "release/late")).toEqual(await heads(own, "main"));
+    expect(await headsOf(own, "release/late")).toEqual(await headsOf(own, "main"));
   });
 
-  it("goes on with the same call after the forge was away", async () => {
+  it("continues at the stored commits when the call is repeated after an outage of GitHub", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const id = await makeRelease(own.api, "Away");
     const match = { method: "POST", path: "/repositories/*/git/refs" };
@@ -163,18 +154,18 @@ describe("freezing a release", () => {
     expect([away.status, Number(away.headers.get("retry-after")) > 0]).toEqual([503, true]);
     world.forge.control.faults.clear();
     await world.forge.commit(`${own.owner}/api`, "main", { "later.txt": "later\n" });
-    const [web, api] = await heads(own, "main");
+    const [web, api] = await headsOf(own, "main");
     await eventually(
       () => freeze(own.api, id, { key }),
       ({ status }) => status === 200,
     );
-    expect((await heads(own, "release/away"))[0]).toBe(web);
-    // Where it was written down that it would be cut.
-    expect((await heads(own, "release/away"))[1]).not.toBe(api);
+    expect((await headsOf(own, "release/away"))[0]).toBe(web);
+    // It starts at the stored commit, not at the new tip of main.
+    expect((await headsOf(own, "release/away"))[1]).not.toBe(api);
   });
 
   // Fault: C2
-  it("finds what was done in spite of an answer that was lost", async () => {
+  it("finds a branch whose creation had a lost response", async () => {
     const own = await world.board();
     const id = await makeRelease(own.api, "Lost");
     const match = { method: "POST", path: "/repositories/*/git/refs" };
@@ -186,9 +177,9 @@ describe("freezing a release", () => {
   });
 });
 
-describe("unfreezing a release", () => {
+describe("DELETE /v1/releases/{id}/freeze", () => {
   // Contract: Releases: Unfreezing returns the release; its scope can change again
-  it("removes its branches and lets its scope change again", async () => {
+  it("deletes the branches and allows scope changes again", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const { number } = await own.api.card();
     const id = await makeRelease(own.api, "Back", [number]);
@@ -200,28 +191,28 @@ describe("unfreezing a release", () => {
       status: 200,
       body: { frozenAt: null, taskCount: 1 },
     });
-    expect(await heads(own, "release/back")).toEqual([null, null]);
+    expect(await headsOf(own, "release/back")).toEqual([null, null]);
     expect((await setCards(own.api, id, [])).status).toBe(204);
     expect((await freeze(own.api, id)).status).toBe(200);
   });
 
-  it("is refused while a branch has commits of its own; all of them stay", async () => {
+  it("returns 409 and keeps all branches while one of them has new commits", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const id = await makeRelease(own.api, "Pushed");
     await freeze(own.api, id);
     await world.forge.commit(`${own.owner}/web`, "release/pushed", { "version.txt": "1\n" });
-    const before = await heads(own, "release/pushed");
+    const before = await headsOf(own, "release/pushed");
     const refused = await unfreeze(own.api, id);
-    expect([refused.status, words(refused)]).toEqual([409, expect.stringContaining("release/pushed in")]);
-    expect(await heads(own, "release/pushed")).toEqual(before);
+    expect([refused.status, messageOf(refused)]).toEqual([409, expect.stringContaining("release/pushed in")]);
+    expect(await headsOf(own, "release/pushed")).toEqual(before);
     expect((await readRelease(own.api, id)).frozenAt).not.toBeNull();
   });
 
-  it("puts back what it removed when the last branch is pushed to meanwhile", async () => {
+  it("restores the deleted branches if the last one is pushed to during the call", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const id = await makeRelease(own.api, "Race");
     await freeze(own.api, id);
-    const [main] = await heads(own, "main");
+    const [main] = await headsOf(own, "main");
     const match = { operation: "UpdateRefs" };
     world.forge.control.faults.add({ match, fault: { kind: "none" }, times: 1 });
     world.forge.control.faults.add({ match, fault: { kind: "delay", ms: 3_000 }, times: 1 });
@@ -229,13 +220,13 @@ describe("unfreezing a release", () => {
     await pushWhen(own, async () => (await headOf(own, "api", "release/race")) === null);
     const refused = await unfreezing;
     world.forge.control.faults.clear();
-    expect([refused.status, words(refused)]).toEqual([409, expect.stringContaining("release/race in")]);
+    expect([refused.status, messageOf(refused)]).toEqual([409, expect.stringContaining("release/race in")]);
     expect(await headOf(own, "api", "release/race")).not.toBeNull();
     expect(await headOf(own, "web", "release/race")).not.toBe(main);
     expect((await readRelease(own.api, id)).frozenAt).not.toBeNull();
   });
 
-  it("takes a branch that somebody deleted for removed", async () => {
+  it("accepts a branch that a person deleted before", async () => {
     const own = await world.board();
     const id = await makeRelease(own.api, "Gone");
     await freeze(own.api, id);
@@ -244,8 +235,8 @@ describe("unfreezing a release", () => {
   });
 });
 
-/** Pushes to the release's branch in web as soon as the other one is gone. */
-async function pushWhen(own: TestBoard, isTime: () => Promise<boolean>): Promise<void> {
-  while (!(await isTime()));
+/** Pushes to the release branch in web when the condition holds. */
+async function pushWhen(own: TestBoard, condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition()));
   await world.forge.commit(`${own.owner}/web`, "release/race", { "late.txt": "late\n" });
 }

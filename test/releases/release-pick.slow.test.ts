@@ -1,9 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
-import { aheadOfMain, cardInReview, fileOn, headOf, mergedCard } from "../support/stories/merged-card.ts";
-import { freeze, makeRelease, pick, readRelease, setCards, unfreeze } from "../support/stories/releases.ts";
+import { aheadOfMain, cardInReview, fileOn, headsOf, mergedCard } from "../support/stories/merged-card.ts";
+import {
+  frozenRelease,
+  makeRelease,
+  pick,
+  readRelease,
+  setCards,
+  unfreeze,
+} from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { protect } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -15,31 +23,21 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world, board));
 afterAll(() => world.stop());
 
-async function frozen(own: TestBoard, name: string): Promise<string> {
-  const id = await makeRelease(own.api, name);
-  const { status, text } = await freeze(own.api, id);
-  if (status !== 200) throw new Error(`the release is not frozen: ${text}`);
-  return id;
-}
-const heads = async (own: TestBoard, branch: string) => [
-  await headOf(own, "web", branch),
-  await headOf(own, "api", branch),
-];
-const temporary = async (own: TestBoard): Promise<number> => {
+const countTemporaryBranches = async (own: TestBoard): Promise<number> => {
   const path = `/repos/${own.owner}/web/git/matching-refs/heads/trunkline/tmp/`;
   return ((await own.person("ada", "GET", path)).body as unknown as unknown[]).length;
 };
 
-describe("picking a card into a frozen release", () => {
+describe("POST /v1/releases/{id}/pick", () => {
   // Contract: Releases: After freezing, only `pick` adds a card
-  it("brings its merged commits to the branch in each of its repositories, once", async () => {
-    const id = await frozen(board, "1.0");
+  it("adds the card's merged commits to the branch in each of its repositories once", async () => {
+    const id = await frozenRelease(board.api, "1.0");
     const number = await mergedCard(world, board, {
       web: { "hello.txt": "hello\n" },
       api: { "greet.txt": "greet\n" },
     });
-    const mains = await heads(board, "main");
-    const before = await heads(board, "release/1-0");
+    const mains = await headsOf(board, "main");
+    const before = await headsOf(board, "release/1-0");
     const member = await board.as({ role: "member" });
     const answer = await pick(member, id, number);
     expect(answer).toMatchObject({ status: 200, body: { id, taskCount: 1, frozenAt: expect.any(String) } });
@@ -48,43 +46,43 @@ describe("picking a card into a frozen release", () => {
     const [message, ...others] = await aheadOfMain(board, "web", "release/1-0");
     expect(message).toContain(`(cherry picked from commit ${mains[0]})`);
     expect(others).toEqual([]);
-    const after = await heads(board, "release/1-0");
+    const after = await headsOf(board, "release/1-0");
     expect(after).not.toEqual(before);
     const { cards, repositories } = await readRelease(board.api, id);
     expect(cards).toMatchObject([{ number, pickedAt: expect.any(String) }]);
     expect(repositories.map(({ headSha }) => headSha)).toEqual([after[1], after[0]]);
-    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_picked");
-    expect(told).toMatchObject([
+    const picks = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_picked");
+    expect(picks).toMatchObject([
       {
         actor: { user: { name: "member agent" }, login: null },
         data: { releaseId: id, releaseName: "1.0", commits: [mains[1], mains[0]] },
       },
     ]);
     expect((await pick(board.api, id, number)).status).toBe(200);
-    expect(await heads(board, "release/1-0")).toEqual(after);
+    expect(await headsOf(board, "release/1-0")).toEqual(after);
     expect((await board.api.timeline(number)).filter(({ kind }) => kind === "release_picked")).toHaveLength(
       1,
     );
-    expect(await temporary(board)).toBe(0);
+    expect(await countTemporaryBranches(board)).toBe(0);
     const unfrozen = await unfreeze(board.api, id);
     expect([unfrozen.status, unfrozen.text]).toEqual([409, expect.stringContaining("picked or pushed")]);
   });
 
-  it("takes what the branch has already, and a card without Git, as it is", async () => {
+  it("adds a card without Git or whose commits are in the branch, without a new commit", async () => {
     const number = await mergedCard(world, board, { web: { "early.txt": "early\n" } });
     const { number: plain } = await board.api.card({ repositoryIds: [] });
-    const id = await frozen(board, "1.1");
-    const before = await heads(board, "release/1-1");
+    const id = await frozenRelease(board.api, "1.1");
+    const before = await headsOf(board, "release/1-1");
     expect((await pick(board.api, id, number)).status).toBe(200);
     expect((await pick(board.api, id, plain)).status).toBe(200);
-    expect(await heads(board, "release/1-1")).toEqual(before);
+    expect(await headsOf(board, "release/1-1")).toEqual(before);
     expect((await readRelease(board.api, id)).cards.map((card) => card.number)).toEqual([number, plain]);
     expect((await unfreeze(board.api, id)).status).toBe(200);
     expect((await readRelease(board.api, id)).cards).toMatchObject([{ pickedAt: null }, { pickedAt: null }]);
   });
 
-  it("is refused before the card is merged, everywhere", async () => {
-    const id = await frozen(board, "1.2");
+  it("returns 409 until the card is merged in all repositories", async () => {
+    const id = await frozenRelease(board.api, "1.2");
     const number = await cardInReview(world, board, { web: { "soon.txt": "soon\n" } });
     const early = await pick(board.api, id, number);
     expect(early).toMatchObject({
@@ -102,15 +100,15 @@ describe("picking a card into a frozen release", () => {
   });
 
   // Fault: D15 A pick conflicts, is empty or large => refused whole, skipped, or applied in order
-  it("is refused with the forge's words and the files where it conflicts, and picks nothing anywhere", async () => {
+  it("returns 409 with GitHub's message and the files of a conflict, and picks nothing in any repository", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
-    const id = await frozen(own, "2.0");
+    const id = await frozenRelease(own.api, "2.0");
     await world.forge.commit(`${own.owner}/web`, "release/2-0", { "app.txt": "eins\n" });
     const number = await mergedCard(world, own, {
       api: { "fine.txt": "fine\n" },
       web: { "app.txt": "uno\n" },
     });
-    const before = await heads(own, "release/2-0");
+    const before = await headsOf(own, "release/2-0");
     const refused = await pick(own.api, id, number);
     expect(refused).toMatchObject({
       status: 409,
@@ -120,40 +118,34 @@ describe("picking a card into a frozen release", () => {
         files: ["app.txt"],
       },
     });
-    expect(await heads(own, "release/2-0")).toEqual(before);
+    expect(await headsOf(own, "release/2-0")).toEqual(before);
     expect(await readRelease(own.api, id)).toMatchObject({ taskCount: 0, frozenAt: expect.any(String) });
-    expect(await temporary(own)).toBe(0);
-    // Solved on the branch by hand, it goes through.
+    expect(await countTemporaryBranches(own)).toBe(0);
+    // After the conflict is resolved on the branch, the pick succeeds.
     await world.forge.commit(`${own.owner}/web`, "release/2-0", { "app.txt": "one\n" });
     expect((await pick(own.api, id, number)).status).toBe(200);
     expect(await fileOn(own, "web", "release/2-0", "app.txt")).toBe("uno\n");
   });
 
-  it("takes back what has landed where a later repository refuses", async () => {
+  it("reverts the earlier repositories if a later one refuses", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
-    const id = await frozen(own, "3.0");
+    const id = await frozenRelease(own.api, "3.0");
     const number = await mergedCard(world, own, { api: { "a.txt": "a\n" }, web: { "w.txt": "w\n" } });
-    const before = await heads(own, "release/3-0");
-    const branch = encodeURIComponent("release/3-0");
-    await own.person("ada", "PUT", `/repos/${own.owner}/web/branches/${branch}/protection`, {
-      required_status_checks: null,
-      enforce_admins: true,
-      required_pull_request_reviews: null,
-      restrictions: { users: [], teams: [], apps: [] },
-    });
+    const before = await headsOf(own, "release/3-0");
+    await protect(own, { restrictions: { users: [], teams: [], apps: [] } }, "release/3-0");
     const refused = await pick(own.api, id, number);
     expect([refused.status, refused.body.message]).toEqual([
       409,
       `${own.owner}/web: You're not authorized to push to this branch.`,
     ]);
-    expect(await heads(own, "release/3-0")).toEqual(before);
+    expect(await headsOf(own, "release/3-0")).toEqual(before);
     expect((await readRelease(own.api, id)).cards).toEqual([]);
   });
 
   // Fault: D13 The release branch changes during a pick => restarted, three tries
-  it("begins anew where somebody pushes to the branch meanwhile", async () => {
+  it("starts again if a person pushes to the branch during the pick", async () => {
     const own = await world.board();
-    const id = await frozen(own, "4.0");
+    const id = await frozenRelease(own.api, "4.0");
     const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
     const { faults } = world.forge.control;
     faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "delay", ms: 2_000 }, times: 1 });
@@ -168,9 +160,9 @@ describe("picking a card into a frozen release", () => {
     expect(await fileOn(own, "web", "release/4-0", "version.txt")).toBe("4\n");
   });
 
-  it("gives up on a branch that moves each time, and leaves everything as it was", async () => {
+  it("returns 409 and changes nothing if the branch moves during each attempt", async () => {
     const own = await world.board();
-    const id = await frozen(own, "4.1");
+    const id = await frozenRelease(own.api, "4.1");
     const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
     const { faults } = world.forge.control;
     faults.add({ match: { operation: "PickMerges" }, fault: { kind: "delay", ms: 1_000 } });
@@ -192,18 +184,18 @@ describe("picking a card into a frozen release", () => {
     });
     expect(await fileOn(own, "web", "release/4-1", "version.txt")).toBe("4\n");
     expect(await fileOn(own, "web", "release/4-1", "w.txt")).toBeNull();
-    expect(await temporary(own)).toBe(0);
+    expect(await countTemporaryBranches(own)).toBe(0);
     faults.clear();
     expect((await pick(own.api, id, number)).status).toBe(200);
   });
 
-  it("needs a frozen release of the card's project, and a card in no other one", async () => {
+  it("requires a frozen release and a card that is in no other open release", async () => {
     const { number } = await board.api.card({ repositoryIds: [] });
     const open = await makeRelease(board.api, "Open");
     const early = await pick(board.api, open, number);
     expect([early.status, early.body.message]).toEqual([409, expect.stringContaining("is not frozen")]);
     await setCards(board.api, open, [number]);
-    const id = await frozen(board, "5.0");
+    const id = await frozenRelease(board.api, "5.0");
     const taken = await pick(board.api, id, number);
     expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining("open release Open")]);
     expect(await pick(board.api, id, 4711)).toMatchObject({
@@ -218,9 +210,9 @@ describe("picking a card into a frozen release", () => {
     expect((await pick(viewer, id, number)).status).toBe(403);
   });
 
-  it("takes at most five calls for a card of one commit", async () => {
+  it("makes at most five calls to GitHub for a card with one commit", async () => {
     const own = await world.board();
-    const id = await frozen(own, "6.0");
+    const id = await frozenRelease(own.api, "6.0");
     const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
     await settled(world);
     world.forge.control.calls.reset();

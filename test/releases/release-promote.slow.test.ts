@@ -14,11 +14,11 @@ afterAll(() => world.stop());
 
 const CARDS = 200;
 
-describe("a promotion of many cards at a forge that allows 80 writes a minute", () => {
-  it("is answered in time with what is pending, and comes to its end without a call too many", async () => {
+describe("a promotion of many cards with a limit of 80 writes a minute", () => {
+  it("returns the pending cards in time and completes without exceeding the limit", async () => {
     const board = await world.board();
     const numbers: number[] = [];
-    for (let made = 0; made < CARDS; made++) numbers.push((await board.api.card()).number);
+    for (let created = 0; created < CARDS; created++) numbers.push((await board.api.card()).number);
     const id = await makeRelease(board.api, "1.4", numbers);
     const key = "promote-many-cards";
     const body = { statusId: board.stages["In progress"] };

@@ -25,9 +25,9 @@ const movesOf = async (number: number): Promise<unknown[]> =>
     .filter(({ kind }) => kind === "status_changed")
     .map(({ data }) => data["to"]);
 
-describe("promoting a release", () => {
+describe("POST /v1/releases/{id}/promote", () => {
   // Contract: Releases: Promoting a release is 200; refused cards are listed and stay, promoted cards stay promoted
-  it("moves each card as by a move of its own, and says what became of each", async () => {
+  it("moves each card and returns the result of each", async () => {
     const own = await world.board();
     const merged = await openCard(world, own);
     const { number: draft } = await own.api.card({ title: "Nothing to show" });
@@ -59,8 +59,8 @@ describe("promoting a release", () => {
       pending: [],
       operationId: null,
     });
-    const stood = (await readRelease(own.api, id)).cards.map(({ statusId }) => statusId);
-    expect(stood).toEqual([own.stages.Done, own.stages.Backlog, own.stages.Done, own.stages.Done]);
+    const reached = (await readRelease(own.api, id)).cards.map(({ statusId }) => statusId);
+    expect(reached).toEqual([own.stages.Done, own.stages.Backlog, own.stages.Done, own.stages.Done]);
     const blocked = await own.api.readCard(draft);
     expect(blocked.blocked).toMatchObject({ reason: "nothing_to_merge" });
     const column = (await own.api.readCard(plain)).position;
@@ -68,7 +68,7 @@ describe("promoting a release", () => {
   });
 
   // Contract: Releases: `taskNumbers` limits a promotion to these cards; without it all cards are promoted
-  it("moves only the cards that are named, and none when one is not in the release", async () => {
+  it("moves only the cards in `taskNumbers`, and none if one of them is not in the release", async () => {
     const [a, b, outside] = [await board.api.card(), await board.api.card(), await board.api.card()];
     const id = await makeRelease(board.api, "Some", [a.number, b.number]);
     const statusId = board.stages["To do"];
@@ -93,7 +93,7 @@ describe("promoting a release", () => {
     expect((await promote(board.api, id, { statusId, taskNumbers: [] })).body.promoted).toEqual([]);
   });
 
-  it("asks for a stage of the flow and for the role its column asks for", async () => {
+  it("requires a stage of the flow and the role of its column", async () => {
     const own = await world.board();
     const other = await world.board();
     const { number } = await own.api.card();
@@ -109,7 +109,7 @@ describe("promoting a release", () => {
     expect((await promote(own.api, id, { statusId })).body.promoted).toHaveLength(1);
   });
 
-  it("is answered once per key, and moves nothing again", async () => {
+  it("is executed once per key", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Once", [number]);
     const key = "promote-a-release";
@@ -121,7 +121,7 @@ describe("promoting a release", () => {
     expect((await board.api.readCard(number)).statusId).toBe(board.stages.Backlog);
   });
 
-  it("goes on by itself when the forge was away, and tells of it as an operation of its board only", async () => {
+  it("continues automatically after an outage of GitHub, as an operation that only its board can read", async () => {
     const own = await world.board();
     const other = await world.board();
     const { number: plain } = await own.api.card({ repositoryIds: [] });
@@ -139,7 +139,7 @@ describe("promoting a release", () => {
     });
     const path = `/v1/operations/${operationId}`;
     expect((await other.api.get(path)).status).toBe(404);
-    // Something is being done to the release until then.
+    // Other changes of the release get 409 until the operation is finished.
     const busy = await setCards(own.api, id, []);
     expect([busy.status, Number(busy.headers.get("retry-after")) > 0]).toEqual([409, true]);
     expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(409);
@@ -175,7 +175,7 @@ describe("promoting a release", () => {
     world.forge.control.faults.clear();
   }, 20_000);
 
-  it("of an operation nobody has heard of is 404", async () => {
+  it("has operations whose ids are checked: an unknown one returns 404, an invalid one 400", async () => {
     expect((await board.api.get("/v1/operations/019a0000-0000-7000-8000-000000000000")).status).toBe(404);
     expect((await board.api.get("/v1/operations/first")).status).toBe(400);
   });

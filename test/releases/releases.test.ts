@@ -17,7 +17,7 @@ const list = async (query = ""): Promise<ReleaseAnswer[]> =>
   (await board.api.get<ReleaseAnswer[]>(`/v1/releases${query}`)).body;
 
 describe("a release", () => {
-  it("is created by a member, open and empty, in the project the query names", async () => {
+  it("is created by a member, open and empty, in the project of the query", async () => {
     const api = await board.as({ role: "member" });
     const created = await api.post<ReleaseAnswer>(`/v1/releases?projectId=${board.projectId}`, {
       name: " 1.4 ",
@@ -54,13 +54,13 @@ describe("a release", () => {
     [{ name: "x".repeat(81) }, "body.name"],
     [{ name: "x", projectId: UNKNOWN }, "body.projectId"],
     [{ name: "x", status: "completed" }, "body.status"],
-  ])("is not created of %j", async (body, path) => {
+  ])("is not created from %j", async (body, path) => {
     const refused = await board.api.post("/v1/releases", body);
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
   });
 
   // Contract: Releases: A release's name has 1 to 80 characters
-  it("takes a name of 80 characters, and one that another has", async () => {
+  it("may have a name of 80 characters and the name of another release", async () => {
     const first = await makeRelease(board.api, "🚀".repeat(80));
     const second = await makeRelease(board.api, "🚀".repeat(80));
     expect((await list()).map(({ id }) => id).slice(0, 2)).toEqual([second, first]);
@@ -78,7 +78,7 @@ describe("a release", () => {
   });
 
   // Contract: Releases: Deleting a release is 204 and needs the maintainer role; its cards stay
-  it("is deleted by a maintainer; its cards stay and are free for another", async () => {
+  it("is deleted by a maintainer, and its cards can join another release", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Never", [number]);
     expect((await (await board.as({ role: "member" })).delete(`/v1/releases/${id}`)).status).toBe(403);
@@ -88,7 +88,7 @@ describe("a release", () => {
     expect(numbersOf(await readRelease(board.api, other))).toEqual([number]);
   });
 
-  it("of another board is as unknown as one that never was", async () => {
+  it("of another board returns the same 404 as an unknown one", async () => {
     const other = await world.board();
     const foreign = await makeRelease(other.api, "Theirs");
     for (const id of [foreign, UNKNOWN]) {
@@ -104,22 +104,22 @@ describe("a release", () => {
         });
       }
     }
-    const elsewhere = await board.api.post(`/v1/releases?projectId=${other.projectId}`, { name: "x" });
-    expect(elsewhere.status).toBe(404);
+    const createdThere = await board.api.post(`/v1/releases?projectId=${other.projectId}`, { name: "x" });
+    expect(createdThere.status).toBe(404);
   });
 
   // Contract: Board and projects: `projectId` is optional with one project and required (400) with several
-  it("of a board with several projects needs to be told which", async () => {
+  it("needs `projectId` on a board with several projects", async () => {
     const own = await world.board();
     const second = await own.api.post("/v1/projects", { name: "Second" });
     expect((await own.api.get("/v1/releases")).status).toBe(400);
     expect((await own.api.post("/v1/releases", { name: "x" })).status).toBe(400);
     const projectId = String(second.body["id"]);
-    const made = await own.api.post<ReleaseAnswer>(`/v1/releases?projectId=${projectId}`, { name: "x" });
-    expect(made.status).toBe(201);
+    const created = await own.api.post<ReleaseAnswer>(`/v1/releases?projectId=${projectId}`, { name: "x" });
+    expect(created.status).toBe(201);
     expect((await own.api.get(`/v1/releases?projectId=${own.projectId}`)).body).toEqual([]);
     const { number } = await own.api.card({ projectId: own.projectId });
-    const scoped = await setCards(own.api, made.body.id, [number]);
+    const scoped = await setCards(own.api, created.body.id, [number]);
     expect(scoped).toMatchObject({
       status: 400,
       body: {
@@ -127,11 +127,11 @@ describe("a release", () => {
       },
     });
     expect((await own.api.delete(`/v1/projects/${projectId}`)).status).toBe(204);
-    expect((await own.api.get(`/v1/releases/${made.body.id}`)).status).toBe(404);
+    expect((await own.api.get(`/v1/releases/${created.body.id}`)).status).toBe(404);
   });
 
   // Contract: Releases: With releases turned off, release writes are 400 and name the flow settings
-  it("is written to only where the flow works with releases; it can still be read", async () => {
+  it("is read-only while the flow has releases turned off", async () => {
     const own = await world.board();
     const id = await makeRelease(own.api, "Before");
     const flow = await readFlow(own);
@@ -154,7 +154,7 @@ describe("a release", () => {
 
 describe("the scope of a release", () => {
   // Contract: Releases: `PUT /v1/releases/{id}/cards` replaces the whole scope, at most 500 cards
-  it("is the set last given, and says so on the timelines of the cards that come in", async () => {
+  it("is replaced by each call, and an added card has a timeline event", async () => {
     const numbers = [
       (await board.api.card()).number,
       (await board.api.card()).number,
@@ -179,7 +179,7 @@ describe("the scope of a release", () => {
   });
 
   it.each([["7"], [1.5], [0], [-1], [null], [4_000_000_000]])(
-    "does not take %j for a number",
+    "returns 400 for the card number %j",
     async (wrong) => {
       const id = await makeRelease(board.api, "Strict");
       const refused = await setCards(board.api, id, [wrong]);
@@ -188,14 +188,14 @@ describe("the scope of a release", () => {
   );
 
   // Contract: Releases: `PUT /v1/releases/{id}/cards` replaces the whole scope, at most 500 cards
-  it("takes at most 500 numbers", async () => {
+  it("has at most 500 card numbers", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Large");
     expect((await setCards(board.api, id, Array(500).fill(number))).status).toBe(204);
     expect((await setCards(board.api, id, Array(501).fill(number))).status).toBe(400);
   });
 
-  it("names the numbers that are no card, and takes none then", async () => {
+  it("does not change if a card is unknown; the 404 lists the unknown numbers", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Typo");
     const refused = await setCards(board.api, id, [number, 4711]);
@@ -209,7 +209,7 @@ describe("the scope of a release", () => {
     expect(numbersOf(await readRelease(board.api, id))).toEqual([]);
   });
 
-  it("leaves a card to the open release it is in", async () => {
+  it("cannot include a card of another open release", async () => {
     const { number } = await board.api.card();
     await makeRelease(board.api, "First come", [number]);
     const second = await makeRelease(board.api, "Second");
@@ -220,18 +220,18 @@ describe("the scope of a release", () => {
     );
   });
 
-  it("gives a card that several ask for at once to one of them", async () => {
+  it("gets a card in one release only if several request it concurrently", async () => {
     const numbers: number[] = [];
-    for (let made = 0; made < 5; made++) numbers.push((await board.api.card()).number);
+    for (let created = 0; created < 5; created++) numbers.push((await board.api.card()).number);
     const releases: string[] = [];
-    for (let made = 0; made < 6; made++) releases.push(await makeRelease(board.api, `Race ${made}`));
+    for (let nth = 0; nth < 6; nth++) releases.push(await makeRelease(board.api, `Race ${nth}`));
     const answers = await Promise.all(
       releases.map((id, at) => setCards(board.api, id, at % 2 === 0 ? numbers : numbers.toReversed())),
     );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 409, 409, 409, 409, 409]);
-    const held = await Promise.all(releases.map((id) => readRelease(board.api, id)));
-    expect(held.flatMap(numbersOf)).toEqual(numbers);
+    const scopes = await Promise.all(releases.map((id) => readRelease(board.api, id)));
+    expect(scopes.flatMap(numbersOf)).toEqual(numbers);
   });
 
   it("loses a card that is deleted", async () => {
@@ -241,7 +241,7 @@ describe("the scope of a release", () => {
     expect(await readRelease(board.api, id)).toMatchObject({ taskCount: 0, cards: [] });
   });
 
-  it("is set by members only, and once per key", async () => {
+  it("is changed by members only, and once per key", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Roles");
     const viewer = await board.as({ role: "viewer" });

@@ -98,7 +98,7 @@ export async function startWorld({
     ...(limits && { limits }),
     ...(connections && { connections }),
     followsTimetable: false,
-    lookForJobsMs: 200,
+    pollJobsMs: 200,
     metrics: { token: METRICS_TOKEN },
     log,
   });
@@ -115,7 +115,7 @@ export async function startWorld({
     },
     boards,
     stop: async () => {
-      await forge.settle(2_000);
+      await forge.waitUntilIdle(2_000);
       await service.stop();
       await forge.stop();
       await database.drop();

@@ -23,24 +23,24 @@ afterAll(async () => {
   await world.stop();
 });
 
-interface Ended {
+interface Result {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program in the agent's folder and gives how it ended, whatever its exit code. */
-async function run(program: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+/** Runs a program in the agent's folder and returns its result, whatever its exit code. */
+async function run(program: string, args: readonly string[], env: Record<string, string>): Promise<Result> {
   const options = { cwd: dir, env: { PATH: process.env["PATH"] ?? "", HOME: dir, ...env } };
   try {
     const { stdout, stderr } = await promisify(execFile)(program, [...args], options);
     return { code: 0, stdout, stderr };
   } catch (error) {
-    return error as Ended;
+    return error as Result;
   }
 }
 
-const runAgent = (env: { readonly API: string; readonly KEY: string }): Promise<Ended> =>
+const runAgent = (env: { readonly API: string; readonly KEY: string }): Promise<Result> =>
   run(join(MODULES, ".bin/tsx"), ["agent.ts"], env);
 
 describe.each([
@@ -62,17 +62,17 @@ describe.each([
     expect(compiled).toMatchObject({ code: 0, stdout: "" });
   }, 60_000);
 
-  it("prints the card's branch and why its merge is refused", async () => {
+  it("prints the card's branch and the reason of the refused merge", async () => {
     const board = await world.board();
-    const ended = await runAgent({ API: board.api.baseUrl, KEY: board.api.apiKey });
-    expect(ended).toEqual({
+    const result = await runAgent({ API: board.api.baseUrl, KEY: board.api.apiKey });
+    expect(result).toEqual({
       code: 0,
       stdout: `${board.owner}/web card/1-fix-the-footer\nnothing_to_merge - 409 No commits between main and card/1-fix-the-footer\n`,
       stderr: "",
     });
   }, 60_000);
 
-  it("ends with the status and message of an error", async () => {
+  it("exits with the status and message of an error", async () => {
     const wrongKey = await runAgent({ API: world.service.baseUrl, KEY: "wrong" });
     expect(wrongKey).toMatchObject({ code: 1, stdout: "" });
     expect(wrongKey.stderr).toMatch(/^401 .*valid API key/);

@@ -1,6 +1,6 @@
 /**
- * Runs the commands of the guide's section on backups, with a service at work. The embedded PostgreSQL has no `pg_dump`, so the commands with it
- * run only where TEST_POSTGRES_BIN names a folder with the programs of another PostgreSQL, the server's and `pg_dump` among them.
+ * Runs the commands of the guide's section on backups. The embedded PostgreSQL has no `pg_dump`: the
+ * commands with it run only if TEST_POSTGRES_BIN is the folder of another PostgreSQL's programs.
  */
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { WEBHOOK_PATH } from "../../src/app.ts";
-import { repairSoon } from "../../src/jobs/tasks.ts";
+import { scheduleRepairs } from "../../src/jobs/tasks.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { chooseAccount, type Account } from "../../sandbox/postgres/account.ts";
 import { findBinaries } from "../../sandbox/postgres/binaries.ts";
@@ -21,6 +21,7 @@ import { eventually, type Api } from "../support/api.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { outsideDeps } from "../support/processes/outside-deps.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import {
   environmentOf,
   shipService,
@@ -40,18 +41,18 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 }, 60_000);
 
-/** The code blocks of one kind below a heading, up to the next heading. */
+/** The code blocks of one kind between a heading and the next. */
 async function blocksOf(heading: string, kind: string): Promise<string[]> {
   const [, text = ""] = (await readFile(GUIDE, "utf8")).split(`\n${heading}\n`);
-  const [own = ""] = text.split(/\n##+ /);
-  return [...own.matchAll(new RegExp(`^ *\`\`\`${kind}\\n(.*?)^ *\`\`\`$`, "gms"))].map(
+  const [section = ""] = text.split(/\n##+ /);
+  return [...section.matchAll(new RegExp(`^ *\`\`\`${kind}\\n(.*?)^ *\`\`\`$`, "gms"))].map(
     ([, block = ""]) => block,
   );
 }
 
-/** A PostgreSQL server that only its own programs start and stop. */
+/** A PostgreSQL server that is started and stopped by its own programs. */
 interface Cluster {
-  /** Runs a block as the account of the server, with its programs on the PATH. */
+  /** Runs a code block as the server's account, with its programs on the PATH. */
   run(block: string, env?: Readonly<Record<string, string>>): Promise<void>;
   /** Runs statements as the administrator. */
   sql(statements: string, database?: string): Promise<void>;
@@ -107,7 +108,7 @@ async function createCluster(bin: (account: Account) => Promise<string>): Promis
 interface World {
   readonly forge: RunningForge;
   readonly shipped: Shipped;
-  /** Starts a process on a database, always at the same address. */
+  /** Starts a process on a database, always at the same URL. */
   start(databaseUrl: string): Promise<ShippedProcess>;
   readonly environment: (databaseUrl: string) => Readonly<Record<string, string>>;
 }
@@ -158,9 +159,9 @@ async function withDatabase<T>(databaseUrl: string, work: (db: Db) => Promise<T>
   }
 }
 
-/** Makes the service read the App's log of deliveries, as it does every five minutes. */
+/** Starts the job that reads the App's delivery log, which runs every five minutes. */
 async function readLog(db: Db): Promise<void> {
-  await repairSoon(db);
+  await scheduleRepairs(db);
   await eventually(
     () => repairedUntil(db, "delivery_log"),
     (until) => until !== null,
@@ -168,8 +169,8 @@ async function readLog(db: Db): Promise<void> {
   );
 }
 
-/** Where each card is, and what it is called. */
-async function placesOf({ api }: TestBoard) {
+/** The columns of the board, and the stage and title of its cards. */
+async function stateOf({ api }: TestBoard) {
   const { body } = await api.get<{ columns: { name: string; tasks: { number: number }[] }[] }>("/v1/board");
   const columns = body.columns.map(({ name, tasks }) => [name, tasks.map(({ number }) => number)]);
   const cards = [await api.readCard(1), await api.readCard(2)];
@@ -186,8 +187,8 @@ async function push(board: TestBoard, branch: string): Promise<void> {
   await clone.remove();
 }
 
-/** A board's life with a backup, changes after it, and its restore. Gives what the process on the restored database wrote. */
-async function liveThrough(
+/** Backs up, changes and restores a board. Returns the output of the process after the restore. */
+async function backUpAndRestore(
   world: World,
   databaseUrl: string,
   backUp: (service: ShippedProcess) => Promise<ShippedProcess>,
@@ -197,38 +198,38 @@ async function liveThrough(
   const first = await world.start(databaseUrl);
   const { baseUrl } = first;
   const { board, other } = await withDatabase(databaseUrl, async (db) => {
-    const made = await makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl }, {});
-    return { board: made, other: await made.as({}) };
+    const created = await makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl }, {});
+    return { board: created, other: await created.as({}) };
   });
   const { api, stages } = board;
-  await api.card({ title: "Begun" });
+  await api.card({ title: "Started" });
   expect((await api.move(1, stages["In progress"])).status).toBe(200);
   await api.card({ title: "A draft" });
   await api.card({ title: "Deleted" });
   expect((await api.delete("/v1/cards/3")).status).toBe(204);
-  await forge.settle();
+  await forge.waitUntilIdle();
   await withDatabase(databaseUrl, readLog);
-  const places = await placesOf(board);
+  const stateAtBackup = await stateOf(board);
   const service = await backUp(first);
 
   await withDatabase(databaseUrl, (db) => revokeCredential(db, clientIdOf(other)));
   expect((await other.get("/v1/board")).status).toBe(401);
-  const branch = (await api.readCard(1)).repositories[0]?.branchName ?? "";
+  const branch = await branchOf(board, 1);
   await push(board, branch);
   await api.cardWhen(1, ({ repositories }) => repositories[0]?.prState === "draft");
   expect((await api.card({ title: "Lost" })).number).toBe(4);
   expect((await api.move(4, stages["In progress"])).status).toBe(200);
-  await forge.settle();
+  await forge.waitUntilIdle();
   await service.kill();
   const restoredUrl = await restore();
   const { wrote } = await world.start(restoredUrl);
 
-  expect(await placesOf(board)).toEqual(places);
+  expect(await stateOf(board)).toEqual(stateAtBackup);
   expect((await api.get("/v1/cards/4")).status).toBe(404);
   expect((await other.get("/v1/board")).status).toBe(200);
-  // The webhooks since the backup are in the App's log of deliveries.
-  const begun = await api.cardWhen(1, ({ repositories }) => repositories[0]?.prState === "draft");
-  expect(begun.repositories[0]?.branchName).toBe(branch);
+  // The webhooks since the backup are in the App's delivery log.
+  const repaired = await api.cardWhen(1, ({ repositories }) => repositories[0]?.prState === "draft");
+  expect(repaired.repositories[0]?.branchName).toBe(branch);
   expect((await kindsOf(board, 1)).filter((kind) => kind === "pull_request_opened")).toHaveLength(1);
   const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=all`);
   expect(pulls.body).toHaveLength(1);
@@ -237,7 +238,7 @@ async function liveThrough(
   expect(number).toBeGreaterThan(4);
   expect((await api.card({ title: "The next one" })).number).toBe(number + 1);
   expect((await api.move(number, stages["In progress"])).status).toBe(200);
-  expect((await api.readCard(number)).repositories[0]?.branchName).toBe(`card/${number}-lost`);
+  expect(await branchOf(board, number)).toBe(`card/${number}-lost`);
   expect((await api.move(1, stages["Done"])).status).toBe(200);
 
   const [check = ""] = await blocksOf("### After a restore", "sh");
@@ -251,26 +252,26 @@ async function liveThrough(
   return wrote();
 }
 
-interface Way {
+interface Method {
   readonly heading: string;
-  /** Where PostgreSQL's programs are. */
+  /** The folder of PostgreSQL's programs. */
   readonly bin: (account: Account) => Promise<string>;
-  /** What the guide stops before its commands. */
+  /** What the guide stops before the backup. */
   readonly stops: "nothing" | "the service";
-  /** What is left of the old database before the restore. */
+  /** Destroys the old database before the restore. */
   readonly destroy: (cluster: Cluster) => Promise<void>;
   /** The database that the restore creates. */
   readonly restored: string;
 }
 
-const PG_DUMP: Way = {
+const PG_DUMP: Method = {
   heading: "With pg_dump",
   bin: () => Promise.resolve(PG_BIN ?? ""),
   stops: "nothing",
   destroy: (cluster) => cluster.sql("drop database trunkline with (force)"),
   restored: "restored",
 };
-const FILES: Way = {
+const FILES: Method = {
   heading: "With the files of a stopped server",
   bin: async (account) => join(await findBinaries(account), "bin"),
   stops: "the service",
@@ -278,7 +279,7 @@ const FILES: Way = {
   restored: "trunkline",
 };
 
-describe("a backup that is restored brings the board back, webhooks since then included, and repeats no card number", () => {
+describe("a restored backup has the board and the webhooks since then, and reuses no card number", () => {
   it.each(PG_BIN === undefined ? [FILES] : [FILES, PG_DUMP])(
     "$heading",
     async ({ heading, bin, stops, destroy, restored }) => {
@@ -290,7 +291,7 @@ describe("a backup that is restored brings the board back, webhooks since then i
       const [skipNumbers = ""] = await blocksOf("### After a restore", "sql");
       const DATABASE_URL = cluster.urlOf("trunkline");
       const RESTORED_URL = cluster.urlOf(restored);
-      const wrote = await liveThrough(
+      const wrote = await backUpAndRestore(
         world,
         DATABASE_URL,
         async (service) => {

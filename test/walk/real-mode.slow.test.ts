@@ -13,6 +13,7 @@ import { readForgeFile, type ForgeFile } from "../../sandbox/state-files.ts";
 import { eventually, makeApi } from "../support/api.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { cloneRepository } from "../support/git.ts";
+import { branchOf } from "../support/stories/work-on-card.ts";
 import {
   environmentOf,
   shipService,
@@ -39,10 +40,10 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }, 60_000);
 
-/** Starts `trunkline forge`, as docs/operating.md does. */
+/** Starts `trunkline forge` as in docs/operating.md. */
 async function startForge(dataDir: string): Promise<ForgeFile> {
-  const words = ["forge", "--port", "0", "--webhook-url", `http://127.0.0.1:${port}${WEBHOOK_PATH}`];
-  const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words], {
+  const args = ["forge", "--port", "0", "--webhook-url", `http://127.0.0.1:${port}${WEBHOOK_PATH}`];
+  const child = spawn(process.execPath, ["dist/src/cli/main.js", ...args], {
     cwd: shipped.dir,
     env: { PATH: process.env["PATH"], TRUNKLINE_DATA_DIR: dataDir },
     stdio: "ignore",
@@ -54,7 +55,7 @@ async function startForge(dataDir: string): Promise<ForgeFile> {
     (found) => found !== null,
     60_000,
   );
-  if (!file) throw new Error("the forge has no file");
+  if (!file) throw new Error("the sandbox forge wrote no file");
   return file;
 }
 
@@ -70,13 +71,13 @@ const optionsOf = (): ShippedOptions => ({
   },
 });
 
-/** The command line, with the service's environment; gives what it printed, whatever its exit code. */
+/** Runs the command line with the service's environment; does not throw. */
 async function trunkline(
-  words: readonly string[],
+  args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number; printed: string }> {
   const settings = { ...environmentOf(optionsOf()), PUBLIC_URL: `http://127.0.0.1:${port}`, ...env };
-  return promisify(execFile)(process.execPath, ["dist/src/cli/main.js", ...words, "--json"], {
+  return promisify(execFile)(process.execPath, ["dist/src/cli/main.js", ...args, "--json"], {
     cwd: shipped.dir,
     env: { PATH: process.env["PATH"], ...settings },
   }).then(
@@ -85,30 +86,30 @@ async function trunkline(
   );
 }
 
-/** What the doctor finds other than well, as `about: says`. */
-async function doctor(env?: Readonly<Record<string, string>>): Promise<{ code: number; bad: string[] }> {
+/** The problems that the doctor reports, as `about: says`. */
+async function doctor(env?: Readonly<Record<string, string>>): Promise<{ code: number; problems: string[] }> {
   const { code, printed } = await trunkline(["doctor"], env);
   const found = JSON.parse(printed) as Finding[];
-  const bad = found.filter(({ state }) => state !== "ok").map(({ about, says }) => `${about}: ${says}`);
-  return { code, bad };
+  const problems = found.filter(({ state }) => state !== "ok").map(({ about, says }) => `${about}: ${says}`);
+  return { code, problems };
 }
 
-it("a newcomer in real mode: the doctor names what is missing, a card is merged, and no secret is printed", async () => {
+it("in real mode the doctor reports what is missing, a card is merged, and no secret is printed", async () => {
   expect((await trunkline(["--version"])).printed).toMatch(/^\d+\.\d+\.\d+\n$/);
   const before = await doctor();
   expect(before.code).toBe(1);
-  expect(before.bad).toEqual([
+  expect(before.problems).toEqual([
     expect.stringMatching(/^migrations: Not yet applied: 0001_tenancy\.sql/),
     expect.stringMatching(/^public url: Nothing answers at http:/),
   ]);
 
   const service = await shipped.start(optionsOf());
   cleanUps.push(() => service.kill());
-  expect(await doctor()).toEqual({ code: 0, bad: [] });
+  expect(await doctor()).toEqual({ code: 0, problems: [] });
 
   const [board] = JSON.parse((await trunkline(["workspace", "list"])).printed) as { id: string }[];
-  const words = ["--name", "first", "--board", `${board?.id}:maintainer`, "--scopes", "read,write"];
-  const { printed } = await trunkline(["credential", "issue", ...words]);
+  const options = ["--name", "first", "--board", `${board?.id}:maintainer`, "--scopes", "read,write"];
+  const { printed } = await trunkline(["credential", "issue", ...options]);
   const api = makeApi(service.baseUrl, (JSON.parse(printed) as { apiKey: string }).apiKey);
   const { body } = await api.get<{ columns: { name: string; statusId: string }[] }>("/v1/board");
   const stage = (name: string) => body.columns.find((column) => column.name === name)?.statusId ?? "";
@@ -117,7 +118,7 @@ it("a newcomer in real mode: the doctor names what is missing, a card is merged,
   const web = granted.body.find(({ fullName }) => fullName === "acme/web");
   const { number } = await api.card({ title: "Say hello", repositoryIds: [web?.id] });
   expect((await api.move(number, stage("In progress"))).status).toBe(200);
-  const branch = (await api.readCard(number)).repositories[0]?.branchName ?? "";
+  const branch = await branchOf({ api }, number);
   const ada = forge.users.find(({ login }) => login === "ada");
   const address = forge.cloneUrl.replace("://", `://ada:${ada?.token}@`);
   const clone = await cloneRepository(`${address}/acme/web.git`, "Ada");
@@ -142,19 +143,19 @@ it("a newcomer in real mode: the doctor names what is missing, a card is merged,
   });
   expect(await doctor({ PUBLIC_URL: "https://elsewhere.example" })).toMatchObject({
     code: 1,
-    bad: [
+    problems: [
       "public url: Nothing answers at https://elsewhere.example.",
       expect.stringMatching(/^webhook: Webhooks go to http:.* not to https:\/\/elsewhere\.example/),
     ],
   });
   expect(await doctor({ PRIVATE_KEY: privateKey })).toMatchObject({
     code: 1,
-    bad: [expect.stringMatching(/^app: GitHub does not accept our credentials/)],
+    problems: [expect.stringMatching(/^app: GitHub does not accept our credentials/)],
   });
 
   await service.kill();
   await postgres.stop();
-  expect((await doctor()).bad).toEqual([
+  expect((await doctor()).problems).toEqual([
     expect.stringMatching(/^database: /),
     expect.stringMatching(/^public url: Nothing answers at http:/),
   ]);

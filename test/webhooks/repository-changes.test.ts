@@ -94,7 +94,7 @@ describe("a repository", () => {
       const heard = async (act: () => Promise<unknown>): Promise<void> => {
         if (!isTold) lose(world);
         await act();
-        await world.forge.settle();
+        await world.forge.waitUntilIdle();
         world.forge.control.webhooks.clear();
         if (!isTold) await commandLineOf(world).json("repair");
       };

@@ -13,7 +13,7 @@ export function enableAutoMerge(
   { headSha, ...autoMerge }: AutoMerge & { readonly headSha: string | null },
 ): Promise<PullRequestRow> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const pull = forge.state.pullRequests.need(pullId);
     if (headSha !== null && headSha !== pull.headSha) throw unprocessable(HEAD_MODIFIED);
     await assertAutoMergeAllowed(forge, pull, autoMerge);

@@ -174,7 +174,7 @@ export async function deleteRepository(
   repository: RepositoryRow,
   by: AccountRow,
 ): Promise<void> {
-  await forge.exclusively(repository.id, async () => {
+  await forge.withLock(repository.id, async () => {
     const installation = installationOf(forge, repository);
     await emitRepository(forge, repository, by, "deleted", {
       repository: presentRepository(forge, repository),

@@ -31,7 +31,7 @@ export function editPullRequest(
   change: PullRequestChange,
 ): Promise<PullRequestRow> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const before = forge.state.pullRequests.need(pullId);
     const repository = forge.state.repositories.need(repositoryId);
     await validateChange(forge, repository, before, change);
@@ -135,7 +135,7 @@ export function setDraft(
   draft: boolean,
 ): Promise<PullRequestRow> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const pull = forge.state.pullRequests.need(pullId);
     if (pull.draft === draft) return pull;
     if (pull.state === "closed") throw unprocessable("Pull request is closed");

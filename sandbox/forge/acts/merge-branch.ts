@@ -24,7 +24,7 @@ export function mergeBranch(
   repositoryId: number,
   merge: BranchMerge,
 ): Promise<string | null> {
-  return forge.exclusively(repositoryId, () => mergeNow(forge, repositoryId, merge));
+  return forge.withLock(repositoryId, () => mergeNow(forge, repositoryId, merge));
 }
 
 async function mergeNow(

@@ -40,7 +40,7 @@ export function mergePullRequest(
   options: MergeOptions,
 ): Promise<{ readonly sha: string }> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const pull = forge.state.pullRequests.need(pullId);
     const repository = forge.state.repositories.need(repositoryId);
     const baseTip = await assertMergeable(forge, repository, pull, options);

@@ -13,7 +13,7 @@ export function enqueuePullRequest(
   headSha: string | null,
 ): Promise<PullRequestRow> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const pull = forge.state.pullRequests.need(pullId);
     if (pull.state === "closed") throw new ApiError(405, NOT_MERGEABLE);
     if (pull.draft) throw new ApiError(405, "Pull Request is still a draft");
@@ -40,7 +40,7 @@ export function dequeuePullRequest(
   reason: DequeueReason,
 ): Promise<PullRequestRow> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const pull = forge.state.pullRequests.need(pullId);
     if (pull.queuedAt === null) return pull;
     const row = forge.state.pullRequests.update(pullId, { queuedAt: null, queuedById: null });

@@ -30,7 +30,7 @@ export function openPullRequest(
   by: AccountRow,
   given: NewPullRequest,
 ): Promise<PullRequestRow> {
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const repository = forge.state.repositories.need(repositoryId);
     const branches = await validateNew(forge, repository, given);
     const now = forge.now();

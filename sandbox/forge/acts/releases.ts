@@ -104,7 +104,7 @@ async function ensureTag(
   given: ReleaseContent,
 ): Promise<void> {
   const name = `refs/tags/${given.tagName}`;
-  await forge.exclusively(repository.id, async () => {
+  await forge.withLock(repository.id, async () => {
     const repo = forge.git.repository(repository.id);
     if ((await readRef(repo, name)) !== null) return;
     const after = await resolveCommit(repo, given.targetCommitish);

@@ -17,7 +17,7 @@ export function renameBranch(
   from: string,
   to: string,
 ): Promise<string> {
-  return forge.exclusively(repositoryId, async () => {
+  return forge.withLock(repositoryId, async () => {
     const repository = forge.state.repositories.need(repositoryId);
     const repo = forge.git.repository(repositoryId);
     const sha = await readRef(repo, `refs/heads/${from}`);

@@ -29,7 +29,7 @@ export async function createCheckRun(
   by: AccountRow,
   given: CheckRunChange & { readonly name: string; readonly headSha: string; readonly appId: number },
 ): Promise<CheckRunRow> {
-  const suite = await suiteFor(forge, repository, given.headSha, given.appId);
+  const suite = await findOrCreateSuite(forge, repository, given.headSha, given.appId);
   const row = forge.state.checkRuns.save({
     status: "queued",
     conclusion: null,
@@ -64,7 +64,7 @@ export async function updateCheckRun(
 }
 
 /** Returns the suite of an App on a commit, created if missing. */
-export async function suiteFor(
+export async function findOrCreateSuite(
   forge: ForgeContext,
   repository: RepositoryRow,
   headSha: string,

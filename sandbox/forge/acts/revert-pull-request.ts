@@ -26,7 +26,7 @@ export async function revertPullRequest(
   const merge = pull.mergeCommitSha;
   if (pull.mergedAt === null || merge === null) throw unprocessable("Pull request has not been merged.");
   const head = `revert-${pull.number}-${pull.headRef}`;
-  await forge.exclusively(pull.repositoryId, () => pushRevert(forge, pull, merge, head, by));
+  await forge.withLock(pull.repositoryId, () => pushRevert(forge, pull, merge, head, by));
   const { ownerId, name } = forge.state.repositories.need(pull.repositoryId);
   const { login } = forge.state.accounts.need(ownerId);
   return openPullRequest(forge, pull.repositoryId, by, {

@@ -1,4 +1,4 @@
-import type { Answer } from "../server/api-error.ts";
+import type { ForgeResponse } from "../server/api-error.ts";
 
 /** Keeps the status and sends a wrong body: HTML, truncated JSON, nothing, or missing fields. */
 export type Garble =
@@ -8,7 +8,7 @@ export type Garble =
 const HTML_PAGE =
   "<!DOCTYPE html>\n<html><head><title>Unicorn!</title></head><body><p>This page is taking too long to load.</p></body></html>\n";
 
-export function garbledResponse(response: Answer, fault: Garble): Answer {
+export function garbledResponse(response: ForgeResponse, fault: Garble): ForgeResponse {
   const { status, headers, body } = response;
   if (fault.as === "html")
     return { status, headers: { ...headers, "content-type": "text/html" }, body: HTML_PAGE };
@@ -23,7 +23,7 @@ export function garbledResponse(response: Answer, fault: Garble): Answer {
 }
 
 /** A response in which the mergeability of all pull requests is unknown. */
-export function withoutMergeability(response: Answer): Answer {
+export function withoutMergeability(response: ForgeResponse): ForgeResponse {
   const body = mapFields(response.body, (key, value) => {
     if (key === "mergeable") return typeof value === "string" ? "UNKNOWN" : null;
     if (key === "mergeStateStatus") return "UNKNOWN";
@@ -66,7 +66,7 @@ export function rateLimitResponse(
   options: RateLimit,
   caller: { readonly installationId: number | null; readonly isGraphql: boolean },
   now: Date,
-): Answer {
+): ForgeResponse {
   const isPrimary = options.limit === "primary";
   const retryAfter = options.retryAfter === undefined ? (isPrimary ? null : 60) : options.retryAfter;
   const reset = Math.floor(now.getTime() / 1000) + (options.resetIn ?? 2_400);

@@ -16,7 +16,7 @@ export function receivePush(
   /** Runs git, then `onExit`, then ends the response. */
   run: (env: Readonly<Record<string, string>>, onExit: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  return forge.exclusively(repository.id, async () => {
+  return forge.withLock(repository.id, async () => {
     const repo = forge.git.repository(repository.id);
     const commands = readCommands(body);
     const before = await Promise.all(commands.map(({ name }) => readRef(repo, name)));

@@ -5,7 +5,7 @@ import { dismissInboxItem } from "../../store/inbox/stored-items.ts";
 import type { Write } from "../write.ts";
 
 /** Dismisses an inbox item. Answers 204. Throws `conflict` for one that clears automatically. */
-export async function putAwayInboxItem(write: Write, item: InboxItem): Promise<StoredAnswer> {
+export async function dismissItem(write: Write, item: InboxItem): Promise<StoredAnswer> {
   if (!item.dismissible) {
     throw conflict(
       `An item of the kind ${item.kind} clears automatically when its cause is resolved. Its detail: “${item.detail}”`,

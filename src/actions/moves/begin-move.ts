@@ -5,7 +5,7 @@ import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { placeCard } from "../../store/cards/placing.ts";
-import { holdStage, findProject, type Project } from "../../store/cards/projects.ts";
+import { lockStage, findProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
@@ -13,8 +13,8 @@ import {
   findOpenOperation,
   findOperationOfRequest,
   insertOperation,
-  settleOperation,
-  takeOver,
+  finishOperation,
+  takeOverOperation,
   type EarlierOperation,
   type Operation,
 } from "../../store/ops/operations.ts";
@@ -29,7 +29,7 @@ export interface Transition {
 }
 
 /** A move that this process owns. `attempt` changes when another process takes the move over. */
-export interface HeldMove {
+export interface MoveAttempt {
   readonly id: string;
   readonly attempt: number;
   readonly actorId: string;
@@ -51,7 +51,7 @@ interface LockedTransition extends Transition {
 
 type StartedMove =
   /** This process owns the move and has to run it on GitHub. */
-  | { readonly state: "started"; readonly move: HeldMove }
+  | { readonly state: "started"; readonly move: MoveAttempt }
   /** The card has moved without Git, or by an earlier attempt. `result` is the answer. */
   | { readonly state: "moved"; readonly result: unknown };
 
@@ -70,7 +70,7 @@ export async function lockTransition(
   const { id: cardId, workspaceId, projectId, number } = head;
   const [card, , project, linkCount, open, earlier] = await allInOrder([
     lockCard(trx, cardId),
-    holdStage(trx, stageId),
+    lockStage(trx, stageId),
     findProject(trx, workspaceId, projectId),
     countLinks(trx, cardId),
     findOpenOperation(trx, cardId),
@@ -88,7 +88,7 @@ export async function lockTransition(
  * into the same stage, or abandons one into another stage and inserts a new one. Throws busy while
  * another process moves the card.
  */
-export async function beginMove(
+export async function startMove(
   deps: Deps,
   trx: Trx,
   transition: LockedTransition,
@@ -106,7 +106,7 @@ export async function beginMove(
     return { state: "moved", result: { task, promoted: [] } };
   }
   if (open && !open.isHeld && open.stageId === stage.id) {
-    const taken = await takeOver(trx, open, { holder: deps.instanceId, requestId });
+    const taken = await takeOverOperation(trx, open, { holder: deps.instanceId, requestId });
     if (!taken) throw beingMoved(card);
     const move = { id: open.id, attempt: taken.attempt, actorId: open.actorId, index };
     return { state: "started", move };
@@ -144,7 +144,7 @@ export async function enterStage(
 }
 
 /** Runs a move. If that throws, releases the move, so that a retry or the sweep resumes it. */
-export async function orReleaseMove<T>(
+export async function runOrReleaseMove<T>(
   deps: Deps,
   move: { readonly id: string; readonly attempt: number },
   run: () => Promise<T>,
@@ -152,7 +152,7 @@ export async function orReleaseMove<T>(
   try {
     return await run();
   } catch (error) {
-    await releaseWithRetry(deps.log, "a move", () => settleOperation(deps.db, move, "running"));
+    await releaseWithRetry(deps.log, "a move", () => finishOperation(deps.db, move, "running"));
     throw error;
   }
 }
@@ -167,7 +167,7 @@ export async function abandonMove(
   if (open.state === "queued") {
     throw busy(`Card ${card.number} is in GitHub's merge queue. Remove it from the queue there first.`, 30);
   }
-  await settleOperation(trx, open, "abandoned");
+  await finishOperation(trx, open, "abandoned");
 }
 
 export const beingMoved = (card: { readonly number: number }): Problem =>

@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { type BlockedReason, blockedReason, queueRejected } from "../../flow/refusal.ts";
-import type { Landed, MoveStep } from "../../flow/move.ts";
+import type { MergedWork, MoveStep } from "../../flow/move.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
-import { findIntent, acceptMerge, withdrawIntent } from "../../store/ops/intents.ts";
+import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
 import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { nameConflicts } from "../reconcile/recheck-blocked.ts";
-import type { HeldMove, Transition } from "./begin-move.ts";
+import { addConflictingFiles } from "../reconcile/recheck-blocked.ts";
+import type { MoveAttempt, Transition } from "./begin-move.ts";
 import {
-  lookOnTheWay,
-  lookUntilDecided,
-  lookFromHere,
+  inspectEarlierStages,
+  inspectUntilDecided,
+  inspectStoredTips,
   isInQueue,
-  listLeftQueue,
-  type Look,
+  listOutOfQueue,
+  type Inspection,
 } from "./look-at-card.ts";
-import { intentKey, recordEarlierDeeds, recordMerged } from "./record-deeds.ts";
+import { intentKey, recordEarlierEffects, recordMerged } from "./record-deeds.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
-import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
+import { declareIntent, intentOf, runStep, type StepContext } from "./take-step.ts";
 
 /** What the move has merged, and what was in the targets already. */
 interface MergeReport {
   readonly promoted: readonly Promotion[];
-  readonly alreadyMerged: readonly Landed[];
+  readonly alreadyMerged: readonly MergedWork[];
 }
 
 export type MoveOutcome = MergeReport &
@@ -39,7 +39,7 @@ export type MoveOutcome = MergeReport &
   );
 
 interface Context extends StepContext {
-  readonly operation: HeldMove;
+  readonly operation: MoveAttempt;
 }
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
 /** The result of one inspection and its plan. */
@@ -57,7 +57,7 @@ const MAX_INSPECTIONS = 5;
  * and marks them ready in every repository, then merges one by one with pinned heads. Throws
  * `unavailable` (503) when GitHub does not answer; a later attempt does what is left.
  */
-export async function carryOutMove(deps: Deps, transition: Transition, move: HeldMove): Promise<MoveOutcome> {
+export async function runMove(deps: Deps, transition: Transition, move: MoveAttempt): Promise<MoveOutcome> {
   try {
     return await inspectAndRun(deps, transition, move);
   } catch (error) {
@@ -71,18 +71,18 @@ export async function carryOutMove(deps: Deps, transition: Transition, move: Hel
   }
 }
 
-async function inspectAndRun(deps: Deps, transition: Transition, move: HeldMove): Promise<MoveOutcome> {
+async function inspectAndRun(deps: Deps, transition: Transition, move: MoveAttempt): Promise<MoveOutcome> {
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...transition, actorId: move.actorId, operation: move };
-  let inspection = (await lookFromHere(deps, transition)) ?? (await lookUntilDecided(deps, transition));
+  let inspection = (await inspectStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
   for (let count = 1; ; count++) {
-    if (count === 1 || move.isResumed) await recordEarlierDeeds(deps, context, inspection.repositories);
+    if (count === 1 || move.isResumed) await recordEarlierEffects(deps, context, inspection.repositories);
     const afterQueue = move.isResumed ? await leaveQueue(deps, context, inspection, count === 1) : null;
     const outcome = afterQueue ?? (await runPlan(deps, context, inspection, until));
     if (outcome !== "inspect_again") return outcome;
     if (count === MAX_INSPECTIONS) throw new ForgeUnavailable("GitHub does not show what was just changed");
     if (count > 1) await sleep(200 * 2 ** count);
-    inspection = await lookUntilDecided(deps, transition);
+    inspection = await inspectUntilDecided(deps, transition);
   }
 }
 
@@ -94,10 +94,10 @@ async function inspectAndRun(deps: Deps, transition: Transition, move: HeldMove)
 async function leaveQueue(
   deps: Deps,
   context: Context,
-  inspection: Look,
+  inspection: Inspection,
   isFirstInspection: boolean,
 ): Promise<RunResult | null> {
-  const left = await listLeftQueue(deps, inspection);
+  const left = await listOutOfQueue(deps, inspection);
   if (left.length === 0) return null;
   const removed = context.operation.isOverdue ? left : left.filter(({ reason }) => reason !== null);
   if (removed.length === 0) {
@@ -115,14 +115,14 @@ async function leaveQueue(
 }
 
 /** Runs the plan of an inspection, as far as it can be run before the next inspection. */
-async function runPlan(deps: Deps, context: Context, inspection: Look, until: number): Promise<RunResult> {
+async function runPlan(deps: Deps, context: Context, inspection: Inspection, until: number): Promise<RunResult> {
   const { plan } = inspection;
   if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
-  if (plan.isBehind) return "inspect_again";
+  if (plan.isLagging) return "inspect_again";
   const blocker = await runSteps(deps, context, inspection);
   if (blocker === "changed") return "inspect_again";
   if (blocker) return refuse(deps, context, inspection, [blocker]);
-  if (plan.needsAnotherLook) return "inspect_again";
+  if (plan.needsReplan) return "inspect_again";
   const merges = plan.steps.filter((step) => step.action === "merge");
   // GitHub may accept a doubtful merge. It is not tried as one of several: they cannot be undone.
   if (merges.length > 1 && plan.doubts.length > 0) return refuse(deps, context, inspection, plan.doubts);
@@ -130,9 +130,9 @@ async function runPlan(deps: Deps, context: Context, inspection: Look, until: nu
 }
 
 /** Refuses the card, but first runs the steps of the stages before this one. */
-async function runEarlierStages(deps: Deps, context: Context, inspection: Look): Promise<RunResult> {
+async function runEarlierStages(deps: Deps, context: Context, inspection: Inspection): Promise<RunResult> {
   const { reasons } = inspection.plan;
-  const earlier = await lookOnTheWay(deps, context, inspection);
+  const earlier = await inspectEarlierStages(deps, context, inspection);
   if (earlier === null) return refuse(deps, context, inspection, reasons);
   const blocker = await runSteps(deps, context, earlier);
   if (blocker === "changed") return "inspect_again";
@@ -154,20 +154,20 @@ async function runEarlierStages(deps: Deps, context: Context, inspection: Look):
 async function runSteps(
   deps: Deps,
   context: Context,
-  inspection: Look,
+  inspection: Inspection,
 ): Promise<BlockedReason | "changed" | null> {
   for (const step of inspection.plan.steps) {
     if (step.action === "merge") continue;
     if (!(await mayEnter(deps.db, context.actorId, context)))
       return blockedReason(step.fullName, NO_LONGER_PERMITTED);
-    const outcome = await takeStep(deps, context, linkOf(inspection, step), step);
+    const outcome = await runStep(deps, context, linkOf(inspection, step), step);
     if (outcome === "changed") return outcome;
     if (outcome) return blockedReason(step.fullName, outcome);
   }
   return null;
 }
 
-function linkOf({ links }: Look, step: MoveStep): Link {
+function linkOf({ links }: Inspection, step: MoveStep): Link {
   const link = links.find(({ repository }) => repository.id === step.repositoryId);
   if (!link) throw new Error("a step in a repository the card is not linked to");
   return link;
@@ -176,7 +176,7 @@ function linkOf({ links }: Look, step: MoveStep): Link {
 async function mergeAll(
   deps: Deps,
   context: Context,
-  inspection: Look,
+  inspection: Inspection,
   merges: readonly MergeStep[],
   until: number,
 ): Promise<RunResult> {
@@ -215,7 +215,7 @@ async function mergeAll(
     }
     if (value.state === "merged") await recordMerged(deps, context, step, value.sha);
     else {
-      await acceptMerge(deps.db, intent, { handle: value.handle, queued: value.state === "enqueued" });
+      await recordAcceptedMerge(deps.db, intent, { handle: value.handle, queued: value.state === "enqueued" });
       queued.push(promotionOf(step));
     }
   }
@@ -224,21 +224,21 @@ async function mergeAll(
 }
 
 /** The target that the merge has to check, unless `mark_ready` has just returned it. */
-function targetToCheck({ plan }: Look, { repositoryId, targetBranch }: MergeStep): string | undefined {
+function targetToCheck({ plan }: Inspection, { repositoryId, targetBranch }: MergeStep): string | undefined {
   const isMarked = plan.steps.some(
     (step) => step.action === "mark_ready" && step.repositoryId === repositoryId,
   );
   return isMarked ? undefined : targetBranch;
 }
 
-async function report(deps: Deps, { operation }: Context, { plan }: Look): Promise<MergeReport> {
+async function report(deps: Deps, { operation }: Context, { plan }: Inspection): Promise<MergeReport> {
   const promoted = await listPromotions(deps.db, operation.id);
-  const isOurs = ({ fullName, targetBranch, prNumber }: Landed): boolean =>
+  const isOurs = ({ fullName, targetBranch, prNumber }: MergedWork): boolean =>
     promoted.some(
       (ours) =>
         ours.fullName === fullName && ours.targetBranch === targetBranch && ours.prNumber === prNumber,
     );
-  return { promoted, alreadyMerged: plan.landed.filter((landed) => !isOurs(landed)) };
+  return { promoted, alreadyMerged: plan.mergedWork.filter((landed) => !isOurs(landed)) };
 }
 
 const promotionOf = ({ fullName, targetBranch, prNumber }: Promotion): Promotion => ({
@@ -250,12 +250,12 @@ const promotionOf = ({ fullName, targetBranch, prNumber }: Promotion): Promotion
 async function refuse(
   deps: Deps,
   context: Context,
-  inspection: Look,
+  inspection: Inspection,
   reasons: readonly BlockedReason[],
   refusedSha?: string,
 ): Promise<MoveOutcome> {
   const state = inspection.repositories.find(({ fullName }) => fullName === reasons[0]?.repository);
   const headSha = refusedSha ?? (state && !("reason" in state.facts) ? state.facts.headSha : null);
-  const named = await nameConflicts(deps, inspection, reasons);
+  const named = await addConflictingFiles(deps, inspection, reasons);
   return { state: "refused", reasons: named, headSha, ...(await report(deps, context, inspection)) };
 }

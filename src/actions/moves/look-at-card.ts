@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { brokenRefusal } from "../../flow/refusal.ts";
-import { targetOf, ruleAsks } from "../../flow/flow.ts";
+import { targetOf, ruleRequires } from "../../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../../flow/move.ts";
 import type { BranchAnswer } from "../../forge/pull-requests.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
-import { listCuts } from "../../store/events/timeline.ts";
+import { listBranchStarts } from "../../store/events/timeline.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
@@ -12,7 +12,7 @@ import type { Transition } from "./begin-move.ts";
 import { intentKey } from "./record-deeds.ts";
 
 /** The state of a card's repositories, and the plan for entering a stage that follows from it. */
-export interface Look {
+export interface Inspection {
   readonly links: readonly Link[];
   readonly repositories: readonly RepositoryState[];
   readonly plan: MovePlan;
@@ -24,7 +24,7 @@ const MERGEABILITY_WAIT_MS = 15_000;
 const LANDING_WAIT_MS = 2_000;
 
 /** Inspects all repositories of a card on GitHub in one call. */
-export async function lookAtCard(deps: Deps, transition: Transition): Promise<Look> {
+export async function inspectCard(deps: Deps, transition: Transition): Promise<Inspection> {
   const { card, project, stage } = transition;
   const links = await listLinks(deps.db, card.id);
   const start = targetOf(project.flow, card.hotfix);
@@ -51,7 +51,7 @@ const planned = (
   { card, project, stage }: Transition,
   links: readonly Link[],
   repositories: readonly RepositoryState[],
-): Look => ({ links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) });
+): Inspection => ({ links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) });
 
 async function inspectLinks(
   deps: Deps,
@@ -95,16 +95,16 @@ const isBare = (answer: BranchAnswer | undefined): boolean =>
  * pull request as open whose commits are all in its target: a merge changes the branch before it
  * changes the pull request. After the wait the last inspection counts; the merge call decides.
  */
-export async function lookUntilDecided(deps: Deps, transition: Transition): Promise<Look> {
+export async function inspectUntilDecided(deps: Deps, transition: Transition): Promise<Inspection> {
   const startedAt = performance.now();
-  let inspection = await lookAtCard(deps, transition);
+  let inspection = await inspectCard(deps, transition);
   for (let pause = 250; ; pause *= 2) {
     const { reasons, isUndecided, isLanding } = inspection.plan;
     const mergeabilityWait = isUndecided && reasons.length === 0 ? MERGEABILITY_WAIT_MS : 0;
     const wait = isLanding ? LANDING_WAIT_MS : mergeabilityWait;
     if (performance.now() + pause > startedAt + wait) return inspection;
     await sleep(pause);
-    inspection = await lookAtCard(deps, transition);
+    inspection = await inspectCard(deps, transition);
   }
 }
 
@@ -113,13 +113,13 @@ export async function lookUntilDecided(deps: Deps, transition: Transition): Prom
  * its branch, or a draft pull request for a branch with commits that never had one. Null if it
  * lacks nothing, or if those stages would refuse it too.
  */
-export async function lookOnTheWay(deps: Deps, transition: Transition, refused: Look): Promise<Look | null> {
+export async function inspectEarlierStages(deps: Deps, transition: Transition, refused: Inspection): Promise<Inspection | null> {
   const lacking = new Set(
     refused.repositories.filter(lacksBranchOrDraft).map(({ repositoryId }) => repositoryId),
   );
   if (lacking.size === 0) return null;
   const rule = { type: "draft_pull_request", into: null } as const;
-  const inspection = await lookAtCard(deps, { ...transition, stage: { ...transition.stage, rule } });
+  const inspection = await inspectCard(deps, { ...transition, stage: { ...transition.stage, rule } });
   const steps = inspection.plan.steps.filter(({ repositoryId }) => lacking.has(repositoryId));
   if (inspection.plan.reasons.length > 0 || steps.length === 0) return null;
   return { ...inspection, plan: { ...inspection.plan, steps } };
@@ -134,8 +134,8 @@ const lacksBranchOrDraft = ({ branchName, facts }: RepositoryState): boolean =>
  * report. A stale tip is harmless, the branch then starts at an older commit. Null if GitHub has to
  * be asked.
  */
-export async function lookFromHere(deps: Deps, transition: Transition): Promise<Look | null> {
-  if (ruleAsks(transition.stage.rule, "pull_request")) return null;
+export async function inspectStoredTips(deps: Deps, transition: Transition): Promise<Inspection | null> {
+  if (ruleRequires(transition.stage.rule, "pull_request")) return null;
   const links = await listLinks(deps.db, transition.card.id);
   if (links.some(({ branchName }) => branchName !== null)) return null;
   const repositories = await Promise.all(links.map((link) => withoutBranch(deps, transition, link)));
@@ -148,15 +148,15 @@ export async function lookFromHere(deps: Deps, transition: Transition): Promise<
  * pushed to since it was created can get its pull request. Leaves out repositories that lack
  * nothing. Null if GitHub has to be asked.
  */
-export async function lookAtWhatWasHeard(deps: Deps, transition: Transition): Promise<Look | null> {
+export async function inspectStoredState(deps: Deps, transition: Transition): Promise<Inspection | null> {
   const { card, project, stage } = transition;
   const links = await listLinks(deps.db, card.id);
-  const createdAt = await listCuts(deps.db, card.id);
+  const createdAt = await listBranchStarts(deps.db, card.id);
   const repositories: RepositoryState[] = [];
   for (const link of links) {
     const { repository, branchName, headSha, pullRequests } = link;
     if (branchName === null) {
-      const state = ruleAsks(stage.rule, "pull_request") ? null : await withoutBranch(deps, transition, link);
+      const state = ruleRequires(stage.rule, "pull_request") ? null : await withoutBranch(deps, transition, link);
       if (state === null) return null;
       repositories.push(state);
       continue;
@@ -201,7 +201,7 @@ interface LeftQueue {
   readonly reason: string | null;
 }
 
-export async function listLeftQueue(deps: Deps, { repositories }: Look): Promise<LeftQueue[]> {
+export async function listOutOfQueue(deps: Deps, { repositories }: Inspection): Promise<LeftQueue[]> {
   const left: LeftQueue[] = [];
   for (const { repositoryId, fullName, facts } of repositories) {
     if ("reason" in facts) continue;
@@ -217,7 +217,7 @@ export async function listLeftQueue(deps: Deps, { repositories }: Look): Promise
 
 /** Whether an inspection shows a pull request in GitHub's merge queue. */
 export function isInQueue(
-  { repositories }: Look,
+  { repositories }: Inspection,
   { repositoryId, prNumber }: { readonly repositoryId: string; readonly prNumber: number },
 ): boolean {
   const facts = repositories.find((repository) => repository.repositoryId === repositoryId)?.facts;

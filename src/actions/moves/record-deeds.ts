@@ -5,30 +5,30 @@ import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents, type EventKind, type NewEvent } from "../../store/events/timeline.ts";
 import { setBranch, setHeadSha } from "../../store/forge/branches.ts";
-import { replayDeferredSoon } from "../../store/forge/lanes.ts";
+import { addReplayJob } from "../../store/forge/lanes.ts";
 import { savePullRequest, type PullRequestRow } from "../../store/forge/pull-requests.ts";
-import { doubtTip } from "../../store/forge/trunks.ts";
+import { invalidateTip } from "../../store/forge/trunks.ts";
 import {
-  fulfilIntent,
+  completeIntent,
   findIntent,
   withdrawIntent,
-  type HeldMove,
+  type OwnedMove,
   type IntentKey,
 } from "../../store/ops/intents.ts";
-import { addPromotion, isOperationOurs } from "../../store/ops/operations.ts";
+import { recordPromotion, ownsOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
+import { backMergeSoon } from "../releases/bring-back-hotfix.ts";
 import { beingMoved } from "./begin-move.ts";
 
 /** The card an effect belongs to, and the user it is attributed to. */
-export interface DeedContext {
+export interface EffectContext {
   readonly card: CardHead;
   readonly actorId: string;
   /** The move that caused the effect. */
-  readonly operation?: HeldMove | null;
+  readonly operation?: OwnedMove | null;
 }
 
-type MoveContext = DeedContext & { readonly operation: HeldMove };
+type MoveContext = EffectContext & { readonly operation: OwnedMove };
 
 interface CardPullRequest {
   readonly repositoryId: string;
@@ -44,7 +44,7 @@ interface CardPullRequest {
  * The natural key of a pull request's event: the same whether we record it after our own call or
  * after its webhook. Opening and merging happen once; other events carry their round.
  */
-export const deedKey = (kind: EventKind, repositoryId: string, prNumber: number, round?: number): string =>
+export const effectKey = (kind: EventKind, repositoryId: string, prNumber: number, round?: number): string =>
   [kind, repositoryId, prNumber, ...(round === undefined ? [] : ["ours", round])].join(":");
 
 /** The key of the intent to change a pull request. */
@@ -54,9 +54,9 @@ export const intentKey = (
 ): IntentKey => ({ repositoryId, kind, subject: String(prNumber) });
 
 /** Gives the card the branch that was created for it. */
-export async function recordBranchCut(
+export async function recordBranchCreated(
   deps: Deps,
-  context: DeedContext,
+  context: EffectContext,
   intent: IntentKey,
   headSha: string,
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function recordBranchCut(
   const data = { branchName, sha: headSha };
   await transaction(deps.db, async (trx) => {
     await setBranch(trx, context.card.id, repositoryId, { name: branchName, headSha });
-    await fulfilIntent(trx, intent);
+    await completeIntent(trx, intent);
     await recordEvent(trx, context, { kind: "branch_created", repositoryId, naturalKey, data });
   });
 }
@@ -73,13 +73,13 @@ export async function recordBranchCut(
 /** Records the new head of a restored branch. The timeline does not show it. */
 export async function recordBranchRestored(
   deps: Deps,
-  context: DeedContext,
+  context: EffectContext,
   intent: IntentKey,
   headSha: string,
 ): Promise<void> {
   await transaction(deps.db, async (trx) => {
     await setHeadSha(trx, context.card.id, intent.repositoryId, headSha);
-    await fulfilIntent(trx, intent);
+    await completeIntent(trx, intent);
     await requireOurs(trx, context);
   });
 }
@@ -87,7 +87,7 @@ export async function recordBranchRestored(
 /** `openedAt` is set if the pull request has ended since: then an existing row stays as it is. */
 export async function recordOpened(
   deps: Deps,
-  context: DeedContext,
+  context: EffectContext,
   intent: IntentKey,
   pull: CardPullRequest & { readonly isDraft: boolean },
   openedAt?: string | null,
@@ -96,7 +96,7 @@ export async function recordOpened(
   const opening = openedAt === undefined ? {} : { heardAt: openedAt, heardAction: "opened" };
   await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state, ...opening });
-    await fulfilIntent(trx, intent);
+    await completeIntent(trx, intent);
     const event = eventOf("pull_request_opened", pull, { isDraft: pull.isDraft });
     await recordEvent(trx, context, event);
   });
@@ -104,13 +104,13 @@ export async function recordOpened(
 
 export async function recordReady(
   deps: Deps,
-  context: DeedContext,
+  context: EffectContext,
   pull: CardPullRequest,
   round: number,
 ): Promise<void> {
   await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state: "open" });
-    await fulfilIntent(trx, intentKey(pull, "mark_ready"));
+    await completeIntent(trx, intentKey(pull, "mark_ready"));
     await recordEvent(trx, context, eventOf("pull_request_ready", pull, {}, round));
   });
 }
@@ -124,10 +124,10 @@ export async function recordMerged(
   const { repositoryId, fullName, targetBranch, prNumber } = pull;
   await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state: "merged", mergeSha });
-    await fulfilIntent(trx, intentKey(pull, "merge"));
-    await addPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
-    await doubtTip(trx, { repositoryId, branchName: targetBranch }, mergeSha);
-    if (context.card.hotfix) await bringBackSoon(trx, context.card.id);
+    await completeIntent(trx, intentKey(pull, "merge"));
+    await recordPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
+    await invalidateTip(trx, { repositoryId, branchName: targetBranch }, mergeSha);
+    if (context.card.hotfix) await backMergeSoon(trx, context.card.id);
     await recordEvent(trx, context, eventOf("pull_request_merged", pull, { sha: mergeSha }));
   });
 }
@@ -143,22 +143,22 @@ const eventOf = (
   kind,
   repositoryId,
   data: { prNumber, targetBranch, ...data },
-  naturalKey: deedKey(kind, repositoryId, prNumber, round),
+  naturalKey: effectKey(kind, repositoryId, prNumber, round),
 });
 
 async function save(
   trx: Trx,
-  { card }: DeedContext,
+  { card }: EffectContext,
   { repositoryId, prNumber, nodeId, branchName, targetBranch, headSha }: CardPullRequest,
   now: Pick<PullRequestRow, "state" | "heardAt" | "heardAction"> & { readonly mergeSha?: string | null },
 ): Promise<void> {
   const pull = { repositoryId, number: prNumber, cardId: card.id, nodeId, targetBranch, headSha };
   const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, headBranch: branchName, ...now });
-  if (isNew) await replayDeferredSoon(trx, repositoryId, prNumber);
+  if (isNew) await addReplayJob(trx, repositoryId, prNumber);
 }
 
 /** Ends the transaction that records an effect. */
-async function recordEvent(trx: Trx, context: DeedContext, event: EffectEvent): Promise<void> {
+async function recordEvent(trx: Trx, context: EffectContext, event: EffectEvent): Promise<void> {
   const { card, actorId } = context;
   await recordEvents(trx, [{ cardId: card.id, actor: { userId: actorId, login: null }, ...event }]);
   await requireOurs(trx, context);
@@ -169,12 +169,12 @@ async function recordEvent(trx: Trx, context: DeedContext, event: EffectEvent): 
  * itself. Recorded while that process runs, the effect would look like somebody else's. Comes last,
  * because every transaction locks the card before the operation.
  */
-async function requireOurs(trx: Trx, { card, operation }: DeedContext): Promise<void> {
-  if (operation && !(await isOperationOurs(trx, operation))) throw beingMoved(card);
+async function requireOurs(trx: Trx, { card, operation }: EffectContext): Promise<void> {
+  if (operation && !(await ownsOperation(trx, operation))) throw beingMoved(card);
 }
 
 /** Records effects of our intents that the process that caused them died before recording. */
-export async function recordEarlierDeeds(
+export async function recordEarlierEffects(
   deps: Deps,
   context: MoveContext,
   repositories: readonly RepositoryState[],

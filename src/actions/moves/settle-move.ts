@@ -6,10 +6,10 @@ import { lockCard } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { settleOperation } from "../../store/ops/operations.ts";
+import { finishOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { lookAtForbidding } from "../installations/refused-installation.ts";
-import { beingMoved, enterStage, type HeldMove, type Transition } from "./begin-move.ts";
+import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
+import { beingMoved, enterStage, type MoveAttempt, type Transition } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
 
 interface Merges {
@@ -19,7 +19,7 @@ interface Merges {
 }
 
 /** The answer to a finished move, or why the card stays where it is. */
-export type SettledMove =
+export type FinishedMove =
   | { readonly state: "moved" | "queued"; readonly status: 200 | 202; readonly result: unknown }
   | ({ readonly state: "refused"; readonly blocked: Blocked } & Merges);
 
@@ -27,12 +27,12 @@ export type SettledMove =
  * Stores the outcome of a move, in one transaction with what `record` stores. Returns the result of
  * `record`. Throws busy and stores nothing if the move was taken over.
  */
-export async function settleMove<T>(
+export async function finishMove<T>(
   deps: Deps,
   transition: Transition,
-  move: HeldMove,
+  move: MoveAttempt,
   outcome: MoveOutcome,
-  record: (trx: Trx, settled: SettledMove) => Promise<T>,
+  record: (trx: Trx, settled: FinishedMove) => Promise<T>,
 ): Promise<T> {
   const recorded = await transaction(deps.db, async (trx) =>
     record(trx, await writeOutcome(trx, transition, move, outcome)),
@@ -46,22 +46,22 @@ export async function settleMove<T>(
 async function writeOutcome(
   trx: Trx,
   { card: { id: cardId, number }, stage }: Transition,
-  move: HeldMove,
+  move: MoveAttempt,
   outcome: MoveOutcome,
-): Promise<SettledMove> {
+): Promise<FinishedMove> {
   const card = await lockCard(trx, cardId);
   if (!card) throw notFound(`There is no card ${number} on this board.`);
   const { promoted, alreadyMerged } = outcome;
   const merges: Merges = alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
   const end = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
-    if (!(await settleOperation(trx, move, state, result))) throw beingMoved(card);
+    if (!(await finishOperation(trx, move, state, result))) throw beingMoved(card);
   };
   // Another call may have put the card into the stage by now: then there is nothing to refuse.
   const isThere = card.stageId === stage.id;
   if (outcome.state === "refused" && !isThere) {
     await end("refused", null);
     const blocked = await blockCard(trx, cardId, refusedBy(outcome, stage));
-    await lookAtForbidding(trx, cardId, blocked.reasons);
+    await checkForbiddingInstallations(trx, cardId, blocked.reasons);
     const actor = { userId: move.actorId, login: null };
     await recordEvents(trx, [{ cardId, kind: "promotion_refused", actor, data: { ...blocked } }]);
     return { state: "refused", blocked, ...merges };

@@ -4,10 +4,10 @@ import type { MoveStep } from "../../flow/move.ts";
 import type { Refusal } from "../../flow/refusal.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import type { Link } from "../../store/cards/links.ts";
-import { isHeardOf } from "../../store/forge/pull-requests.ts";
+import { isRecentlySeen } from "../../store/forge/pull-requests.ts";
 import {
-  findUnheardCut,
-  recordCutIntent,
+  findUnconfirmedBranch,
+  recordBranchIntent,
   recordIntent,
   withdrawIntent,
   type Intent,
@@ -15,17 +15,17 @@ import {
 } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
 import { beingMoved, type Transition } from "./begin-move.ts";
-import { cutBranch, takeUpBranch } from "./card-branch.ts";
+import { createBranchFrom, readoptBranch } from "./card-branch.ts";
 import {
-  recordBranchCut,
+  recordBranchCreated,
   recordBranchRestored,
   recordOpened,
   recordReady,
-  type DeedContext,
+  type EffectContext,
 } from "./record-deeds.ts";
 
 /** The user a step is attributed to, and the move it belongs to; null if no move requires it. */
-export interface StepContext extends Transition, DeedContext {
+export interface StepContext extends Transition, EffectContext {
   readonly operation: { readonly id: string; readonly attempt: number } | null;
 }
 
@@ -41,7 +41,7 @@ type StepOutcome = Refusal | "changed" | null;
  * Runs one step other than a merge: stores its intent, calls GitHub, and records the effect. A step
  * that was done already succeeds.
  */
-export async function takeStep(
+export async function runStep(
   deps: Deps,
   context: StepContext,
   link: Link,
@@ -87,8 +87,8 @@ async function createBranch(
 ): Promise<StepOutcome> {
   const { card, project, actorId } = context;
   const { repositoryId, fromSha: sha, targetBranch } = step;
-  const earlier = await takeUpBranch(deps, { card, project, repositoryId, repository, actorId });
-  const unconfirmed = await findUnheardCut(deps.db, card.id, repositoryId);
+  const earlier = await readoptBranch(deps, { card, project, repositoryId, repository, actorId });
+  const unconfirmed = await findUnconfirmedBranch(deps.db, card.id, repositoryId);
   if (earlier.state === "taken") return "changed";
   if (earlier.state === "refused") return earlier.refusal;
   const names = Array.from({ length: MAX_NAMES }, (_, at) =>
@@ -98,13 +98,13 @@ async function createBranch(
   for (const branchName of new Set(unconfirmed ? [unconfirmed.branchName, ...names] : names)) {
     if (branchName === earlier.spentName) continue;
     const intent = intentOf(context, repositoryId, "create_branch", branchName);
-    const declared = await recordCutIntent(deps.db, intent, context.operation);
+    const declared = await recordBranchIntent(deps.db, intent, context.operation);
     if (declared === "not_held") throw beingMoved(card);
     if (declared === "taken") continue;
-    const created = await cutBranch(deps, repository, { branchName, sha, targetBranch });
+    const created = await createBranchFrom(deps, repository, { branchName, sha, targetBranch });
     // A branch at another commit is ours if an earlier attempt may have created it.
     if (created.ok && (!created.value.isTaken || declared.isRepeated)) {
-      await recordBranchCut(deps, context, intent, created.value.sha);
+      await recordBranchCreated(deps, context, intent, created.value.sha);
       return null;
     }
     await withdrawIntent(deps.db, intent, context.operation);
@@ -150,7 +150,7 @@ async function openPullRequest(
   const opened = await deps.forge.openPullRequest(repository, {
     isRepeated,
     knownUpTo,
-    isHeardOf: async () => knownUpTo !== null && (await isHeardOf(deps.db, branches, knownUpTo)),
+    isReported: async () => knownUpTo !== null && (await isRecentlySeen(deps.db, branches, knownUpTo)),
     title: card.title,
     body: `${card.description}\n\n---\nCard #${card.number}`.trimStart(),
     headBranch,

@@ -12,39 +12,39 @@ import { recordEvents } from "../../store/events/timeline.ts";
 import type { LinkedPullRequest } from "../../store/forge/pull-requests.ts";
 import {
   findIntent,
-  fulfilIntent,
+  completeIntent,
   recordIntent,
   withdrawIntent,
   type Intent,
 } from "../../store/ops/intents.ts";
-import { lastMoverOf } from "../../store/ops/operations.ts";
+import { findLastMover } from "../../store/ops/operations.ts";
 import {
-  clearBackmerge,
-  listForgottenBackmerges,
+  completeBackmerge,
+  listCardsWithUncheckedBackmerge,
   listOpenBackmerges,
-  noteBackmerge,
-  saveBackmergeLook,
+  recordBackmerge,
+  saveBackmergeCheck,
   saveBackmergeOpened,
   type Backmerge,
 } from "../../store/releases/release-cards.ts";
 import type { Deps } from "../deps.ts";
 
-export const BRING_BACK_HOTFIX = "bring-back-hotfix";
-export const LOOK_AFTER_HOTFIXES = "look-after-hotfixes";
+export const BACK_MERGE = "bring-back-hotfix";
+export const SWEEP_BACK_MERGES = "look-after-hotfixes";
 
 /** How many branch names are tried if the first ones are taken. */
 const MAX_NAMES = 20;
 const BATCH = 50;
 
 /** Schedules the job that back-merges a card's commits into the branches that lack them. */
-export function bringBackSoon(db: Db, cardId: string): Promise<void> {
-  const key = `${BRING_BACK_HOTFIX}:${cardId}`;
-  return addJob(db, BRING_BACK_HOTFIX, { cardId }, { key, queue: key, delayMs: 200 });
+export function backMergeSoon(db: Db, cardId: string): Promise<void> {
+  const key = `${BACK_MERGE}:${cardId}`;
+  return addJob(db, BACK_MERGE, { cardId }, { key, queue: key, delayMs: 200 });
 }
 
 /** Checks pending back-merges that no webhook has reported on for a while: it may be lost. */
-export async function lookAfterHotfixes(deps: Deps): Promise<void> {
-  for (const cardId of await listForgottenBackmerges(deps.db, BATCH)) await bringBackSoon(deps.db, cardId);
+export async function sweepBackMerges(deps: Deps): Promise<void> {
+  for (const cardId of await listCardsWithUncheckedBackmerge(deps.db, BATCH)) await backMergeSoon(deps.db, cardId);
 }
 
 /**
@@ -53,12 +53,12 @@ export async function lookAfterHotfixes(deps: Deps): Promise<void> {
  * a killed one. For a picked card it opens nothing: how its commits get to the trunk is a person's
  * decision.
  */
-export async function bringBackHotfix(deps: Deps, cardId: string): Promise<void> {
+export async function backMergeCard(deps: Deps, cardId: string): Promise<void> {
   const card = await findCardById(deps.db, cardId);
   const project = card && (await findProject(deps.db, card.workspaceId, card.projectId));
   if (!card || !project) return;
   const links = await listLinks(deps.db, cardId);
-  const actorId = (await lastMoverOf(deps.db, cardId)) ?? card.createdBy;
+  const actorId = (await findLastMover(deps.db, cardId)) ?? card.createdBy;
   if (card.hotfix) for (const link of links) await planBackmerges(deps, card, project.flow, link, actorId);
   for (const backmerge of await listOpenBackmerges(deps.db, cardId)) {
     const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
@@ -80,7 +80,7 @@ async function planBackmerges(
     const targetBranch = target ?? repository.defaultBranch;
     if (targetBranch === lastTarget) continue;
     const backmerge = { repositoryId: repository.id, targetBranch, sha: merged.headSha, actorId };
-    await noteBackmerge(deps.db, { cardId: card.id, ...backmerge });
+    await recordBackmerge(deps.db, { cardId: card.id, ...backmerge });
   }
 }
 
@@ -94,18 +94,18 @@ async function runBackmerge(
   const key = { ...backmerge, cardId: card.id };
   const isMerged = ({ state, targetBranch }: LinkedPullRequest): boolean =>
     state === "merged" && targetBranch === backmerge.targetBranch;
-  if (!card.hotfix && pullRequests.some(isMerged)) return clearBackmerge(deps.db, key);
+  if (!card.hotfix && pullRequests.some(isMerged)) return completeBackmerge(deps.db, key);
   const contained = await deps.forge.contains(repository, backmerge.targetBranch, backmerge.sha);
   // A branch that does not exist needs no back-merge.
   const isDone = contained ?? (await deps.forge.branchHead(repository, backmerge.targetBranch)) === null;
-  if (isDone) return clearBackmerge(deps.db, key);
-  if (backmerge.prNumber !== null || !card.hotfix) return saveBackmergeLook(deps.db, key, null);
+  if (isDone) return completeBackmerge(deps.db, key);
+  if (backmerge.prNumber !== null || !card.hotfix) return saveBackmergeCheck(deps.db, key, null);
   const branch = await createBranch(deps, card, repository, backmerge);
   const refusal =
     "reason" in branch ? branch : await openPullRequest(deps, card, repository, backmerge, branch.name);
   if (!refusal) return;
   deps.log.warn({ cardId: card.id, reason: refusal.reason }, "a hotfix could not be back-merged");
-  await saveBackmergeLook(deps.db, key, refusal.message);
+  await saveBackmergeCheck(deps.db, key, refusal.message);
 }
 
 /** Creates a separate branch at the merged commit: conflicts must not change the card's branch. */
@@ -128,7 +128,7 @@ async function createBranch(
       (!("taken" in created.value) ||
         (earlier?.done === true && (await deps.forge.contains(repository, name, sha)) === true));
     if (isOurs) {
-      await fulfilIntent(deps.db, intent);
+      await completeIntent(deps.db, intent);
       return { name };
     }
     await withdrawIntent(deps.db, intent);
@@ -152,7 +152,7 @@ async function openPullRequest(
     isRepeated: recorded?.isRepeated ?? false,
     knownUpTo: recorded?.knownUpTo ?? null,
     // Webhooks about it are not stored, because it belongs to no card.
-    isHeardOf: () => Promise.resolve(false),
+    isReported: () => Promise.resolve(false),
     title: `Bring hotfix #${card.number} to ${targetBranch}: ${card.title}`,
     body: `The hotfix of card #${card.number} has landed and is missing from \`${targetBranch}\`.`,
     headBranch: branchName,
@@ -165,7 +165,7 @@ async function openPullRequest(
   }
   const { number: prNumber } = opened.value;
   await transaction(deps.db, async (trx) => {
-    await fulfilIntent(trx, intent);
+    await completeIntent(trx, intent);
     await saveBackmergeOpened(trx, { ...backmerge, cardId: card.id }, { branchName, prNumber });
     await recordEvents(trx, [
       {

@@ -1,28 +1,28 @@
 import { z } from "zod";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { pickBranch, type PickOrder, type PreparedPick } from "../../forge/releasing.ts";
-import { noteBackmerge, isInRelease, pickReleaseCard } from "../../store/releases/release-cards.ts";
+import { recordBackmerge, isInRelease, pickReleaseCard } from "../../store/releases/release-cards.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import {
-  forgetPickBranches,
-  notePickBranch,
+  deletePickBranches,
+  recordPickBranch,
   listReleaseBranches,
   setReleaseBranchHead,
   type ReleaseBranch,
 } from "../../store/releases/release-branches.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { bringBackSoon } from "./bring-back-hotfix.ts";
+import { backMergeSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
 import { planPick, refusedIn, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import {
-  requireOurs,
-  recordProgress,
+  requireOwned,
+  saveActionProgress,
   type ReleaseContext,
   type ReleaseOutcome,
-  type RunningAction,
+  type OwnedAction,
 } from "./release-action.ts";
 
 /** How often a pick is prepared again because the branch has moved. */
@@ -45,7 +45,7 @@ interface PickRun {
 }
 
 /** Plans the pick, prepares the commits in every repository, and then moves the branches. */
-export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
+export async function runPick(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { cardId } = z.object({ cardId: z.string() }).parse(context.action.input);
   const progress = progressOf.parse(context.action.progress);
   const card = await findCardById(deps.db, cardId);
@@ -69,7 +69,7 @@ export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise
 }
 
 async function save({ deps, context, picks }: PickRun, refused?: PickRefused): Promise<void> {
-  await recordProgress(deps, context, { inRepositories: picks, refused });
+  await saveActionProgress(deps, context, { inRepositories: picks, refused });
 }
 
 function branchOf({ branches }: PickRun, { repositoryId }: RepositoryPick): ReachableBranch {
@@ -106,8 +106,8 @@ async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
     const begun = { ...pick, expectedTip };
     run.picks[at] = begun;
     await save(run);
-    await notePickBranch(deps.db, context.action.id, pick.repositoryId);
-    await requireOurs(deps, context);
+    await recordPickBranch(deps.db, context.action.id, pick.repositoryId);
+    await requireOwned(deps, context);
     const prepared = await deps.forge.preparePick(ref, orderOf(run, begun));
     if (!prepared.ok) return refusedIn(fullName, `${fullName}: ${prepared.refusal.message}`);
     const { value } = prepared;
@@ -148,7 +148,7 @@ async function moveBranches(run: PickRun): Promise<PickRefused | null> {
       if (!pick?.prepared || pick.landed !== null) break;
       const branch = branchOf(run, pick);
       const order = orderOf(run, pick);
-      await requireOurs(deps, context);
+      await requireOwned(deps, context);
       const landed = await deps.forge.landPick(branch.ref, order, pick.prepared);
       if (!landed.ok) return refusedIn(branch.fullName, `${branch.fullName}: ${landed.refusal.message}`);
       if (landed.value.state === "picked") {
@@ -170,9 +170,9 @@ async function moveBranches(run: PickRun): Promise<PickRefused | null> {
 /** Removes the temporary branch of prepared commits; if that fails, the sweep does. */
 async function drop(run: PickRun, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
   const { deps, context } = run;
-  await requireOurs(deps, context);
+  await requireOwned(deps, context);
   if (await deps.forge.dropPick(branchOf(run, pick).ref, orderOf(run, pick), prepared))
-    await forgetPickBranches(deps.db, [context.action.id], pick.repositoryId);
+    await deletePickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
 
 /** Moves the branches back, except those with later pushes, and removes the prepared commits. */
@@ -187,7 +187,7 @@ async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome>
       await drop(run, pick, pick.prepared);
       continue;
     }
-    await requireOurs(deps, context);
+    await requireOwned(deps, context);
     const back = await deps.forge.moveBranch(ref, branchName, pick.landed, pick.expectedTip ?? "");
     if (!back.ok || back.value.state === "moved") kept.push(fullName);
   }
@@ -199,7 +199,7 @@ async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome>
 /** Adds a picked card to its release, unless an earlier pick did. */
 async function recordPick(
   trx: Trx,
-  action: RunningAction,
+  action: OwnedAction,
   release: ReleaseHead,
   card: CardHead,
   picks: readonly RepositoryPick[],
@@ -208,7 +208,7 @@ async function recordPick(
   for (const { repositoryId, landed, prepared } of written) {
     if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
     // Moving the branch has removed the temporary one.
-    if (prepared) await forgetPickBranches(trx, [action.id], repositoryId);
+    if (prepared) await deletePickBranches(trx, [action.id], repositoryId);
   }
   if (written.length === 0 && (await isInRelease(trx, release.id, card.id))) return;
   await pickReleaseCard(trx, release.id, card.id);
@@ -230,7 +230,7 @@ async function recordPick(
 /** Records commits that the trunk lacks. A merged hotfix has its own job. */
 async function recordMissing(
   trx: Trx,
-  { actorId }: RunningAction,
+  { actorId }: OwnedAction,
   releaseId: string,
   cardId: string,
   picks: readonly RepositoryPick[],
@@ -238,7 +238,7 @@ async function recordMissing(
   for (const { repositoryId, commits, missingFrom } of picks) {
     const sha = commits.at(-1);
     if (missingFrom === null || sha === undefined) continue;
-    await noteBackmerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
-    await bringBackSoon(trx, cardId);
+    await recordBackmerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
+    await backMergeSoon(trx, cardId);
   }
 }

@@ -11,7 +11,7 @@ const MOST_SKEW_SECONDS = 30;
 export type ListMissing = (guids: readonly string[]) => Promise<ReadonlySet<string>>;
 
 /** Checks the App's settings on GitHub, its webhook, and its installations. */
-export async function lookAtForge(
+export async function checkForge(
   forge: Forge,
   publicUrl: string | undefined,
   listMissing: ListMissing,
@@ -109,7 +109,7 @@ async function checkDeliveries(forge: Forge, listMissing: ListMissing): Promise<
     const advice = `Set both to the same value (WEBHOOK_SECRET), restart the service, ${then}`;
     return [problem("webhook secret", differs, advice)];
   }
-  const text = `${says} The newest failed: ${newest.ended}.`;
+  const text = `${says} The newest failed: ${newest.outcome}.`;
   return [problem("deliveries", text, `Check that the webhook URL leads to the service, ${then}`)];
 }
 

@@ -5,12 +5,12 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import { z } from "zod";
 import { forbidden, Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
-import { manifestOf, redeemManifestCode, type MadeApp } from "../../forge/github/app-from-manifest.ts";
+import { manifestOf, redeemManifestCode, type CreatedApp } from "../../forge/github/app-from-manifest.ts";
 import { html, type Html } from "../../http/reference/html.ts";
 import { setSecurityHeaders } from "../../http/protocol.ts";
-import { assertRoomForApp, writeApp } from "./env-file.ts";
+import { assertNoAppSettings, writeAppSettings } from "./env-file.ts";
 
-export interface NewApp {
+export interface AppSettings {
   readonly name: string;
   readonly url: string;
   readonly webhookUrl: string;
@@ -23,10 +23,10 @@ export interface NewApp {
   readonly port: number;
 }
 
-export const installUrlOf = (app: MadeApp): string => `${app.pageUrl}/installations/new`;
+export const installUrlOf = (app: CreatedApp): string => `${app.pageUrl}/installations/new`;
 
 interface Completion {
-  readonly resolve: (app: MadeApp | null) => void;
+  readonly resolve: (app: CreatedApp | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -34,15 +34,15 @@ interface Completion {
  * Creates the App through GitHub's page in a browser on this machine, and writes its secrets.
  * Returns null when it is stopped before that. Throws when the secrets of this App are lost.
  */
-export async function makeApp(
-  wanted: NewApp,
+export async function createGitHubApp(
+  wanted: AppSettings,
   { onListening, untilSignal }: { onListening: (address: string) => void; untilSignal: () => Promise<void> },
-): Promise<MadeApp | null> {
+): Promise<CreatedApp | null> {
   const server = createServer();
   const address = await listen(server, wanted.port);
   const exchange = createExchange(wanted);
   try {
-    return await new Promise<MadeApp | null>((resolve, reject) => {
+    return await new Promise<CreatedApp | null>((resolve, reject) => {
       server.on("request", serve(wanted, address, exchange.start, { resolve, reject }));
       onListening(`${address}/`);
       void untilSignal().then(async () => resolve(await exchange.result()));
@@ -70,13 +70,13 @@ const mayTryAgain = (error: unknown): boolean =>
   error instanceof ForgeUnavailable || (error instanceof Problem && error.kind === "conflict");
 
 /** Exchanges the code for the App's secrets and writes them, once for all requests. */
-function createExchange({ apiUrl, envFile }: NewApp) {
-  let running: Promise<MadeApp> | null = null;
+function createExchange({ apiUrl, envFile }: AppSettings) {
+  let running: Promise<CreatedApp> | null = null;
 
-  async function redeem(code: string): Promise<MadeApp> {
-    await assertRoomForApp(envFile);
+  async function redeem(code: string): Promise<CreatedApp> {
+    await assertNoAppSettings(envFile);
     const app = await redeemManifestCode(apiUrl, code);
-    await writeApp(envFile, app).catch((error: unknown) => {
+    await writeAppSettings(envFile, app).catch((error: unknown) => {
       const why = `The App was created, but its secrets could not be written to ${envFile}`;
       throw new Problem("refused", `${why}: ${String(error)}. Delete the App and start again.`);
     });
@@ -84,7 +84,7 @@ function createExchange({ apiUrl, envFile }: NewApp) {
   }
 
   return {
-    start: (code: string): Promise<MadeApp> => {
+    start: (code: string): Promise<CreatedApp> => {
       running ??= redeem(code).catch((error: unknown) => {
         if (mayTryAgain(error)) running = null;
         throw error;
@@ -92,16 +92,16 @@ function createExchange({ apiUrl, envFile }: NewApp) {
       return running;
     },
     /** The App, or null when no exchange was started or it failed. */
-    result: (): Promise<MadeApp | null> => running?.catch(() => null) ?? Promise.resolve(null),
+    result: (): Promise<CreatedApp | null> => running?.catch(() => null) ?? Promise.resolve(null),
   };
 }
 
 const returnedQuery = z.object({ code: z.string().regex(/^[\w.-]{1,200}$/), state: z.string() });
 
 function serve(
-  wanted: NewApp,
+  wanted: AppSettings,
   address: string,
-  exchange: (code: string) => Promise<MadeApp>,
+  exchange: (code: string) => Promise<CreatedApp>,
   completion: Completion,
 ): RequestListener {
   const state = randomBytes(32).toString("base64url");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
-import { kindOn } from "../tenancy/users.ts";
+import { userKindSql } from "../tenancy/users.ts";
 
 /**
  * SQL for a project's board as JSON text, without the backlog. `project` and `workspace` are
@@ -13,7 +13,7 @@ import { kindOn } from "../tenancy/users.ts";
 const boardText = (project: string, workspace: string): string => `(
   with assignees as materialized (
     select u.id, json_build_object('id', u.id, 'name', u.name, 'avatarUrl', u.avatar_url,
-                                   'kind', ${kindOn(workspace, "u")})::text as json
+                                   'kind', ${userKindSql(workspace, "u")})::text as json
       from users u
      where u.id in (select c.assignee_id from cards c where c.project_id = ${project} and c.deleted_at is null)),
   board_labels as materialized (
@@ -37,7 +37,7 @@ const boardText = (project: string, workspace: string): string => `(
     from stages s where s.project_id = ${project} and s.kind <> 'backlog')`;
 
 /** The bytes of an answer in JSON and their strong ETag. */
-export class ReadyAnswer {
+export class RenderedAnswer {
   readonly body: Buffer;
   readonly etag: string;
 
@@ -53,12 +53,12 @@ interface BoardQuestion {
   readonly projectId: string | null;
 }
 
-export interface ReadyBoards {
+export interface CachedBoards {
   /**
    * The board: from the cache if no transaction has changed it, otherwise from PostgreSQL. Null
    * unless exactly one project matches. Confirms the credential.
    */
-  read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<ReadyAnswer | null>;
+  read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<RenderedAnswer | null>;
 }
 
 /** A cached board. It is valid until a transaction outside its snapshot changes the board. */
@@ -67,7 +67,7 @@ interface CachedBoard {
   readonly snapshot: string;
   /** The start time of the server: another server may use the same transaction ids. */
   readonly server: string;
-  readonly answer: ReadyAnswer;
+  readonly answer: RenderedAnswer;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -75,7 +75,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_AGE_MS = 30 * 60_000;
 const CHANGES_KEPT = "interval '2 hours'";
 
-export function createReadyBoards(): ReadyBoards {
+export function createCachedBoards(): CachedBoards {
   const cache = new LRUCache<string, CachedBoard>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ answer }) => answer.body.byteLength,
@@ -93,12 +93,12 @@ export function createReadyBoards(): ReadyBoards {
     if (!found) return null;
     const { stamp, text, ...rest } = found;
     if (text === null) return { stamp, answer: null };
-    const answer = new ReadyAnswer(text);
+    const answer = new RenderedAnswer(text);
     cache.set(key, { ...rest, answer }, { start });
     return { stamp, answer };
   }
 
-  const join = createJoin();
+  const join = createCoalescer();
 
   return {
     async read(db, cached, question) {
@@ -126,7 +126,7 @@ interface Stamped {
 
 interface LoadedBoard extends Stamped {
   /** Null if several projects match. */
-  readonly answer: ReadyAnswer | null;
+  readonly answer: RenderedAnswer | null;
 }
 
 const CHECK_BOARD = `
@@ -187,7 +187,7 @@ type Join = <T>(key: string, work: () => Promise<T>) => Promise<T>;
  * Shares work between concurrent callers with the same key. At most one run per key is in progress.
  * Callers that arrive during a run share the next run, so every result is read after the call.
  */
-export function createJoin(): Join {
+export function createCoalescer(): Join {
   const current = new Map<string, Promise<unknown>>();
   const next = new Map<string, Promise<unknown>>();
 

@@ -1,6 +1,6 @@
 import { isoTime } from "../db/connect.ts";
 import { CHECKS_PRECEDENCE } from "../../flow/checks.ts";
-import { userJson } from "../tenancy/users.ts";
+import { userJsonSql } from "../tenancy/users.ts";
 import { cardLabelsJson } from "./labels.ts";
 
 /** SQL for the state of the check reports `k`, generated from the rule in `flow/checks.ts`. */
@@ -32,8 +32,8 @@ const PARENT_NUMBER =
 export const cardColumns = (position: string): string => `
   c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
          ${position} as position,
-         c.priority, case when a.id is null then null else ${userJson("c.workspace_id", "a")} end as assignee,
-         ${userJson("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
+         c.priority, case when a.id is null then null else ${userJsonSql("c.workspace_id", "a")} end as assignee,
+         ${userJsonSql("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
          ${REPOSITORIES} as repositories,
          ${PARENT_NUMBER} as "parentNumber",
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,

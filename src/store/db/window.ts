@@ -1,5 +1,5 @@
 /** Which part of a list to read. */
-export interface Window<Key> {
+export interface ListWindow<Key> {
   /** The key of the item before the part; null starts at the first item. */
   readonly after: Key | null;
   /** The maximum number of items; null is unlimited. */
@@ -7,20 +7,20 @@ export interface Window<Key> {
 }
 
 /** A part of a list. `next` is the key of its last item, or null if no items follow. */
-export interface Part<Item, Key> {
+export interface ListSlice<Item, Key> {
   readonly items: readonly Item[];
   readonly next: Key | null;
 }
 
 /** The LIMIT of the query: one row more than wanted shows whether items follow. */
-export const rowsToRead = ({ limit }: Window<unknown>): number | null => (limit === null ? null : limit + 1);
+export const rowLimit = ({ limit }: ListWindow<unknown>): number | null => (limit === null ? null : limit + 1);
 
 /** Builds the part from rows that were read with the limit `rowsToRead`. */
-export function partOf<Row, Key>(
+export function listSliceOf<Row, Key>(
   found: readonly Row[],
-  { limit }: Window<Key>,
+  { limit }: ListWindow<Key>,
   keyOf: (row: Row) => Key,
-): Part<Row, Key> {
+): ListSlice<Row, Key> {
   const items = limit === null ? found : found.slice(0, limit);
   const last = items.at(-1);
   return { items, next: last !== undefined && found.length > items.length ? keyOf(last) : null };

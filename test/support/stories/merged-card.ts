@@ -30,7 +30,7 @@ export async function cardInReview(
   }
   const moved = await board.api.move(number, board.stages["In review"]);
   if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);
-  await forge.settle();
+  await forge.waitUntilIdle();
   return number;
 }
 
@@ -40,6 +40,12 @@ export async function headOf(board: TestBoard, repository: string, branch: strin
   const { status, body } = await board.person("ada", "GET", path);
   return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
 }
+
+/** The commits of a branch in `web` and in `api`. */
+export const headsOf = async (board: TestBoard, branch: string): Promise<(string | null)[]> => [
+  await headOf(board, "web", branch),
+  await headOf(board, "api", branch),
+];
 
 /** What a file holds on a branch of the forge, or null. */
 export async function fileOn(

@@ -106,6 +106,18 @@ export const complete = (
 export const freeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
   api.post(`/v1/releases/${id}/freeze`, undefined, options);
 
+/** Makes a frozen release with these cards and gives its id. */
+export async function frozenRelease(
+  api: Api,
+  name: string,
+  taskNumbers: readonly number[] = [],
+): Promise<string> {
+  const id = await makeRelease(api, name, taskNumbers);
+  const { status, text } = await freeze(api, id);
+  if (status !== 200) throw new Error(`the release is not frozen: ${text}`);
+  return id;
+}
+
 export const unfreeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
   api.delete(`/v1/releases/${id}/freeze`, options);
 

@@ -66,7 +66,7 @@ async function change(
   refusal = () => unprocessable("Reference update failed: a ref is not where it was expected to be."),
 ): Promise<void> {
   const by = assertMayWrite(scope, repository, "contents:write");
-  await scope.forge.exclusively(repository.id, async () => {
+  await scope.forge.withLock(repository.id, async () => {
     const updates: RefUpdate[] = [];
     for (const each of wanted) updates.push(await checkUpdate(scope, repository, by, each));
     const result = await changeRefs(scope.forge, repository, by, updates);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../../values.ts";
 import { account } from "../deliveries/actor.ts";
-import { type Answer, type GitHubClient, shaped } from "./client.ts";
+import { type Answer, type GitHubClient, parseAnswer } from "./client.ts";
 import { missingPermissions } from "../app.ts";
 import { allPages, PAGE, succeeded } from "../repositories.ts";
 
@@ -21,18 +21,18 @@ const readUser = (client: GitHubClient, username: string, installationId: number
 
 /** The App's bot account. An App cannot read users itself, so this uses any installation. */
 export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity> {
-  const { slug } = shaped(appShape, succeeded(await client.as("app").read("GET /app")));
+  const { slug } = parseAnswer(appShape, succeeded(await client.as("app").read("GET /app")));
   const installed = await readInstallations(client);
   const usable = installed.find((installation) => !installation.suspended);
   const answer = await readUser(client, `${slug}[bot]`, usable?.installationId ?? null);
-  const { login, forgeId } = shaped(account, succeeded(answer));
+  const { login, forgeId } = parseAnswer(account, succeeded(answer));
   return { botLogin: login, botId: forgeId };
 }
 
 export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {
   const found = await allPages(async (page) => {
     const answer = succeeded(await client.as("app").read("GET /app/installations", { per_page: PAGE, page }));
-    return shaped(z.array(installationShape), answer);
+    return parseAnswer(z.array(installationShape), answer);
   });
   return found.flatMap((installation) => toInstallation(installation) ?? []);
 }
@@ -44,7 +44,7 @@ export async function readInstallation(
   const parameters = { installation_id: installationId };
   const answer = await client.as("app").read("GET /app/installations/{installation_id}", parameters);
   if (answer.status === 404) return null;
-  return toInstallation(shaped(installationShape, succeeded(answer)));
+  return toInstallation(parseAnswer(installationShape, succeeded(answer)));
 }
 
 /** Null for a deleted account. */
@@ -68,6 +68,6 @@ export async function readAccount(
 ): Promise<ForgeAccount | null> {
   const answer = await readUser(client, login, installationId);
   if (answer.status === 404) return null;
-  const found = shaped(account, succeeded(answer));
-  return shaped(typeShape, answer).type === "Organization" ? null : found;
+  const found = parseAnswer(account, succeeded(answer));
+  return parseAnswer(typeShape, answer).type === "Organization" ? null : found;
 }

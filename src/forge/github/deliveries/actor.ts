@@ -25,7 +25,7 @@ export const account = z
   }));
 
 /** An account in GraphQL answers, parsed by `who`. */
-export const WHO = /* GraphQL */ `
+export const ACCOUNT = /* GraphQL */ `
   fragment Who on Actor {
     kind: __typename
     login
@@ -40,7 +40,7 @@ export const WHO = /* GraphQL */ `
 `;
 
 /** GraphQL omits the `[bot]` at the end of a bot's login. */
-export const who = z
+export const graphqlAccount = z
   .looseObject({
     kind: z.string(),
     login: z.string(),

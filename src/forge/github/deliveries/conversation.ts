@@ -1,12 +1,12 @@
 /** Reviews and comments of a pull request. */
 import { z } from "zod";
-import type { InspectedWords, Review } from "../../pull-requests.ts";
-import { time, who } from "./actor.ts";
-import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
+import type { InspectedConversation, Review } from "../../pull-requests.ts";
+import { time, graphqlAccount } from "./actor.ts";
+import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "../pull-requests/pull-request-lists.ts";
 
 /** Upper case in GraphQL, lower case in webhooks. */
-export const reviewState = wordOf(["approved", "changes_requested", "commented", "dismissed", "pending"]);
+export const reviewState = enumOf(["approved", "changes_requested", "commented", "dismissed", "pending"]);
 
 /** GraphQL omits the `[bot]` of a bot's login. The author of a deleted account is null. */
 const reviewShape = z
@@ -45,13 +45,13 @@ export const REVIEWS: PullRequestList<Review, Review> = {
   shape: z
     .looseObject({ id: z.string(), reviews: pageOf(reviewShape).nullish() })
     .transform(({ id, reviews }) => ({ id, page: reviews ?? NO_ITEMS })),
-  tell: (reviews) => reviews,
+  toValues: (reviews) => reviews,
 };
 
 /** The number of comments, and of reviews, to read. */
 const NEWEST = 20;
 
-export const SAID_ON = /* GraphQL */ `
+export const CONVERSATION = /* GraphQL */ `
   fragment SaidOn on PullRequest {
     number
     headRefName
@@ -95,7 +95,7 @@ const commentShape = z.looseObject({
   body: z.string(),
   createdAt: time,
   updatedAt: time,
-  author: who,
+  author: graphqlAccount,
 });
 
 const newestReviewShape = z.looseObject({
@@ -104,10 +104,10 @@ const newestReviewShape = z.looseObject({
   body: z.string(),
   submittedAt: time,
   updatedAt: time,
-  author: who,
+  author: graphqlAccount,
 });
 
-export const saidOnShape = z.looseObject({
+export const conversationShape = z.looseObject({
   number: z.number(),
   headRefName: z.string(),
   headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
@@ -119,7 +119,7 @@ export const saidOnShape = z.looseObject({
 });
 
 /** Omits reviews that are not submitted. */
-export const toWords = ({ number, comments, reviews }: z.infer<typeof saidOnShape>): InspectedWords => ({
+export const toConversation = ({ number, comments, reviews }: z.infer<typeof conversationShape>): InspectedConversation => ({
   number,
   isAllComments: comments.pageInfo?.hasPreviousPage === false,
   comments: comments.nodes.map((comment) => ({

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
 import type { MergeOrder, MergeResult } from "../../pull-requests.ts";
-import type { Ordered } from "../../values.ts";
-import { shaped } from "../calls/client.ts";
+import type { ForgeResult } from "../../values.ts";
+import { parseAnswer } from "../calls/client.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { plainTitle } from "./pull-requests.ts";
 import { succeeded } from "../repositories.ts";
@@ -14,7 +14,7 @@ export interface Merge {
   readonly until: number;
 }
 
-export type Merged = Ordered<MergeResult>;
+export type Merged = ForgeResult<MergeResult>;
 
 const pullShape = z.looseObject({
   node_id: z.string(),
@@ -36,7 +36,7 @@ type Pull = z.infer<typeof pullShape>;
 export async function readPull({ repository, order }: Omit<Merge, "until">): Promise<Pull | null> {
   const answer = await repository.read("/pulls/{pull_number}", { pull_number: order.number });
   if (answer.status === 404) return null;
-  return shaped(pullShape, succeeded(answer));
+  return parseAnswer(pullShape, succeeded(answer));
 }
 
 export const mergeParameters = ({ number, headSha, method, title }: MergeOrder) => ({
@@ -60,7 +60,7 @@ function mergedIn(pull: Pull): Merged | null {
 }
 
 /** The result from the state of the pull request; null if it may still be merged. */
-export function settledBy(pull: Pull | null, order: MergeOrder, message: string): Merged | null {
+export function mergeOutcome(pull: Pull | null, order: MergeOrder, message: string): Merged | null {
   if (pull === null) return null;
   const merged = mergedIn(pull);
   if (merged !== null) return merged;

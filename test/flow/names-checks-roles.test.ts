@@ -12,16 +12,16 @@ describe("a branch name", () => {
     ["  ..//@{ -- ", "card/7"],
     ["日本語", "card/7"],
     ["a.lock", "card/7-a-lock"],
-  ])("of %j is %j", (title, name) => {
+  ])("for the title %j is %j", (title, name) => {
     expect(branchNameFor("card/{number}-{slug}", 7, title)).toBe(name);
   });
 
-  it("gets a number behind it where another has it", () => {
+  it("ends with a number if the first name is taken", () => {
     expect(branchNameFor("card/{number}-{slug}", 7, "Say hello", 2)).toBe("card/7-say-hello-2");
   });
 
   // Fault: D8 The branch name is invalid or clashes => made valid, or refused
-  it("is a valid ref name whatever the title (git check-ref-format)", () => {
+  it("is a valid Git ref name for any title", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (title) => {
         const name = branchNameFor("card/{number}-{slug}", 7, title);
@@ -39,7 +39,7 @@ describe("the state of a commit's checks", () => {
     [["passing", "pending"], "pending"],
     [["pending", "failing", "passing"], "failing"],
     [["skipped"], "passing"],
-  ])("%j is %s", (outcomes, state) => {
+  ])("with the outcomes %j is %s", (outcomes, state) => {
     expect(checksState(outcomes)).toBe(state);
   });
 
@@ -52,9 +52,12 @@ describe("the state of a commit's checks", () => {
     ["completed", "stale", "pending"],
     ["in_progress", null, "pending"],
     ["queued", null, "pending"],
-  ])("a run that is %s with %s is %s", (status, conclusion, outcome) => {
-    expect(outcomeOfCheckRun(status, conclusion)).toBe(outcome);
-  });
+  ])(
+    "has, for a check run with status %s and conclusion %s, the outcome %s",
+    (status, conclusion, outcome) => {
+      expect(outcomeOfCheckRun(status, conclusion)).toBe(outcome);
+    },
+  );
 
   it.each([
     ["success", "passing"],
@@ -62,7 +65,7 @@ describe("the state of a commit's checks", () => {
     ["failure", "failing"],
     ["pending", "pending"],
     ["EXPECTED", "pending"],
-  ])("a status that is %s is %s", (state, outcome) => {
+  ])("has, for a commit status %s, the outcome %s", (state, outcome) => {
     expect(outcomeOfStatus(state)).toBe(outcome);
   });
 });
@@ -78,18 +81,18 @@ const withMerges = (...into: (string | null)[]): Flow => ({
   })),
 });
 
-describe("where a card's work aims", () => {
-  it("is the first merge stage's target, and the last one's for a hotfix", () => {
+describe("the target of a card", () => {
+  it("is that of the first merge stage, and that of the last one for a hotfix", () => {
     expect(targetOf(withMerges("develop", "main"), false)).toBe("develop");
     expect(targetOf(withMerges("develop", "main"), true)).toBe("main");
   });
 
-  it("is the default branch in a flow that merges nothing", () => {
+  it("is the default branch in a flow without merges", () => {
     expect(targetOf(withMerges(), false)).toBeNull();
   });
 });
 
-it("a role may do what the ones before it may", () => {
+it("each role includes the rights of the lower roles", () => {
   const table = ROLES.map((held) => ROLES.map((required) => mayAct(held, required)));
   expect(table).toEqual([
     [true, false, false],

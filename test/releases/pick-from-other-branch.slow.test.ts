@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { eventually } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { cardInReview, headOf } from "../support/stories/merged-card.ts";
-import { freeze, makeRelease, pick } from "../support/stories/releases.ts";
+import { frozenRelease, pick } from "../support/stories/releases.ts";
 import { pullPath } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -17,8 +17,7 @@ afterAll(() => world.stop());
 /** A card that ada merged into `side`, picked into a frozen release. */
 async function pickedFromSide(): Promise<{ board: TestBoard; number: number; releaseId: string }> {
   const board = await world.board();
-  const releaseId = await makeRelease(board.api, "1.0");
-  await freeze(board.api, releaseId);
+  const releaseId = await frozenRelease(board.api, "1.0");
   await world.forge.commit(`${board.owner}/web`, "side", { "side.txt": "side\n" });
   const number = await cardInReview(world, board, { web: { "hello.txt": "hello\n" } });
   await board.person("ada", "PATCH", pullPath(board, 1), { base: "side" });
@@ -32,9 +31,9 @@ async function pickedFromSide(): Promise<{ board: TestBoard; number: number; rel
   return { board, number, releaseId };
 }
 
-describe("a card picked from another branch than releases are cut from", () => {
+describe("a card picked from a branch that releases do not start from", () => {
   // Contract: Inbox: `backmerge_open`: a branch lacks the commits of a hotfix or pick
-  it("is in the inbox until that branch has the commits", async () => {
+  it("is in the inbox until the releases' branch has its commits", async () => {
     const { board, number, releaseId } = await pickedFromSide();
     expect(await itemWhen(board.api, "backmerge_open")).toMatchObject({
       detail: "Picked into release 1.0 and missing from main.",
@@ -50,7 +49,7 @@ describe("a card picked from another branch than releases are cut from", () => {
       },
     });
     await world.forge.commit(`${board.owner}/web`, "main", { "other.txt": "other\n" });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await itemsOf(board.api, "backmerge_open")).toHaveLength(1);
     const clone = await board.clone();
     await clone.git("merge", "-q", "--no-edit", "origin/side");
@@ -61,7 +60,7 @@ describe("a card picked from another branch than releases are cut from", () => {
     expect(open.body).toEqual([]);
   });
 
-  it("is settled by moving the card on", async () => {
+  it("leaves the inbox when a move merges it into that branch", async () => {
     const { board, number } = await pickedFromSide();
     await itemWhen(board.api, "backmerge_open");
     const moved = await board.api.move(number, board.stages.Done);

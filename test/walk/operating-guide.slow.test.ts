@@ -12,8 +12,8 @@ import { blocksOf, textsOf } from "../support/markdown.ts";
 import { shipService, type Shipped } from "../support/processes/shipped-service.ts";
 
 const GUIDE = join(import.meta.dirname, "../../docs/operating.md");
-/** The embedded cluster has a role and a database `trunkline` already. */
-const NEWCOMER = "newcomer";
+/** Replaces the guide's name `trunkline`, which the embedded cluster already has. */
+const DATABASE = "newcomer";
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 let shipped: Shipped;
@@ -43,18 +43,18 @@ async function asAdministrator(statements: string): Promise<void> {
   }
 }
 
-it("the operator's guide leads a newcomer to the first merged card, with the doctor green before and after", async () => {
+it("the commands of docs/operating.md merge a first card, and the doctor reports no problem before and after", async () => {
   const guide = await readFile(GUIDE, "utf8");
   const [sql = ""] = textsOf(blocksOf(guide, "Install"), "sql");
-  await asAdministrator(sql.replaceAll("trunkline", NEWCOMER));
+  await asAdministrator(sql.replaceAll("trunkline", DATABASE));
 
   const [build, ...steps] = textsOf(blocksOf(guide, "The first card, without GitHub"), "sh");
   expect(build).toBe("npm ci && npm run build\n");
   const [servicePort, forgePort] = await freePorts(2);
   const script = steps
     .join("")
-    .replace("postgres://trunkline:", `postgres://${NEWCOMER}:`)
-    .replace("127.0.0.1:5432/trunkline", `${new URL(postgres.connectionString).host}/${NEWCOMER}`)
+    .replace("postgres://trunkline:", `postgres://${DATABASE}:`)
+    .replace("127.0.0.1:5432/trunkline", `${new URL(postgres.connectionString).host}/${DATABASE}`)
     .replaceAll("3000", String(servicePort))
     .replaceAll("3001", String(forgePort));
   const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], {

@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }, 60_000);
 
-it("what npm start prints and writes opens the control, for nobody else", async () => {
+it("the control API accepts only the token that npm start writes to sandbox.json", async () => {
   const { url, token } = sandbox.file.forge.control;
   expect(sandbox.printed()).toContain(url);
   expect((await stat(join(dir, ".trunkline/sandbox.json"))).mode & 0o777).toBe(0o600);
@@ -35,7 +35,7 @@ it("what npm start prints and writes opens the control, for nobody else", async 
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 401]);
 });
 
-it("every example of docs/sandbox.md does what the page says, one after the other", async () => {
+it("the examples of docs/sandbox.md print what the document shows", async () => {
   const guide = await readFile(GUIDE, "utf8");
   const examples = [...guide.matchAll(/```sh\n(.*?)```\n(?:\n```text\n(.*?)```)?/gs)].map(
     ([, script = "", printed = ""]) => ({ script, printed }),

