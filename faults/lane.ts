@@ -1,6 +1,6 @@
 /** A process with its own PostgreSQL. Runs each seed it receives and sends back the result. */
 import { once } from "node:events";
-import { runSeed, type SeedOptions } from "./play-seed.ts";
+import { runSeed, type SeedOptions } from "./run-seed.ts";
 import { startCrashingPostgres } from "./world/postgres.ts";
 
 export type SeedOrder = Omit<SeedOptions, "postgres">;

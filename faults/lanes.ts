@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { SeedOrder } from "./lane.ts";
-import type { SeedResult } from "./play-seed.ts";
+import type { SeedResult } from "./run-seed.ts";
 
 /** Runs as many seeds at once as there are lanes. Further seeds wait for a free lane. */
 export interface Workers {

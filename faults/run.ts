@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { shipService } from "../test/support/processes/shipped-service.ts";
 import { addTallies } from "./history.ts";
 import { openWorkers, type Workers } from "./lanes.ts";
-import type { SeedResult } from "./play-seed.ts";
+import type { SeedResult } from "./run-seed.ts";
 import { runSeededBugs, selectBugs } from "./seeded-bugs/run-seeded-bugs.ts";
 
 const { values } = parseArgs({

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { access, constants, mkdir, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processIdentity } from "./process-incarnation.ts";
+import { processIdentity } from "./process-identity.ts";
 
 /** A data directory that no other process on this machine uses. */
 export interface LockedDataDir {

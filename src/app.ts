@@ -2,7 +2,7 @@ import express, { type Express } from "express";
 import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
-import { CallLimiter, type CallLimits } from "./http/gate.ts";
+import { CallLimiter, type CallLimits } from "./http/call-limiter.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/page.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
+import { DEFAULT_LIMITS, type CallLimits } from "./http/call-limiter.ts";
 import { DEFAULT_CONNECTION_LIMITS, type ConnectionLimits } from "./http/listen.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";

@@ -4,7 +4,7 @@ import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
-import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
+import { DEFAULT_LIMITS, type CallLimits } from "./http/call-limiter.ts";
 import { DEFAULT_CONNECTION_LIMITS, listen, type ConnectionLimits } from "./http/listen.ts";
 import type { MetricsAccess } from "./http/metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
@@ -14,10 +14,10 @@ import { connect } from "./store/db/connect.ts";
 import { createTurns } from "./store/forge/forge-turns.ts";
 import { deleteOtherInstances } from "./store/ops/instances.ts";
 import { migrate } from "./store/db/migrate.ts";
-import { createCachedBoards } from "./store/cards/ready-boards.ts";
+import { createCachedBoards } from "./store/cards/cached-boards.ts";
 import { recordMissingFeature } from "./store/forge/repositories.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
-import { unlockDeadJobs } from "./webhooks/work-lane.ts";
+import { unlockDeadJobs } from "./webhooks/process-lane.ts";
 import { createIntake } from "./webhooks/intake.ts";
 
 /** How often deferred jobs are polled, in milliseconds. Jobs that are due now notify the worker. */

@@ -1,9 +1,9 @@
 import { checksState } from "../../src/flow/checks.ts";
 import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import { outcomesOf } from "../../sandbox/forge/queries/commit-outcomes.ts";
-import { CHECKS_STATE } from "../../src/store/cards/shown-card.ts";
+import { CHECKS_STATE } from "../../src/store/cards/card-columns.ts";
 import { rows } from "../../src/store/db/connect.ts";
-import { waitUntilIdle } from "../quiesce.ts";
+import { waitUntilIdle } from "../idle.ts";
 import type { Invariant } from "./subject.ts";
 
 /** Long enough for a machine that is busy with other seeds. */

@@ -3,11 +3,11 @@ import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
-import { rateLimitsAreRespected } from "./budget.ts";
+import { rateLimitsAreRespected } from "./rate-limits.ts";
 import { checksMatchForge, nothingIsLeftOver } from "./after-repair.ts";
 import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
-import { mergesByOthersAreReported, timelinesOnlyGrow } from "./told.ts";
-import { answersAreEqual, nothingIsDuplicated } from "./once.ts";
+import { mergesByOthersAreReported, timelinesOnlyGrow } from "./timelines.ts";
+import { answersAreEqual, nothingIsDuplicated } from "./duplicates.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
 /** A broken invariant. */

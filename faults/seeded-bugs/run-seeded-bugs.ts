@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Workers } from "../lanes.ts";
-import type { SeedResult } from "../play-seed.ts";
+import type { SeedResult } from "../run-seed.ts";
 import { SEEDED_BUGS, type SeededBug } from "./bugs.ts";
 
 interface BugHunt {
@@ -80,7 +80,8 @@ const play = (
   seed: number,
   root: string,
   name: string,
-): Promise<SeedResult> => lanes.play({ seed, root, folder: join(folder, name), seconds, idleTimeoutSeconds: IDLE_TIMEOUT });
+): Promise<SeedResult> =>
+  lanes.play({ seed, root, folder: join(folder, name), seconds, idleTimeoutSeconds: IDLE_TIMEOUT });
 
 /** Copies the service and adds the bug. Throws if the code to replace does not exist. */
 async function withBug(root: string, bug: SeededBug): Promise<string> {

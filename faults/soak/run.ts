@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { shipService } from "../../test/support/processes/shipped-service.ts";
 import { makeDice } from "../dice.ts";
-import { waitUntilIdle } from "../quiesce.ts";
+import { waitUntilIdle } from "../idle.ts";
 import { judgeFlatness, type Sample } from "./flatness.ts";
 import { runLoad, type Progress } from "./load.ts";
 import { tableOf, writeReport, type SoakResult } from "./report.ts";

@@ -74,7 +74,7 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
     forge,
     deps,
     boards: made,
-    temporaryFolder,
+    temporaryFolder: temporary,
     stop: async () => {
       await service.kill();
       await forge.stop();

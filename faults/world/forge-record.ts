@@ -51,7 +51,7 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const at = Date.now();
       calls.push({
         installationId,
-        receivedAt,
+        receivedAt: at,
         sentAt: Number(call.headers["x-sent-at"] ?? at),
         isWrite: isWrite(call),
         isGraphql,
@@ -73,7 +73,7 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       }, STORE_LIMIT_MS).unref();
     },
   });
-  return { calls, limits, tokens };
+  return { calls, limits: holds, tokens };
 }
 
 function addToken(tokens: Set<string>, { body }: ForgeResponse): void {

@@ -4,9 +4,9 @@ import {
   setGranted,
   setSuspended,
   uninstall,
-} from "./acts/change-installation.ts";
-import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./acts/merge-queue.ts";
-import { protectionOf } from "./acts/protection.ts";
+} from "./actions/change-installation.ts";
+import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./actions/merge-queue.ts";
+import { protectionOf } from "./actions/protection.ts";
 import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
 import { accountByLogin, repositoryByName } from "./world.ts";

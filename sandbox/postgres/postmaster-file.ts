@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processIdentity } from "../process-incarnation.ts";
+import { processIdentity } from "../process-identity.ts";
 import { type Account, ownUid, runShell } from "./account.ts";
 import { removeStaleSocketDir } from "./listeners.ts";
 

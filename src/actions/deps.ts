@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/db/connect.ts";
-import type { CachedBoards } from "../store/cards/ready-boards.ts";
+import type { CachedBoards } from "../store/cards/cached-boards.ts";
 
 /** Everything an action depends on. */
 export interface Deps {

@@ -118,8 +118,12 @@ interface Format {
 }
 
 /** Prints the result of a command as one line of JSON, or as text. */
-export const printOutcome = ({ print }: CommandContext, { json }: Format, result: object, text: string): void =>
-  print(json ? JSON.stringify(result) : text);
+export const printOutcome = (
+  { print }: CommandContext,
+  { json }: Format,
+  result: object,
+  text: string,
+): void => print(json ? JSON.stringify(result) : text);
 
 /** Prints the result of a command as indented JSON, or as lines of text. */
 export function printResult(

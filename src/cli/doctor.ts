@@ -7,7 +7,7 @@ import { pendingMigrations } from "../store/db/migrate.ts";
 import { readDatabaseVersion, readQueueStatistics } from "../store/ops/queue-statistics.ts";
 import { printResult, readOptions, type Command, type CommandContext } from "./command.ts";
 import { fine, problem, warning, type Finding } from "./doctor/finding.ts";
-import { checkForge, type ListMissing } from "./doctor/look-at-forge.ts";
+import { checkForge, type ListMissing } from "./doctor/check-forge.ts";
 import { openForge, withDatabase } from "./open.ts";
 
 const PUBLIC_URL_TIMEOUT_MS = 5_000;

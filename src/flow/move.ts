@@ -117,7 +117,11 @@ export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ?
 
 const NOTHING: RepositoryPlan = { steps: [] };
 
-const landedBy = (rule: Rule, { fullName, targetBranch }: CardBranch, prNumber: number | null): RepositoryPlan =>
+const landedBy = (
+  rule: Rule,
+  { fullName, targetBranch }: CardBranch,
+  prNumber: number | null,
+): RepositoryPlan =>
   rule.type === "merge" ? { steps: [], landed: { fullName, targetBranch, prNumber } } : NOTHING;
 
 const refused = (...reasons: readonly Refusal[]): RepositoryPlan => ({ steps: [], reasons });

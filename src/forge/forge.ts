@@ -84,7 +84,10 @@ export interface Forge extends ReleaseForge {
    * from an earlier attempt that was closed or merged since. Opens it ready, and returns that as
    * `isDraft`, when the repository has no drafts.
    */
-  openPullRequest(repository: RepositoryRef, draft: PullRequestDraft): Promise<ForgeResult<OpenedPullRequest>>;
+  openPullRequest(
+    repository: RepositoryRef,
+    draft: PullRequestDraft,
+  ): Promise<ForgeResult<OpenedPullRequest>>;
   /** A pull request that is ready already is a success. `targetBranch` is null if unknown. */
   markReady(
     repository: RepositoryRef,

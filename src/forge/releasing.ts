@@ -131,7 +131,11 @@ export interface ReleaseForge {
    */
   preparePick(repository: RepositoryRef, order: PickOrder): Promise<ForgeResult<PickResult | PreparedPick>>;
   /** Moves the branch from the expected tip to the prepared one. It may be repeated. */
-  landPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<ForgeResult<PickResult>>;
+  landPick(
+    repository: RepositoryRef,
+    order: PickOrder,
+    prepared: PreparedPick,
+  ): Promise<ForgeResult<PickResult>>;
   /** Removes the temporary branch; false when it may be left. */
   dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
   /** Moves a branch that is at `from`, also backwards. One that is at `to` already is a success. */
@@ -152,5 +156,8 @@ export interface ReleaseForge {
    * Publishes the release of a tag, and creates the tag if it does not exist. An existing tag or
    * published release stays unchanged and is a success.
    */
-  publishRelease(repository: RepositoryRef, notes: ReleaseNotes): Promise<ForgeResult<{ readonly url: string }>>;
+  publishRelease(
+    repository: RepositoryRef,
+    notes: ReleaseNotes,
+  ): Promise<ForgeResult<{ readonly url: string }>>;
 }

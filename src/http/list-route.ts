@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { invalid } from "../errors.ts";
-import type { ListSlice, ListWindow } from "../store/db/window.ts";
+import type { ListSlice, ListWindow } from "../store/db/list-window.ts";
 import {
   accountRoute,
   readRoute,
@@ -145,7 +145,11 @@ function indexAfter(items: readonly Identified[], [id, index]: Place): number {
 }
 
 /** Returns the items of a page, and sets the `Link` header if another page follows. */
-function sendPart<Key>(request: Request, response: Response, part: ListSlice<unknown, Key>): readonly unknown[] {
+function sendPart<Key>(
+  request: Request,
+  response: Response,
+  part: ListSlice<unknown, Key>,
+): readonly unknown[] {
   if (part.next !== null) response.links({ next: addressOf(request, cursorOf(request.path, part.next)) });
   return part.items;
 }

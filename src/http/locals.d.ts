@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { CallLimiter } from "./gate.ts";
+import type { CallLimiter } from "./call-limiter.ts";
 
 declare global {
   // oxlint-disable-next-line typescript/no-namespace -- Express documents no other way to type `response.locals`

@@ -7,7 +7,7 @@ import { Problem } from "../errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Db } from "../store/db/connect.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
-import type { CallLimiter } from "./gate.ts";
+import type { CallLimiter } from "./call-limiter.ts";
 
 /** The locals of a request. Its logger is created on first use. */
 export class RequestLocals {

@@ -6,7 +6,7 @@ import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Db } from "../store/db/connect.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
-import { RenderedAnswer } from "../store/cards/ready-boards.ts";
+import { RenderedAnswer } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
   fingerprintOf,

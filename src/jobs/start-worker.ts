@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { Deps } from "../actions/deps.ts";
 import { addJob, openJobPool } from "../store/db/jobs.ts";
 import type { Retention } from "../store/ops/retention.ts";
-import { trackLostJobs, startHeartbeat } from "./pulse.ts";
+import { trackLostJobs, startHeartbeat } from "./heartbeat.ts";
 import { START_TASKS, TIMETABLE, createTasks } from "./tasks.ts";
 
 /** The pause before another attempt to start the worker, in milliseconds. */

@@ -5,11 +5,14 @@ import {
   backMergeCard,
   SWEEP_BACK_MERGES,
   sweepBackMerges,
-} from "../actions/releases/bring-back-hotfix.ts";
+} from "../actions/releases/back-merge.ts";
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
-import { CHECK_REFUSED_INSTALLATION, checkRefusedInstallation } from "../actions/installations/refused-installation.ts";
+import {
+  CHECK_REFUSED_INSTALLATION,
+  checkRefusedInstallation,
+} from "../actions/installations/refused-installation.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
 import { RECONCILE } from "../actions/reconcile/reconcile-later.ts";
 import { reconcile } from "../actions/reconcile/reconcile.ts";
@@ -25,7 +28,7 @@ import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts
 import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/installations/sync-installation.ts";
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
-import { dropOldBoardChanges } from "../store/cards/ready-boards.ts";
+import { dropOldBoardChanges } from "../store/cards/cached-boards.ts";
 import { dropOldPlaceChanges } from "../store/cards/placing.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
 import type { Db } from "../store/db/connect.ts";
@@ -42,13 +45,16 @@ import {
 } from "../store/ops/retention.ts";
 import { addJob, deleteFailedJobs, retryFailedJobs } from "../store/db/jobs.ts";
 import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, addLaneJobs } from "../store/forge/lanes.ts";
-import { RECOVER_MISSED_DELIVERIES, recoverMissedDeliveries } from "../webhooks/take-in-missed.ts";
-import { processLane } from "../webhooks/work-lane.ts";
+import { RECOVER_MISSED_DELIVERIES, recoverMissedDeliveries } from "../webhooks/recover-missed-deliveries.ts";
+import { processLane } from "../webhooks/process-lane.ts";
 
 const DROP_OLD = "drop-what-is-old";
 
 /** Deletes rows past their retention, and logs how many. */
-export async function deleteOldRows({ db, log }: Deps, { deliveryDays, historyDays }: Retention): Promise<void> {
+export async function deleteOldRows(
+  { db, log }: Deps,
+  { deliveryDays, historyDays }: Retention,
+): Promise<void> {
   const dropped = {
     keys: await dropOldKeys(db),
     deliveries: await dropOldDeliveries(db, deliveryDays),

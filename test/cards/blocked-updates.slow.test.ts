@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
-import { changeRepository } from "../../sandbox/forge/acts/change-repository.ts";
-import { acceptPermissions, setGranted } from "../../sandbox/forge/acts/change-installation.ts";
-import { enqueuePullRequest } from "../../sandbox/forge/acts/merge-queue.ts";
+import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
+import { acceptPermissions, setGranted } from "../../sandbox/forge/actions/change-installation.ts";
+import { enqueuePullRequest } from "../../sandbox/forge/actions/merge-queue.ts";
 import { eventually } from "../support/api.ts";
 import { keepCalls } from "../support/forge/kept-calls.ts";
 import { callsOf } from "../support/forge/count-calls.ts";

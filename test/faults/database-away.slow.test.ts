@@ -5,7 +5,7 @@ import { unlockDeadWorkers } from "../../src/store/ops/instances.ts";
 import { connect, isDatabaseUnavailable, rows, type Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
-import { trackLostJobs } from "../../src/jobs/pulse.ts";
+import { trackLostJobs } from "../../src/jobs/heartbeat.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
@@ -109,7 +109,7 @@ it("a worker that cannot be started leaves nothing behind: no pulse to keep its 
   const proxy = await startDatabaseProxy(database.connectionString);
   const near = connect({ connectionString: database.connectionString, onError: () => undefined });
   const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
   const lost = proxy.loseAnswerWith("biggest_breaking_id");
   await expect(startWorker(deps, proxy.url, options)).rejects.toThrow("Connection terminated");
   await lost;
@@ -135,7 +135,7 @@ it.each([null, "a-queue"])(
     const proxy = await startDatabaseProxy(database.connectionString);
     const near = connect({ connectionString: database.connectionString, onError: () => undefined });
     const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
     const worker = await startWorker(deps, proxy.url, options);
     const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
     try {
@@ -179,7 +179,7 @@ it.each([
     const proxy = await startDatabaseProxy(database.connectionString);
     const near = connect({ connectionString: database.connectionString, onError: () => undefined });
     const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
     const worker = await startWorker(deps, proxy.url, options);
     const jobs = () => near("graphile_worker._private_jobs").select("attempts");
     try {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "@jest/globals";
-import { type CardPullRequest, type ReleaseNotesCard, pickedMerges, releaseNotes } from "../../src/flow/releases.ts";
+import {
+  type CardPullRequest,
+  type ReleaseNotesCard,
+  pickedMerges,
+  releaseNotes,
+} from "../../src/flow/releases.ts";
 import { isTagName } from "../../src/flow/names.ts";
 
 const cardWith = (card: Partial<ReleaseNotesCard>): ReleaseNotesCard => ({

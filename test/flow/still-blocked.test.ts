@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Blocked, BlockedReason, RefusalReason } from "../../src/flow/refusal.ts";
 import type { MovePlan, MoveStep } from "../../src/flow/move.ts";
-import { areSameReasons, remainingReasons, type LaterInspection } from "../../src/flow/still-blocked.ts";
+import { areSameReasons, remainingReasons, type LaterInspection } from "../../src/flow/remaining-reasons.ts";
 
 const blockerOf = (
   reason: RefusalReason,
@@ -149,7 +149,9 @@ describe("the remaining blockers of a card", () => {
 
 it("two lists of reasons are equal if their subjects are, whatever the messages", () => {
   const branch = (name: string) => blockerOf("branch_missing", "acme/web", { branch: name });
-  expect(areSameReasons([failing], [{ ...failing, message: "other", details: { failing: ["x"] } }])).toBe(true);
+  expect(areSameReasons([failing], [{ ...failing, message: "other", details: { failing: ["x"] } }])).toBe(
+    true,
+  );
   expect(areSameReasons([branch("a")], [branch("b")])).toBe(false);
   expect(areSameReasons([failing], [failing, review])).toBe(false);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@jest/globals";
-import { rateLimitsAreRespected } from "../../faults/checker/budget.ts";
+import { rateLimitsAreRespected } from "../../faults/checker/rate-limits.ts";
 import type { Subject } from "../../faults/checker/subject.ts";
 import type { ForgeCall, ForgeRecord } from "../../faults/world/forge-record.ts";
 
 /** The forge asked for three seconds without calls, at 0. */
 const HOLD = { installationId: 7, from: 0, until: 3_000, budget: null };
 
-async function foundIn(call: Pick<ForgeCall, "sentAt" | "at">): Promise<readonly string[]> {
+async function foundIn(call: Pick<ForgeCall, "sentAt" | "receivedAt">): Promise<readonly string[]> {
   const made = { installationId: 7, isWrite: false, isGraphql: false, route: "GET /x", ...call };
   const record: ForgeRecord = { calls: [made], limits: [HOLD], tokens: new Set() };
   return await rateLimitsAreRespected({ world: { record } } as unknown as Subject);

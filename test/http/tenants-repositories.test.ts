@@ -1,6 +1,6 @@
 /** A repository belongs to one project. Cards of its former project keep their history and no access. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { changeRepository } from "../../sandbox/forge/acts/change-repository.ts";
+import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { rows } from "../../src/store/db/connect.ts";
 import { onForge, repositoryOf } from "../support/forge/installations.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
-import { acceptPermissions } from "../../sandbox/forge/acts/change-installation.ts";
+import { acceptPermissions } from "../../sandbox/forge/actions/change-installation.ts";
 import { insertOperation } from "../../src/store/ops/operations.ts";
 import { placeCard } from "../../src/store/cards/placing.ts";
 import { recordEvents } from "../../src/store/events/timeline.ts";

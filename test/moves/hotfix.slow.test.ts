@@ -1,9 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import {
-  BACK_MERGE,
-  backMergeCard,
-  sweepBackMerges,
-} from "../../src/actions/releases/bring-back-hotfix.ts";
+import { BACK_MERGE, backMergeCard, sweepBackMerges } from "../../src/actions/releases/back-merge.ts";
 import { recordIntent } from "../../src/store/ops/intents.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/forge/deliveries.ts";
@@ -42,11 +38,7 @@ const merge = (board: TestBoard, number: number, body: object = {}) =>
 async function untilNoJobWaits(): Promise<void> {
   await allWorked(world);
   await eventually(
-    () =>
-      world.service.deps
-        .db("graphile_worker.jobs")
-        .where({ task_identifier: BACK_MERGE })
-        .select("key"),
+    () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: BACK_MERGE }).select("key"),
     ({ length }) => length === 0,
   );
 }

@@ -20,7 +20,7 @@ it("jobs that end while their worker does are written down as ended", async () =
   const database = await createTestDatabase();
   const db = connect({ connectionString: database.connectionString, onError: () => undefined });
   const deps = { ...world.service.deps, db, instanceId: randomUUID() };
-  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
   for (let turn = 0; turn < 5; turn++) {
     const worker = await startWorker(deps, database.connectionString, options);
     const held = await beginTransaction(db);

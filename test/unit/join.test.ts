@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { createCoalescer } from "../../src/store/cards/ready-boards.ts";
+import { createCoalescer } from "../../src/store/cards/cached-boards.ts";
 
 /** Something that is asked about, answers when it is told to, and counts who asks it. */
 function slowTruth() {

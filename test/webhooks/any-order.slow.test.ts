@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
-import { processLane } from "../../src/webhooks/work-lane.ts";
+import { processLane } from "../../src/webhooks/process-lane.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/forge/deliveries.ts";
 import { edit, merge, push, review, say, sayAnew } from "../support/stories/repairing.ts";

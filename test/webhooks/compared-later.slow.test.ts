@@ -3,7 +3,10 @@ import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { scheduleRepairs } from "../../src/jobs/tasks.ts";
 import { FOLLOW_TRUNKS, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
-import { recordRefusal, CHECK_REFUSED_INSTALLATION } from "../../src/actions/installations/refused-installation.ts";
+import {
+  recordRefusal,
+  CHECK_REFUSED_INSTALLATION,
+} from "../../src/actions/installations/refused-installation.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/forge/installations.ts";

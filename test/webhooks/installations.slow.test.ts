@@ -10,7 +10,7 @@ import {
   install,
   setSuspended,
   uninstall,
-} from "../../sandbox/forge/acts/change-installation.ts";
+} from "../../sandbox/forge/actions/change-installation.ts";
 import { readClock } from "../../src/store/forge/installations.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";

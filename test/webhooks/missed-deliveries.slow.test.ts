@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { markRepaired } from "../../src/store/forge/deliveries.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
-import { recoverMissedDeliveries } from "../../src/webhooks/take-in-missed.ts";
+import { recoverMissedDeliveries } from "../../src/webhooks/recover-missed-deliveries.ts";
 import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";

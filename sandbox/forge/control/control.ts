@@ -2,7 +2,7 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
 import type { AroundDelivery, OutgoingDelivery } from "../webhooks/delivery-log.ts";
-import { rateLimitResponse } from "./answers.ts";
+import { rateLimitResponse } from "./responses.ts";
 import { CallCounter } from "./call-counts.ts";
 import { DeliveryFaults } from "./delivery-faults.ts";
 import { Faults, applyFaults, type Fault } from "./faults.ts";

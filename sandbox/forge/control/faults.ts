@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
-import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./answers.ts";
+import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./responses.ts";
 import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
 
 /** Whether the fault occurs before or after the call is run. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createInstallationToken } from "../app-identity.ts";
-import { grantedRepositories, setSuspended, uninstall } from "../acts/change-installation.ts";
-import { redeemCode } from "../create-app.ts";
+import { grantedRepositories, setSuspended, uninstall } from "../actions/change-installation.ts";
+import { redeemCode } from "../app-manifest.ts";
 import { presentApp, presentInstallation } from "../present/installation.ts";
 import { presentRepository, presentRepositoryFor } from "../present/repository.ts";
 import type { AppRow, InstallationRow, Permissions } from "../rows.ts";

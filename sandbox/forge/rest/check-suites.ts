@@ -1,4 +1,4 @@
-import { rerequestCheckSuite, findOrCreateSuite } from "../acts/report-check.ts";
+import { rerequestCheckSuite, findOrCreateSuite } from "../actions/report-check.ts";
 import { needCommit } from "../git/commits.ts";
 import { presentCheckSuite } from "../present/check.ts";
 import type { CheckSuiteRow } from "../rows.ts";

@@ -1,6 +1,6 @@
 import type { ForgeContext } from "../context.ts";
-import { changeRefs } from "../acts/follow-ref-changes.ts";
-import { mayPush } from "../acts/protection.ts";
+import { changeRefs } from "../actions/change-refs.ts";
+import { mayPush } from "../actions/protection.ts";
 import { needCommit } from "../git/commits.ts";
 import { readRef } from "../git/refs.ts";
 import { resolveCommit } from "../git/resolve.ts";

@@ -1,6 +1,6 @@
-import { mergeBranch } from "../acts/merge-branch.ts";
-import { mergeRequestOf, pendingMerge, startAsyncMerge } from "../acts/merge-async.ts";
-import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "../acts/merge-pull-request.ts";
+import { mergeBranch } from "../actions/merge-branch.ts";
+import { mergeRequestOf, pendingMerge, startAsyncMerge } from "../actions/merge-async.ts";
+import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "../actions/merge-pull-request.ts";
 import { needCommit } from "../git/commits.ts";
 import { presentCommit } from "../present/commit.ts";
 import type { MergeMethod, MergeRequestRow, PullRequestRow } from "../rows.ts";
@@ -113,7 +113,11 @@ async function mergeBranches(call: RepositoryCall) {
 }
 
 /** The state of an asynchronous merge. `pendingMessage` is the message while it is pending. */
-function presentMergeRequest(httpStatus: number, row: MergeRequestRow, pendingMessage: string): ForgeResponse {
+function presentMergeRequest(
+  httpStatus: number,
+  row: MergeRequestRow,
+  pendingMessage: string,
+): ForgeResponse {
   return { status: httpStatus, body: { status: row.status, details: detailsOf(row, pendingMessage) } };
 }
 

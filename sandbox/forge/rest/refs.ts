@@ -1,5 +1,5 @@
-import { changeRefs } from "../acts/follow-ref-changes.ts";
-import { mayPush, mayRewrite } from "../acts/protection.ts";
+import { changeRefs } from "../actions/change-refs.ts";
+import { mayPush, mayRewrite } from "../actions/protection.ts";
 import { isAncestor } from "../git/history.ts";
 import { isRefName, listRefs, readRef } from "../git/refs.ts";
 import { presentRef } from "../present/git-data.ts";

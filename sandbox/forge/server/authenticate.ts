@@ -32,7 +32,8 @@ function callerOf(forge: ForgeContext, token: TokenRow): Caller {
 }
 
 const badCredentials = (): ApiError => new ApiError(401, "Bad credentials");
-export const installationSuspended = (): ApiError => new ApiError(403, "This installation has been suspended");
+export const installationSuspended = (): ApiError =>
+  new ApiError(403, "This installation has been suspended");
 
 function secretOf(authorization: string | undefined): string | null {
   if (authorization === undefined || authorization.trim() === "") return null;

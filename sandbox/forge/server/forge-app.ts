@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
 import type { ForgeContext } from "../context.ts";
 import { graphqlRequest } from "../control/match.ts";
-import { serveNewApp } from "../create-app.ts";
+import { serveNewApp } from "../app-manifest.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
 import { restRoutes } from "../rest/routes.ts";
 import { serveGit } from "../smart-http/serve-git.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { handleRefChanges } from "../acts/follow-ref-changes.ts";
-import { mayPush, mayRewrite, protectionOf } from "../acts/protection.ts";
+import { handleRefChanges } from "../actions/change-refs.ts";
+import { mayPush, mayRewrite, protectionOf } from "../actions/protection.ts";
 import type { ForgeContext } from "../context.ts";
 import { ZERO_SHA, readRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";

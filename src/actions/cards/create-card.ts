@@ -21,9 +21,9 @@ import { MAX_INDEX } from "../../store/ops/operations.ts";
 import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
-import { startMove, lockTransition, runOrReleaseMove } from "../moves/begin-move.ts";
-import { runMove } from "../moves/carry-out-move.ts";
-import { finishMove } from "../moves/settle-move.ts";
+import { startMove, lockTransition, runOrReleaseMove } from "../moves/start-move.ts";
+import { runMove } from "../moves/run-move.ts";
+import { finishMove } from "../moves/finish-move.ts";
 import type { Caller, Write } from "../write.ts";
 import {
   lockGrouping,

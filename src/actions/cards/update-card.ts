@@ -17,7 +17,7 @@ import { recordEvents } from "../../store/events/timeline.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { abandonMove } from "../moves/begin-move.ts";
+import { abandonMove } from "../moves/start-move.ts";
 import { removeFromRelease } from "../releases/releases.ts";
 import type { Write } from "../write.ts";
 import {

@@ -143,7 +143,14 @@ async function writeMirror(
   });
   const body = `${mark}\n\n${mirroredText(mirror)}`;
   if (forgeCommentId !== null) return deps.forge.editComment(ref, forgeCommentId, body, waitMs);
-  const order = { number: prNumber, body, mark, triedSince: triedSince.toISOString(), isRepeated, mayWrite };
+  const order = {
+    number: prNumber,
+    body,
+    mark,
+    firstAttemptAt: triedSince.toISOString(),
+    isRepeated,
+    mayWrite,
+  };
   return deps.forge.comment(ref, order, waitMs);
 }
 

@@ -2,7 +2,12 @@ import { isQuestion } from "../../flow/comment-text.ts";
 import type { Commented, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
-import { adoptMirror, markMirrorDeleted, findMirroredComment, readSecret } from "../../store/events/comment-mirrors.ts";
+import {
+  adoptMirror,
+  markMirrorDeleted,
+  findMirroredComment,
+  readSecret,
+} from "../../store/events/comment-mirrors.ts";
 import { removeForgeComment, saveForgeComment } from "../../store/events/comments.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import {

@@ -43,7 +43,12 @@ export async function* foundEvents(
 
 const isOpening = ({ action }: PullRequestEvent): boolean => action === "opened";
 
-function pushOf({ branchName, headSha }: KnownBranch, shown: ShownBranch, origin: Origin, at: string): Pushed[] {
+function pushOf(
+  { branchName, headSha }: KnownBranch,
+  shown: ShownBranch,
+  origin: Origin,
+  at: string,
+): Pushed[] {
   if (shown.headSha === headSha) return [];
   const push = { before: headSha, after: shown.headSha, forced: false, commits: [], newest: shown.newest };
   return [{ type: "pushed", ...origin, sender: null, at, branchName, ...push }];
@@ -144,7 +149,12 @@ async function* deletionsOf(
 ): AsyncGenerator<ForgeEvent> {
   const shown = comments.map(({ commentId }) => commentId);
   const from = isAllComments ? 0 : Math.min(...shown);
-  const unshown = await listCommentsNotShown(deps.db, cardId, repositoryId, { number, shown, from, quietSince });
+  const unshown = await listCommentsNotShown(deps.db, cardId, repositoryId, {
+    number,
+    shown,
+    from,
+    quietSince,
+  });
   for (const { commentId, isMirror } of unshown) {
     if (await deps.forge.hasComment(ref, commentId)) continue;
     const author = isMirror ? await ourBot(deps) : null;

@@ -4,12 +4,16 @@ import type { Db, Trx } from "../../store/db/connect.ts";
 import type { Conversation } from "../../store/events/conversations.ts";
 import { recordEvents, type Actor, type NewEvent } from "../../store/events/timeline.ts";
 import { isAgentOn } from "../installations/forge-accounts.ts";
-import { effectKey } from "../moves/record-deeds.ts";
+import { effectKey } from "../moves/record-effects.ts";
 
 type Work = Omit<Conversation, "prNumber">;
 
 /** Whether an agent has closed its own pull request without merging it. */
-export const closesOwnPullRequest = async (db: Db, workspaceId: string, event: PullRequestEvent): Promise<boolean> =>
+export const closesOwnPullRequest = async (
+  db: Db,
+  workspaceId: string,
+  event: PullRequestEvent,
+): Promise<boolean> =>
   event.action === "closed" &&
   event.author !== null &&
   event.author.forgeId === event.sender?.forgeId &&

@@ -4,7 +4,7 @@ import { saveProposal } from "../../store/forge/pull-requests.ts";
 import { recordEvents, type EventKind } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isAgentOn } from "../installations/forge-accounts.ts";
-import { effectKey } from "../moves/record-deeds.ts";
+import { effectKey } from "../moves/record-effects.ts";
 import { recordPullRequestTurn } from "./conversation.ts";
 import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";

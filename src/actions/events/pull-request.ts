@@ -20,11 +20,11 @@ import { recordMissingFeature, type Repository } from "../../store/forge/reposit
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { addReplayJob } from "../../store/forge/lanes.ts";
 import { recordEvents, hasEventSince, type EventKind } from "../../store/events/timeline.ts";
-import { backMergeSoon } from "../releases/bring-back-hotfix.ts";
+import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
-import { effectKey, intentKey } from "../moves/record-deeds.ts";
+import { effectKey, intentKey } from "../moves/record-effects.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { recordPullRequestTurn } from "./conversation.ts";
 import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
@@ -46,7 +46,8 @@ export async function handleAnyPullRequest(
   { action, number, targetBranch, isDraft, repository: { forgeId } }: PullRequestEvent,
   { id: repositoryId, ref }: Repository,
 ): Promise<void> {
-  if (action === "merged") await completeMergedBackmerge(db, { repositoryId, targetBranch, prNumber: number });
+  if (action === "merged")
+    await completeMergedBackmerge(db, { repositoryId, targetBranch, prNumber: number });
   if (action === "opened" && isDraft && ref?.lacks?.includes("drafts"))
     await recordMissingFeature(db, forgeId, "drafts", false);
 }

@@ -21,7 +21,7 @@ import { listLinks, type Link } from "../../store/cards/links.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { findForgeUser } from "../../store/tenancy/users.ts";
-import { backMergeSoon } from "../releases/bring-back-hotfix.ts";
+import { backMergeSoon } from "../releases/back-merge.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import type { Deps } from "../deps.ts";
 import { isOurBot } from "../installations/forge-accounts.ts";

@@ -4,7 +4,12 @@ import { findCard, type CardHead } from "../../store/cards/cards.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
 import { findBranchOwner, ownsBranchIn } from "../../store/forge/branches.ts";
-import { branchKey, deleteInboxItems, hasInboxItem, upsertInboxItem } from "../../store/inbox/stored-items.ts";
+import {
+  branchKey,
+  deleteInboxItems,
+  hasInboxItem,
+  upsertInboxItem,
+} from "../../store/inbox/stored-items.ts";
 import { findBranchNaming } from "../../store/cards/projects.ts";
 import { findRepository, type Repository } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";

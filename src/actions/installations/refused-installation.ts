@@ -27,7 +27,11 @@ export async function recordRefusal(deps: Deps, installationId: number, message:
 }
 
 /** Checks a refused installation, and again after growing pauses; `waitedMs` was the last one. */
-export async function checkRefusedInstallation(deps: Deps, installationId: number, waitedMs: number): Promise<void> {
+export async function checkRefusedInstallation(
+  deps: Deps,
+  installationId: number,
+  waitedMs: number,
+): Promise<void> {
   try {
     await syncInstallation(deps, installationId);
   } catch (error) {

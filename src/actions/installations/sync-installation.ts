@@ -63,7 +63,11 @@ export async function syncInstallations(deps: Deps): Promise<void> {
 }
 
 /** Stores an installation as GitHub showed it at `askedAt`. */
-export async function storeInstallation(deps: Deps, installation: ForgeInstallation, askedAt: string): Promise<void> {
+export async function storeInstallation(
+  deps: Deps,
+  installation: ForgeInstallation,
+  askedAt: string,
+): Promise<void> {
   const answer = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
   const refused = answer?.ok === false ? answer.refusal.message : null;
   const granted = answer?.ok === true ? answer.value : null;

@@ -19,7 +19,7 @@ import {
 } from "../../store/inbox/stored-items.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
-import { noInboxItem } from "../boards/put-away-inbox-item.ts";
+import { noInboxItem } from "../boards/dismiss-inbox-item.ts";
 import type { Deps } from "../deps.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import { recheckSoon } from "../reconcile/recheck-blocked.ts";

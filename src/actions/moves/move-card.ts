@@ -4,9 +4,9 @@ import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { startMove, lockTransition, runOrReleaseMove } from "./begin-move.ts";
-import { runMove } from "./carry-out-move.ts";
-import { finishMove } from "./settle-move.ts";
+import { startMove, lockTransition, runOrReleaseMove } from "./start-move.ts";
+import { runMove } from "./run-move.ts";
+import { finishMove } from "./finish-move.ts";
 
 /**
  * Moves a card into a stage of its project's flow, at `index` of the column, and runs on GitHub

@@ -6,8 +6,8 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "./begin-move.ts";
-import { inspectCard, inspectEarlierStages } from "./look-at-card.ts";
+import type { Transition } from "./start-move.ts";
+import { inspectCard, inspectEarlierStages } from "./inspect-card.ts";
 import { noSuchStage } from "./move-card.ts";
 
 /** `unknown` while GitHub computes mergeability, or if the move must write before it can tell. */

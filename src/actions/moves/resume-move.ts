@@ -17,10 +17,10 @@ import {
   type Operation,
 } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { runOrReleaseMove, type MoveAttempt, type Transition } from "./begin-move.ts";
-import { runMove, type MoveOutcome } from "./carry-out-move.ts";
-import { intentKey } from "./record-deeds.ts";
-import { finishMove } from "./settle-move.ts";
+import { runOrReleaseMove, type MoveAttempt, type Transition } from "./start-move.ts";
+import { runMove, type MoveOutcome } from "./run-move.ts";
+import { intentKey } from "./record-effects.ts";
+import { finishMove } from "./finish-move.ts";
 
 export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";
 export const RESUME_QUEUED_MOVE = "resume-queued-move";
@@ -136,7 +136,10 @@ async function abandonAsRefused(
 ): Promise<void> {
   const { card } = transition;
   try {
-    const [links, undone] = [await listLinks(deps.db, card.id), await findRepositoryOfPendingIntent(deps.db, card.id)];
+    const [links, undone] = [
+      await listLinks(deps.db, card.id),
+      await findRepositoryOfPendingIntent(deps.db, card.id),
+    ];
     const link = links.find(({ repository }) => repository.id === undone) ?? links[0];
     const refusal = {
       reason: "unknown",

@@ -8,10 +8,10 @@ import { findLastActor } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
 import { findOpenOperation, findLastMover } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "../moves/begin-move.ts";
+import type { Transition } from "../moves/start-move.ts";
 import { readoptBranch } from "../moves/card-branch.ts";
-import { inspectCard, inspectStoredState } from "../moves/look-at-card.ts";
-import { runStep } from "../moves/take-step.ts";
+import { inspectCard, inspectStoredState } from "../moves/inspect-card.ts";
+import { runStep } from "../moves/run-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
 

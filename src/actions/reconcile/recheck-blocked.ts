@@ -1,6 +1,6 @@
 import type { Blocked, BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
-import { areSameReasons, remainingReasons, type LaterInspection } from "../../flow/still-blocked.ts";
+import { areSameReasons, remainingReasons, type LaterInspection } from "../../flow/remaining-reasons.ts";
 import {
   listCardsLacking,
   listForbiddenCards,
@@ -14,7 +14,7 @@ import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { inspectUntilDecided, type Inspection } from "../moves/look-at-card.ts";
+import { inspectUntilDecided, type Inspection } from "../moves/inspect-card.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
@@ -84,7 +84,12 @@ export async function recheckBlocked(
   await changeBlocked(deps, cardId, blocked, await addConflictingFiles(deps, inspection, left));
 }
 
-function laterLook(blocked: Blocked, { flow }: Project, inspection: Inspection, isPermitted: boolean): LaterInspection {
+function laterLook(
+  blocked: Blocked,
+  { flow }: Project,
+  inspection: Inspection,
+  isPermitted: boolean,
+): LaterInspection {
   const facts = inspection.repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
   const shown = facts && !("reason" in facts) ? facts : undefined;
   return {

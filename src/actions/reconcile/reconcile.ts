@@ -19,7 +19,7 @@ import {
 import type { Deps } from "../deps.ts";
 import { foundEvents, type ShownBranch, type InspectionTime } from "../events/found-events.ts";
 import { handleEvent } from "../events/handle-event.ts";
-import { recordBranchCreated } from "../moves/record-deeds.ts";
+import { recordBranchCreated } from "../moves/record-effects.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
@@ -140,7 +140,10 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
     branchName,
     targetBranch: null,
   }));
-  const answers = await deps.forge.inspect(questions, { pullRequests: PULL_REQUESTS, includesConversation: true });
+  const answers = await deps.forge.inspect(questions, {
+    pullRequests: PULL_REQUESTS,
+    includesConversation: true,
+  });
   const seen = new Set<string>();
   for (const [at, known] of branches.entries()) {
     const answer = answers[at];

@@ -9,10 +9,10 @@ import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import {
   completeScope,
-  listReleaseNotesCards,
+  listReleasedCards,
   listReleaseTags,
   saveReleaseTag,
-  type ReleaseNotesCard,
+  type ReleasedCard,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
 import { listBoardRepositories } from "../../store/forge/repositories.ts";
@@ -148,7 +148,7 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
     if (!repository?.ref) return { state: "refused", message: notInstalled(repository) };
     toTag.push({ ...each, fullName: repository.fullName, ref: repository.ref });
   }
-  const cards = await listReleaseNotesCards(deps.db, release.id);
+  const cards = await listReleasedCards(deps.db, release.id);
   const written = await tagAll(deps, context, toTag, tried);
   if ("message" in written) return { state: "refused", ...written };
   const { tagged } = written;
@@ -225,7 +225,7 @@ async function publishAll(
   deps: Deps,
   context: ReleaseContext,
   tagged: readonly Tagged[],
-  cards: readonly ReleaseNotesCard[],
+  cards: readonly ReleasedCard[],
 ): Promise<string | null> {
   const { release } = context;
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
@@ -241,7 +241,10 @@ async function publishAll(
   return null;
 }
 
-function notedIn({ number, title, isDone, pullRequests }: ReleaseNotesCard, repositoryId: string): ReleaseNotesCard {
+function notedIn(
+  { number, title, isDone, pullRequests }: ReleasedCard,
+  repositoryId: string,
+): ReleaseNotesCard {
   const there = pullRequests.filter((pull) => pull.repositoryId === repositoryId);
   return { number, title, pullRequests: there, isUndone: !isDone && pullRequests.length === 0 };
 }
@@ -250,7 +253,7 @@ async function record(
   trx: Trx,
   { action }: ReleaseContext,
   { id, name }: ReleaseHead,
-  cards: readonly ReleaseNotesCard[],
+  cards: readonly ReleasedCard[],
   tagged: readonly Tagged[],
 ): Promise<void> {
   await completeScope(trx, id);

@@ -13,7 +13,7 @@ import { lockCards } from "../../store/releases/release-cards.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { runPick } from "./carry-out-pick.ts";
+import { runPick } from "./run-pick.ts";
 import { actOnRelease } from "./release-action.ts";
 import { requireInNoOtherRelease } from "./releases.ts";
 

@@ -15,12 +15,17 @@ import {
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { mayEnter } from "../moves/may-enter.ts";
-import { startMove, lockTransition, runOrReleaseMove, type MoveAttempt } from "../moves/begin-move.ts";
-import { runMove } from "../moves/carry-out-move.ts";
+import {
+  type MoveAttempt,
+  type Transition,
+  lockTransition,
+  runOrReleaseMove,
+  startMove,
+} from "../moves/start-move.ts";
+import { runMove } from "../moves/run-move.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "../moves/begin-move.ts";
-import { finishMove, type FinishedMove } from "../moves/settle-move.ts";
-import { requireOwned, busyRelease, type OwnedAction } from "./release-action.ts";
+import { finishMove, type FinishedMove } from "../moves/finish-move.ts";
+import { requireOwned, busyRelease, type RunningAction } from "./release-action.ts";
 
 /** How often a card that another call is moving is tried, and the pause before each try. */
 const MAX_TRIES = 5;
@@ -40,7 +45,7 @@ const movedOf = z.object({
 export async function promoteCards(
   deps: Deps,
   release: ReleaseHead,
-  action: OwnedAction,
+  action: RunningAction,
   until: number,
 ): Promise<boolean> {
   const { statusId } = z.object({ statusId: z.string() }).parse(action.input);
@@ -57,7 +62,7 @@ export async function promoteCards(
 async function promoteCard(
   deps: Deps,
   release: ReleaseHead,
-  action: OwnedAction,
+  action: RunningAction,
   next: PendingPromotion,
   statusId: string,
 ): Promise<void> {
@@ -85,7 +90,7 @@ async function promoteCard(
 /** Begins the move of one card. Null for a card that needs no work on GitHub: it is finished. */
 async function beginPromotion(
   deps: Deps,
-  action: OwnedAction,
+  action: RunningAction,
   next: PendingPromotion,
   stageId: string,
   finish: (trx: Trx, end: PromotionResult) => Promise<void>,

@@ -18,7 +18,7 @@ import {
   commitAction,
   resumeActionSoon,
   type StartedAction,
-  type OwnedAction,
+  type RunningAction,
 } from "./release-action.ts";
 import { requireKnown } from "./releases.ts";
 
@@ -118,7 +118,7 @@ function cardIdsOf(
 async function promoteUntil(
   deps: Deps,
   release: ReleaseHead,
-  action: OwnedAction,
+  action: RunningAction,
   until: number,
 ): Promise<void> {
   try {
@@ -136,14 +136,14 @@ async function promoteUntil(
   }
 }
 
-async function releaseAction(deps: Deps, action: OwnedAction, retryAfter: number | null): Promise<void> {
+async function releaseAction(deps: Deps, action: RunningAction, retryAfter: number | null): Promise<void> {
   await transaction(deps.db, async (trx) => {
     await freeAction(trx, action, retryAfter !== null);
     await resumeActionSoon(trx, action.id, (retryAfter ?? 0) * 1_000);
   });
 }
 
-export const resumePromotion = (deps: Deps, release: ReleaseHead, action: OwnedAction): Promise<void> =>
+export const resumePromotion = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
   promoteUntil(deps, release, action, performance.now() + SLICE_MS);
 
 /** Waits for the end of a promotion that another call or a job runs. */

@@ -41,7 +41,7 @@ export async function lockOpenRelease(trx: Trx, release: ReleaseHead): Promise<R
 }
 
 /** An action on a release that this process owns. */
-export interface OwnedAction extends OwnedAction {
+export interface RunningAction extends OwnedAction {
   readonly kind: ReleaseActionKind;
   readonly actorId: string;
   readonly input: unknown;
@@ -49,7 +49,7 @@ export interface OwnedAction extends OwnedAction {
 }
 
 export type StartedAction =
-  | { readonly state: "held"; readonly action: OwnedAction }
+  | { readonly state: "held"; readonly action: RunningAction }
   /** An earlier attempt of the same request has finished, or another process runs it. */
   | { readonly state: "finished" | "under_way"; readonly actionId: string }
   | { readonly state: "needless" };
@@ -95,7 +95,7 @@ async function takeOverSame(
   release: ReleaseHead,
   open: ReleaseAction,
   { kind, input, requestId }: ReleaseActionRequest,
-): Promise<OwnedAction> {
+): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
   if (open.isHeld || !isSame) throw busyRelease(release, open);
   const taken = await takeOverAction(trx, open, { holder: deps.instanceId, requestId });
@@ -125,7 +125,7 @@ export async function requireIdle(db: Db, release: ReleaseHead): Promise<void> {
 export interface ReleaseContext {
   readonly release: ReleaseHead;
   readonly project: Project;
-  readonly action: OwnedAction;
+  readonly action: RunningAction;
 }
 
 export type ReleaseOutcome =
@@ -172,7 +172,7 @@ export async function actOnRelease(
 }
 
 /** Commits the transaction that began an action. If that fails, releases the action. */
-export async function commitAction(deps: Deps, write: Write, action: OwnedAction): Promise<void> {
+export async function commitAction(deps: Deps, write: Write, action: RunningAction): Promise<void> {
   try {
     await write.commit();
   } catch (error) {
@@ -189,7 +189,7 @@ type EndedAction<T> =
 export async function runAndFinish<T>(
   deps: Deps,
   head: ReleaseHead,
-  action: OwnedAction,
+  action: RunningAction,
   run: RunAction,
   record: (trx: Trx) => Promise<T>,
 ): Promise<EndedAction<T>> {

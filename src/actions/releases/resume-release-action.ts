@@ -8,7 +8,7 @@ import {
 import { findRelease } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import { MAX_DEATHS } from "../moves/resume-move.ts";
-import { runPick } from "./carry-out-pick.ts";
+import { runPick } from "./run-pick.ts";
 import { runComplete } from "./complete-release.ts";
 import { runFreeze, runUnfreeze } from "./freeze.ts";
 import { resumePromotion } from "./promote-release.ts";

@@ -103,7 +103,7 @@ export async function readDeliveryLog(client: GitHubClient, cursor: string | nul
     at: attempt.delivered_at,
     isOk: attempt.status === "OK",
     isUnsigned: attempt.status_code === 401,
-    ended: attempt.status,
+    outcome: attempt.status,
   }));
   return { attempts, next: cursorOf(answer.headers["link"]) };
 }

@@ -1,7 +1,7 @@
 import type { ForgeRequest } from "../../metrics/metrics.ts";
 import type { Forge } from "../forge.ts";
 import type { RepositoryRef } from "../values.ts";
-import { readAccount, readIdentity, readInstallation, readInstallations } from "./calls/accounts.ts";
+import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
 import {
   changedOnBothSides,
@@ -26,9 +26,14 @@ import { type GitHubAppOptions, createOctokits } from "./calls/octokits.ts";
 import { readLists } from "./pull-requests/pull-request-lists.ts";
 import { markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
-import { REVIEWS } from "./deliveries/conversation.ts";
+import { REVIEWS } from "./pull-requests/conversation.ts";
 import { createTag, createTags, inspectTags, publishRelease, tagTip } from "./branches/tags.ts";
-import { createTransport, type MonotonicClock, systemClock, withConditionalReads } from "./calls/transport.ts";
+import {
+  createTransport,
+  type MonotonicClock,
+  systemClock,
+  withConditionalReads,
+} from "./calls/transport.ts";
 import type { Turns } from "./calls/turns.ts";
 
 export interface GitHubForgeOptions extends GitHubAppOptions {

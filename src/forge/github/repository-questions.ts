@@ -2,7 +2,13 @@
 import { z } from "zod";
 import { type Refusal, brokenRefusal } from "../../flow/refusal.ts";
 import { type ForgeRepository, ForgeUnavailable, type ForgeResult, type RepositoryRef } from "../values.ts";
-import { type Answer, type GitHubCaller, type GitHubClient, parseAnswer, unexpectedAnswer } from "./calls/client.ts";
+import {
+  type Answer,
+  type GitHubCaller,
+  type GitHubClient,
+  parseAnswer,
+  unexpectedAnswer,
+} from "./calls/client.ts";
 import { InstallationRefused, QuestionTooLarge } from "./calls/failures.ts";
 import { type GraphqlError, graphqlOutcome, refusalOfError } from "./calls/graphql-answer.ts";
 import { repositoryById } from "./repositories.ts";

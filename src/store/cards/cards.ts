@@ -2,12 +2,12 @@ import type { Blocked } from "../../flow/refusal.ts";
 import type { ChecksState } from "../../flow/checks.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/window.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import type { User } from "../tenancy/users.ts";
 import { countColumn } from "./placing.ts";
 import type { CardLabel } from "./labels.ts";
-import { cardColumns, cardFrom, CARD_COLUMNS } from "./shown-card.ts";
+import { cardColumns, cardFrom, CARD_COLUMNS } from "./card-columns.ts";
 
 export const PRIORITIES = ["none", "low", "medium", "high", "urgent"] as const;
 export type Priority = (typeof PRIORITIES)[number];

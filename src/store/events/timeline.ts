@@ -1,7 +1,7 @@
 import { newId } from "../../new-id.ts";
 import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/window.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { userKindSql, type UserKind } from "../tenancy/users.ts";
 
 export const EVENT_KINDS = [

@@ -131,7 +131,11 @@ export interface LockedBranch {
 }
 
 /** Locks a card's branch until the transaction ends and returns its state. */
-export async function lockBranch(trx: Trx, cardId: string, repositoryId: string): Promise<LockedBranch | null> {
+export async function lockBranch(
+  trx: Trx,
+  cardId: string,
+  repositoryId: string,
+): Promise<LockedBranch | null> {
   const row = await firstRow<Omit<LockedBranch, "foundAt"> & { foundAt: Date | null }>(
     trx,
     `select head_sha as "headSha", found_at as "foundAt", found_sha as "foundSha" from card_repositories

@@ -13,7 +13,10 @@ const CONTENT_RECOVERS = "interval '9 seconds'";
 const CONTENT_BURST = 100;
 
 /** Until when GitHub wants no calls of one API. */
-const PAUSED: Readonly<Record<RateBudget, string>> = { rest: "rest_held_until", graphql: "graphql_held_until" };
+const PAUSED: Readonly<Record<RateBudget, string>> = {
+  rest: "rest_held_until",
+  graphql: "graphql_held_until",
+};
 
 /** SQL for when the next writing call may begin. */
 const nextWrite = (budget: RateBudget): string =>
@@ -114,7 +117,12 @@ async function pauseWithRetry(
 }
 
 /** Never shortens a pause. */
-async function pause(db: Db, installationId: number, budget: RateBudget | null, seconds: number): Promise<void> {
+async function pause(
+  db: Db,
+  installationId: number,
+  budget: RateBudget | null,
+  seconds: number,
+): Promise<void> {
   const column = budget === null ? "held_until" : PAUSED[budget];
   await db.raw(
     `insert into forge_turns as t (installation_id, ${column})

@@ -94,7 +94,12 @@ export async function listProjectRepositories(db: Db, projectId: string): Promis
 const LACK_COLUMNS = { drafts: "lacks_drafts_at", async_merge: "lacks_async_merge_at" } as const;
 
 /** Records for all processes whether a repository lacks a feature. */
-export async function recordMissingFeature(db: Db, forgeId: number, what: RepositoryFeature, isLacking: boolean): Promise<void> {
+export async function recordMissingFeature(
+  db: Db,
+  forgeId: number,
+  what: RepositoryFeature,
+  isLacking: boolean,
+): Promise<void> {
   const column = LACK_COLUMNS[what];
   const known = db("repositories").where({ forge_id: forgeId });
   if (isLacking) await known.update({ [column]: db.fn.now() });

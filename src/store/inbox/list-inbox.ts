@@ -1,5 +1,5 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/window.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import {
   BACKMERGE_OPEN,
   CHECKS_BROKEN,

@@ -9,7 +9,11 @@ export const isAliveSql = (column: string): string =>
   `exists (select 1 from instances i where i.id = ${column} and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
 
 /** Records by the database's clock that this process and its job workers are alive. */
-export async function recordHeartbeat(db: Db, instanceId: string, workerIds: readonly string[]): Promise<void> {
+export async function recordHeartbeat(
+  db: Db,
+  instanceId: string,
+  workerIds: readonly string[],
+): Promise<void> {
   await db.raw(
     `insert into instances (id, worker_ids) values (:instanceId, cast(:workerIds as text[]))
      on conflict (id) do update set seen_at = now(), worker_ids = excluded.worker_ids`,

@@ -82,7 +82,8 @@ export async function recordBranchIntent(
 }
 
 /** SQL for whether `i` is an intent to create a card's branch whose result is unknown. */
-export const IS_UNCONFIRMED_BRANCH = "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
+export const IS_UNCONFIRMED_BRANCH =
+  "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
 
 export type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
 

@@ -65,7 +65,11 @@ export async function takeDeferredComparison(trx: Trx, organizationId: string): 
   );
 }
 
-export async function saveComparisonPlace(db: Db, organizationId: string, place: ComparisonPlace | null): Promise<void> {
+export async function saveComparisonPlace(
+  db: Db,
+  organizationId: string,
+  place: ComparisonPlace | null,
+): Promise<void> {
   await db("organizations")
     .where({ id: organizationId })
     .update({ reconcile_from: place && JSON.stringify(place) });

@@ -1,5 +1,5 @@
 import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/window.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { RELEASE_REPOSITORIES, type ReleaseRepository } from "./release-branches.ts";
 import { RELEASE_CARDS, type ReleaseCard } from "./release-cards.ts";
 
@@ -176,7 +176,7 @@ export async function saveReleaseTag(
 }
 
 /** A card in the notes of a GitHub release. */
-export interface ReleaseNotesCard {
+export interface ReleasedCard {
   readonly id: string;
   readonly number: number;
   readonly title: string;
@@ -199,8 +199,8 @@ const IS_LATER = `
              and (own.key = '#' || p.number or own.sha = p.merge_sha)
            where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > start.seq)`;
 
-export async function listReleaseNotesCards(db: Db, releaseId: string): Promise<ReleaseNotesCard[]> {
-  return rows<ReleaseNotesCard>(
+export async function listReleasedCards(db: Db, releaseId: string): Promise<ReleasedCard[]> {
+  return rows<ReleasedCard>(
     db,
     `select c.id, c.number, c.title, s.kind = 'done' as "isDone",
             coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number,

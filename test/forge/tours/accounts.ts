@@ -1,5 +1,9 @@
-import { acceptPermissions, install, setGranted } from "../../../sandbox/forge/acts/change-installation.ts";
-import { applyManifest } from "../../../sandbox/forge/create-app.ts";
+import {
+  acceptPermissions,
+  install,
+  setGranted,
+} from "../../../sandbox/forge/actions/change-installation.ts";
+import { applyManifest } from "../../../sandbox/forge/app-manifest.ts";
 import { accountByLogin } from "../../../sandbox/forge/world.ts";
 import type { Tour } from "./tour.ts";
 

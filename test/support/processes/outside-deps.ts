@@ -5,7 +5,7 @@ import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics/metrics.ts";
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
-import { createCachedBoards } from "../../../src/store/cards/ready-boards.ts";
+import { createCachedBoards } from "../../../src/store/cards/cached-boards.ts";
 
 /** What actions need, beside services that run in processes of their own on the same database and forge. */
 export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {

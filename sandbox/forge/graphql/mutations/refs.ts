@@ -1,6 +1,6 @@
-import { mergeBranch as mergeBranchNow } from "../../acts/merge-branch.ts";
-import { changeRefs } from "../../acts/follow-ref-changes.ts";
-import { mayPush, mayRewrite } from "../../acts/protection.ts";
+import { mergeBranch as mergeBranchNow } from "../../actions/merge-branch.ts";
+import { changeRefs } from "../../actions/change-refs.ts";
+import { mayPush, mayRewrite } from "../../actions/protection.ts";
 import { readCommit } from "../../git/commits.ts";
 import { isAncestor } from "../../git/history.ts";
 import { isRefName, readRef, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";

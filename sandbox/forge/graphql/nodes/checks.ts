@@ -1,6 +1,11 @@
 import { outcomeOfCheckRun } from "../../../../src/flow/checks.ts";
-import { latestCheckRuns, latestStatuses, outcomesOf, type ReportedOutcome } from "../../queries/commit-outcomes.ts";
-import { protectionOf } from "../../acts/protection.ts";
+import {
+  latestCheckRuns,
+  latestStatuses,
+  outcomesOf,
+  type ReportedOutcome,
+} from "../../queries/commit-outcomes.ts";
+import { protectionOf } from "../../actions/protection.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
 import type { CheckAnnotation, CheckRunRow, CheckSuiteRow, RepositoryRow, StatusRow } from "../../rows.ts";
 import { connection, type PageArgs } from "../connection.ts";

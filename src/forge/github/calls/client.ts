@@ -103,7 +103,11 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
 async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
   const checkedAt = await awaitTurn(deps, call);
-  const progress = { isSent: false, isAbandoned: false, mayAsk: () => assertNotLimited(deps, call, checkedAt) };
+  const progress = {
+    isSent: false,
+    isAbandoned: false,
+    mayAsk: () => assertNotLimited(deps, call, checkedAt),
+  };
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
   if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);

@@ -70,7 +70,7 @@ export function createLimits(clock: MonotonicClock): Limits {
     return limit(account, null, retryAfter ?? backoff);
   }
 
-  return { check, record, resetBackoff: (account) => void strikes.delete(account) };
+  return { check, record: note, resetBackoff: (account) => void strikes.delete(account) };
 }
 
 export const limited = (seconds: number): ForgeUnavailable =>

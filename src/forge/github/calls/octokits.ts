@@ -35,7 +35,11 @@ export interface Octokits {
 type Octokit = typeof ProbotOctokit;
 
 /** Uses probot to sign as the App, and to mint and cache installation tokens. */
-export function createOctokits(options: GitHubAppOptions, transport: Transport, clock: MonotonicClock): Octokits {
+export function createOctokits(
+  options: GitHubAppOptions,
+  transport: Transport,
+  clock: MonotonicClock,
+): Octokits {
   const request = { fetch: mintingFetch(transport, clock), log: options.log };
   // At debug level, probot logs the bodies it sends, which contain users' texts.
   const level = options.log.isLevelEnabled("debug") ? "info" : options.log.level;

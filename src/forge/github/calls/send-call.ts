@@ -79,7 +79,12 @@ async function throughOctokit(wire: CallDeps, call: GitHubCall, progress: Progre
 }
 
 /** Octokit's `fetch` for this call, but not for its request for a token. */
-function trackedFetch(wire: CallDeps, call: GitHubCall, progress: Progress, pair: InstallationOctokits | null) {
+function trackedFetch(
+  wire: CallDeps,
+  call: GitHubCall,
+  progress: Progress,
+  pair: InstallationOctokits | null,
+) {
   const isRestRead = call.kind === "rest" && !call.isWrite;
   const rules = {
     isRepeatable: !call.isWrite,

@@ -3,7 +3,7 @@ import { outcomeOfCheckRun, outcomeOfStatus } from "../../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent } from "../../events.ts";
 import { TEMPORARY_BRANCHES } from "../../releasing.ts";
 import * as shapes from "./delivery-shapes.ts";
-import { reviewState } from "./conversation.ts";
+import { reviewState } from "../pull-requests/conversation.ts";
 
 interface TranslatedDelivery {
   readonly deliveryEvent: ForgeEvent;

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { BranchQuestion, InspectOptions, NewestCommit } from "../../pull-requests.ts";
-import { time, graphqlAccount, ACCOUNT } from "../deliveries/actor.ts";
+import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
 import { contextsShape, REPORT } from "./checks.ts";
 import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
 import type { QuestionKind } from "../repository-questions.ts";
-import { CONVERSATION, conversationShape } from "../deliveries/conversation.ts";
+import { CONVERSATION, conversationShape } from "./conversation.ts";
 
 /** For one branch, including closed ones. */
 const PULL_REQUESTS = 20;

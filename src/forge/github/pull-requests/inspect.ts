@@ -16,7 +16,7 @@ import {
 } from "./inspect-query.ts";
 import { repositoryById } from "../repositories.ts";
 import { askInstallations } from "../repository-questions.ts";
-import { toConversation } from "../deliveries/conversation.ts";
+import { toConversation } from "./conversation.ts";
 
 /** Questions in one call, since GitHub ends a GraphQL query after 10 seconds. */
 const PER_CALL = 25;
@@ -98,7 +98,11 @@ async function checksOf(caller: GitHubCaller, pull: PullAnswer): Promise<CheckCo
   return contexts;
 }
 
-async function moreChecks(caller: GitHubCaller, pullRequestId: string, after: string): Promise<Contexts | null> {
+async function moreChecks(
+  caller: GitHubCaller,
+  pullRequestId: string,
+  after: string,
+): Promise<Contexts | null> {
   const answer = await caller.query(MORE_CHECKS, { pullRequestId, after });
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return null;

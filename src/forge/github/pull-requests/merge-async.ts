@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Answer, parseAnswer, unexpectedAnswer } from "../calls/client.ts";
 import { isUnavailable, orFallback } from "../calls/failures.ts";
 import { refusedBy } from "../github-repository.ts";
-import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./pull-state.ts";
+import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./merge-state.ts";
 import { refusalOf } from "../calls/refusals.ts";
 
 const MERGE_ASYNC = "/pulls/{pull_number}/merge-async";
@@ -52,7 +52,11 @@ export async function followMerge(merge: Merge, uuid: string): Promise<Merged | 
     if (polls > 0 && clock.now() + wait > until) return pendingWith(uuid);
     if (wait > 0) await clock.sleep(wait);
     const parameters = { pull_number: order.number, uuid };
-    const answer = await orFallback(repository.read(`${MERGE_ASYNC}/{uuid}`, parameters), isUnavailable, null);
+    const answer = await orFallback(
+      repository.read(`${MERGE_ASYNC}/{uuid}`, parameters),
+      isUnavailable,
+      null,
+    );
     if (answer === null) continue;
     if (answer.status === 404) return null;
     if (answer.status >= 400) return refusedBy(answer);

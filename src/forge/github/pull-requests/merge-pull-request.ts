@@ -15,7 +15,7 @@ import {
   mergeParameters,
   readPull,
   mergeOutcome,
-} from "./pull-state.ts";
+} from "./merge-state.ts";
 import { allMessages } from "../calls/refusals.ts";
 
 /** Temporary states of GitHub (Prow's Tide tries again after 4 s and 8 s). */

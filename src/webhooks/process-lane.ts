@@ -120,7 +120,11 @@ export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): 
   if (lanes.length === 0) return unlockDeadWorkers(db, graceSeconds);
   const parked = await transaction(db, async (trx) => {
     if (!(await lockDeadWorkers(trx))) return [];
-    const counted = await countDeaths(trx, await listQueuesOfDeadWorkers(trx, WORK_LANE, graceSeconds), MAX_DEATHS);
+    const counted = await countDeaths(
+      trx,
+      await listQueuesOfDeadWorkers(trx, WORK_LANE, graceSeconds),
+      MAX_DEATHS,
+    );
     await unlockDeadWorkers(trx, graceSeconds);
     return counted;
   });

@@ -9,8 +9,8 @@ import { recordEvents } from "../../store/events/timeline.ts";
 import { finishOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
-import { beingMoved, enterStage, type MoveAttempt, type Transition } from "./begin-move.ts";
-import type { MoveOutcome } from "./carry-out-move.ts";
+import { beingMoved, enterStage, type MoveAttempt, type Transition } from "./start-move.ts";
+import type { MoveOutcome } from "./run-move.ts";
 
 interface Merges {
   readonly promoted: MoveOutcome["promoted"];

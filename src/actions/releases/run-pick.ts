@@ -14,7 +14,7 @@ import {
 } from "../../store/releases/release-branches.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { backMergeSoon } from "./bring-back-hotfix.ts";
+import { backMergeSoon } from "./back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { planPick, refusedIn, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import {
@@ -22,7 +22,7 @@ import {
   saveActionProgress,
   type ReleaseContext,
   type ReleaseOutcome,
-  type OwnedAction,
+  type RunningAction,
 } from "./release-action.ts";
 
 /** How often a pick is prepared again because the branch has moved. */
@@ -199,7 +199,7 @@ async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome>
 /** Adds a picked card to its release, unless an earlier pick did. */
 async function recordPick(
   trx: Trx,
-  action: OwnedAction,
+  action: RunningAction,
   release: ReleaseHead,
   card: CardHead,
   picks: readonly RepositoryPick[],
@@ -230,7 +230,7 @@ async function recordPick(
 /** Records commits that the trunk lacks. A merged hotfix has its own job. */
 async function recordMissing(
   trx: Trx,
-  { actorId }: OwnedAction,
+  { actorId }: RunningAction,
   releaseId: string,
   cardId: string,
   picks: readonly RepositoryPick[],

@@ -13,7 +13,8 @@ export interface ListSlice<Item, Key> {
 }
 
 /** The LIMIT of the query: one row more than wanted shows whether items follow. */
-export const rowLimit = ({ limit }: ListWindow<unknown>): number | null => (limit === null ? null : limit + 1);
+export const rowLimit = ({ limit }: ListWindow<unknown>): number | null =>
+  limit === null ? null : limit + 1;
 
 /** Builds the part from rows that were read with the limit `rowsToRead`. */
 export function listSliceOf<Row, Key>(

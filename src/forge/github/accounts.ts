@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../../values.ts";
-import { account } from "../deliveries/actor.ts";
-import { type Answer, type GitHubClient, parseAnswer } from "./client.ts";
-import { missingPermissions } from "../app.ts";
-import { allPages, PAGE, succeeded } from "../repositories.ts";
+import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../values.ts";
+import { account } from "./account-shapes.ts";
+import { type Answer, type GitHubClient, parseAnswer } from "./calls/client.ts";
+import { missingPermissions } from "./app.ts";
+import { allPages, PAGE, succeeded } from "./repositories.ts";
 
 const appShape = z.looseObject({ slug: z.string() });
 const typeShape = z.looseObject({ type: z.string().nullish() });

@@ -6,7 +6,7 @@ import { ApiError } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
 import { markMerged } from "./close-pull-request.ts";
 import { applyEdit } from "./edit-pull-request.ts";
-import { changeRefs, handleRefChanges } from "./follow-ref-changes.ts";
+import { changeRefs, handleRefChanges } from "./change-refs.ts";
 import { mergeMessage, squashMessage } from "./merge-message.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
 import { unmetRule, isBehind, mayRewrite, protectionOf } from "./protection.ts";

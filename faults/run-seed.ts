@@ -3,16 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { foreignRequests, runAgent, type AgentPlace } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
 import { makeCaller, type Caller } from "./actors/caller.ts";
-import { prepareBoard } from "./actors/prologue.ts";
+import { prepareBoard } from "./actors/prepare-board.ts";
 import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
 import { isSuccess } from "./checker/subject.ts";
 import { makeDice, type Dice } from "./dice.ts";
 import { openHistory, countEvents, type History } from "./history.ts";
-import { repairAndWait, waitUntilIdle } from "./quiesce.ts";
-import { endForgeFaults, injectForgeFaults } from "./troubles/forge.ts";
-import { endWebhookFaults, injectWebhookFaults } from "./troubles/webhooks.ts";
-import { crashDatabase, killProcesses } from "./troubles/processes.ts";
+import { repairAndWait, waitUntilIdle } from "./idle.ts";
+import { endForgeFaults, injectForgeFaults } from "./injected/forge.ts";
+import { endWebhookFaults, injectWebhookFaults } from "./injected/webhooks.ts";
+import { crashDatabase, killProcesses } from "./injected/processes.ts";
 import type { CrashingPostgres } from "./world/postgres.ts";
 import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
 
@@ -135,7 +135,10 @@ interface FaultPhase {
 }
 
 /** The faults start now and end when enough has happened. */
-function startFaultPhase({ calls, events }: History, { seconds, idleTimeoutSeconds }: SeedOptions): FaultPhase {
+function startFaultPhase(
+  { calls, events }: History,
+  { seconds, idleTimeoutSeconds }: SeedOptions,
+): FaultPhase {
   const startedAt = Date.now();
   const count = (): { successes: number; faults: number } => ({
     successes: calls.filter(isSuccess).length,

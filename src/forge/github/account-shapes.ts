@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ForgeAccount } from "../../values.ts";
+import type { ForgeAccount } from "../values.ts";
 
 /** A time in ISO 8601, or null. */
 export const time = z.string().nullish().transform(isoTime);

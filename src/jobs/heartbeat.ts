@@ -13,7 +13,7 @@ import {
 import { addJob } from "../store/db/jobs.ts";
 import { listOrphanedOperations } from "../store/ops/operations.ts";
 import { listOrphanedActions } from "../store/releases/release-actions.ts";
-import { unlockDeadJobs } from "../webhooks/work-lane.ts";
+import { unlockDeadJobs } from "../webhooks/process-lane.ts";
 
 /**
  * Finds jobs that are locked for this process but that it never received, because the connection

@@ -6,7 +6,7 @@ import { readRef } from "../git/refs.ts";
 import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { unprocessable } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
-import { changeRefs } from "./follow-ref-changes.ts";
+import { changeRefs } from "./change-refs.ts";
 import { webFlow } from "./mergeability.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 

@@ -5,7 +5,7 @@ import { presentRelease } from "../present/release.ts";
 import type { AccountRow, ReleaseRow, RepositoryRow } from "../rows.ts";
 import { invalidFields, type FieldError } from "../server/api-error.ts";
 import { emit } from "../webhooks/emit.ts";
-import { changeRefs } from "./follow-ref-changes.ts";
+import { changeRefs } from "./change-refs.ts";
 
 export type ReleaseContent = Pick<
   ReleaseRow,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RateLimit } from "../../sandbox/forge/control/answers.ts";
+import type { RateLimit } from "../../sandbox/forge/control/responses.ts";
 import type { Fault, FaultRule } from "../../sandbox/forge/control/faults.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Dice } from "../dice.ts";

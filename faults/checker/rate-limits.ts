@@ -47,7 +47,7 @@ function tooManyWrites(calls: readonly ForgeCall[]): string[] {
 }
 
 function tooManyPoints(calls: readonly ForgeCall[]): string[] {
-  const costs = calls.map(({ receivedAt, isWrite }) => ({ at, points: isWrite ? 5 : 1 }));
+  const costs = calls.map(({ receivedAt: at, isWrite }) => ({ at, points: isWrite ? 5 : 1 }));
   for (const { at } of costs) {
     const points = costs
       .filter((each) => each.at >= at && each.at < at + 60_000)

@@ -17,8 +17,8 @@ import {
 } from "../../store/ops/intents.ts";
 import { recordPromotion, ownsOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { backMergeSoon } from "../releases/bring-back-hotfix.ts";
-import { beingMoved } from "./begin-move.ts";
+import { backMergeSoon } from "../releases/back-merge.ts";
+import { beingMoved } from "./start-move.ts";
 
 /** The card an effect belongs to, and the user it is attributed to. */
 export interface EffectContext {

@@ -1,9 +1,9 @@
 /** Reviews and comments of a pull request. */
 import { z } from "zod";
 import type { InspectedConversation, Review } from "../../pull-requests.ts";
-import { time, graphqlAccount } from "./actor.ts";
+import { time, graphqlAccount } from "../account-shapes.ts";
 import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
-import { NO_ITEMS, pageOf, type PullRequestList } from "../pull-requests/pull-request-lists.ts";
+import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
 /** Upper case in GraphQL, lower case in webhooks. */
 export const reviewState = enumOf(["approved", "changes_requested", "commented", "dismissed", "pending"]);
@@ -119,7 +119,11 @@ export const conversationShape = z.looseObject({
 });
 
 /** Omits reviews that are not submitted. */
-export const toConversation = ({ number, comments, reviews }: z.infer<typeof conversationShape>): InspectedConversation => ({
+export const toConversation = ({
+  number,
+  comments,
+  reviews,
+}: z.infer<typeof conversationShape>): InspectedConversation => ({
   number,
   isAllComments: comments.pageInfo?.hasPreviousPage === false,
   comments: comments.nodes.map((comment) => ({

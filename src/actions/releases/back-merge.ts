@@ -44,7 +44,8 @@ export function backMergeSoon(db: Db, cardId: string): Promise<void> {
 
 /** Checks pending back-merges that no webhook has reported on for a while: it may be lost. */
 export async function sweepBackMerges(deps: Deps): Promise<void> {
-  for (const cardId of await listCardsWithUncheckedBackmerge(deps.db, BATCH)) await backMergeSoon(deps.db, cardId);
+  for (const cardId of await listCardsWithUncheckedBackmerge(deps.db, BATCH))
+    await backMergeSoon(deps.db, cardId);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AccountRow } from "../rows.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { changeRepository } from "./change-repository.ts";
 import { applyEdit } from "./edit-pull-request.ts";
-import { changeRefs } from "./follow-ref-changes.ts";
+import { changeRefs } from "./change-refs.ts";
 
 /**
  * Renames a branch and returns its tip. As on GitHub, pull requests into the branch are retargeted

@@ -8,7 +8,7 @@ import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops
 import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { addConflictingFiles } from "../reconcile/recheck-blocked.ts";
-import type { MoveAttempt, Transition } from "./begin-move.ts";
+import type { MoveAttempt, Transition } from "./start-move.ts";
 import {
   inspectEarlierStages,
   inspectUntilDecided,
@@ -16,10 +16,10 @@ import {
   isInQueue,
   listOutOfQueue,
   type Inspection,
-} from "./look-at-card.ts";
-import { intentKey, recordEarlierEffects, recordMerged } from "./record-deeds.ts";
+} from "./inspect-card.ts";
+import { intentKey, recordEarlierEffects, recordMerged } from "./record-effects.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
-import { declareIntent, intentOf, runStep, type StepContext } from "./take-step.ts";
+import { declareIntent, intentOf, runStep, type StepContext } from "./run-step.ts";
 
 /** What the move has merged, and what was in the targets already. */
 interface MergeReport {
@@ -74,7 +74,8 @@ export async function runMove(deps: Deps, transition: Transition, move: MoveAtte
 async function inspectAndRun(deps: Deps, transition: Transition, move: MoveAttempt): Promise<MoveOutcome> {
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...transition, actorId: move.actorId, operation: move };
-  let inspection = (await inspectStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
+  let inspection =
+    (await inspectStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
   for (let count = 1; ; count++) {
     if (count === 1 || move.isResumed) await recordEarlierEffects(deps, context, inspection.repositories);
     const afterQueue = move.isResumed ? await leaveQueue(deps, context, inspection, count === 1) : null;
@@ -115,7 +116,12 @@ async function leaveQueue(
 }
 
 /** Runs the plan of an inspection, as far as it can be run before the next inspection. */
-async function runPlan(deps: Deps, context: Context, inspection: Inspection, until: number): Promise<RunResult> {
+async function runPlan(
+  deps: Deps,
+  context: Context,
+  inspection: Inspection,
+  until: number,
+): Promise<RunResult> {
   const { plan } = inspection;
   if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
   if (plan.isLagging) return "inspect_again";
@@ -215,7 +221,10 @@ async function mergeAll(
     }
     if (value.state === "merged") await recordMerged(deps, context, step, value.sha);
     else {
-      await recordAcceptedMerge(deps.db, intent, { handle: value.handle, queued: value.state === "enqueued" });
+      await recordAcceptedMerge(deps.db, intent, {
+        handle: value.handle,
+        queued: value.state === "enqueued",
+      });
       queued.push(promotionOf(step));
     }
   }

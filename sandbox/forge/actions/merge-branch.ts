@@ -6,7 +6,7 @@ import { resolveCommit } from "../git/resolve.ts";
 import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
-import { changeRefs } from "./follow-ref-changes.ts";
+import { changeRefs } from "./change-refs.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
 import { mayPush } from "./protection.ts";
 

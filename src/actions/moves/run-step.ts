@@ -14,7 +14,7 @@ import {
   type RecordedIntent,
 } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
-import { beingMoved, type Transition } from "./begin-move.ts";
+import { beingMoved, type Transition } from "./start-move.ts";
 import { createBranchFrom, readoptBranch } from "./card-branch.ts";
 import {
   recordBranchCreated,
@@ -22,7 +22,7 @@ import {
   recordOpened,
   recordReady,
   type EffectContext,
-} from "./record-deeds.ts";
+} from "./record-effects.ts";
 
 /** The user a step is attributed to, and the move it belongs to; null if no move requires it. */
 export interface StepContext extends Transition, EffectContext {

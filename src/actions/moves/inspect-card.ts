@@ -8,8 +8,8 @@ import { listBranchStarts } from "../../store/events/timeline.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "./begin-move.ts";
-import { intentKey } from "./record-deeds.ts";
+import type { Transition } from "./start-move.ts";
+import { intentKey } from "./record-effects.ts";
 
 /** The state of a card's repositories, and the plan for entering a stage that follows from it. */
 export interface Inspection {
@@ -113,7 +113,11 @@ export async function inspectUntilDecided(deps: Deps, transition: Transition): P
  * its branch, or a draft pull request for a branch with commits that never had one. Null if it
  * lacks nothing, or if those stages would refuse it too.
  */
-export async function inspectEarlierStages(deps: Deps, transition: Transition, refused: Inspection): Promise<Inspection | null> {
+export async function inspectEarlierStages(
+  deps: Deps,
+  transition: Transition,
+  refused: Inspection,
+): Promise<Inspection | null> {
   const lacking = new Set(
     refused.repositories.filter(lacksBranchOrDraft).map(({ repositoryId }) => repositoryId),
   );
@@ -156,7 +160,9 @@ export async function inspectStoredState(deps: Deps, transition: Transition): Pr
   for (const link of links) {
     const { repository, branchName, headSha, pullRequests } = link;
     if (branchName === null) {
-      const state = ruleRequires(stage.rule, "pull_request") ? null : await withoutBranch(deps, transition, link);
+      const state = ruleRequires(stage.rule, "pull_request")
+        ? null
+        : await withoutBranch(deps, transition, link);
       if (state === null) return null;
       repositories.push(state);
       continue;
