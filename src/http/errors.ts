@@ -33,7 +33,10 @@ function sendProblem(response: Response, problem: Problem): void {
   response.status(statusCode).json({ message, error, statusCode, ...problem.body });
 }
 
-/** Converts an error of Express, GitHub or the database into a problem. Null for an unexpected error. */
+/**
+ * Converts an error of Express, GitHub or the database into a problem. Null for an unexpected
+ * error.
+ */
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (error instanceof ForgeUnavailable) {
@@ -68,7 +71,9 @@ export const unknownRoute: RequestHandler = (request) => {
   throw new Problem("not_found", `There is no ${request.method} ${request.path}. See /v1/openapi.json.`);
 };
 
-/** Answers a failed request. A 500 shows only the request id; the log has the cause under that id. */
+/**
+ * Answers a failed request. A 500 shows only the request id; the log has the cause under that id.
+ */
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const { log, requestId } = response.locals;
   if (response.headersSent) {

@@ -182,7 +182,8 @@ function addressOf(request: Request, cursor: string): string {
   const query = new URLSearchParams(search);
   query.set("cursor", cursor);
   const address = `${request.path}?${query.toString()}`;
-  // Behind a proxy that ends TLS the request arrives as http, but an API key must not be sent over http.
+  // Behind a proxy that ends TLS the request arrives as http, but an API key must not be sent over
+  // http.
   const isSecure = request.secure || request.get("x-forwarded-proto")?.split(",")[0]?.trim() === "https";
   const origin = `${isSecure ? "https" : "http"}://${request.get("host") ?? ""}`;
   return URL.canParse(address, origin) ? new URL(address, origin).href : address;

@@ -62,7 +62,10 @@ export type MetricsAccess = { readonly token: string } | "open" | "off";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Serves Prometheus metrics. Without a database: those of the process and `trunkline_database_up 0`. */
+/**
+ * Serves Prometheus metrics. Without a database: those of the process and `trunkline_database_up
+ * 0`.
+ */
 export const serveMetrics =
   ({ db, metrics }: { readonly db: Db; readonly metrics: Metrics }, access: MetricsAccess): RequestHandler =>
   async (request, response) => {

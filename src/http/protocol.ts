@@ -18,7 +18,9 @@ export function requireUnambiguous(request: Request): void {
   }
 }
 
-/** Answers other methods on all routes registered so far with 405 and `Allow`, and OPTIONS with 204. */
+/**
+ * Answers other methods on all routes registered so far with 405 and `Allow`, and OPTIONS with 204.
+ */
 export function refuseOtherMethods(app: Express): void {
   const methodsOf = new Map<string, string[]>();
   for (const { route } of app.router.stack) {
@@ -41,8 +43,8 @@ function allowOnly(methods: Set<string>): RequestHandler {
 }
 
 /**
- * Ignores Cache-Control on conditional requests: `fetch` adds `no-cache` to every If-None-Match, and
- * Express then never answers 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
+ * Ignores Cache-Control on conditional requests: `fetch` adds `no-cache` to every If-None-Match,
+ * and Express then never answers 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
  */
 export function ignoreCacheControlOnConditional({ headers }: Request): void {
   if (headers["if-none-match"] !== undefined) delete headers["cache-control"];

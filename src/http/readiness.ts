@@ -24,8 +24,8 @@ interface Options {
 
 /**
  * Reports whether this process should receive calls: 200, or 503 with the failed checks. A stuck
- * queue is reported but does not fail readiness: all processes would fail at the same time, although
- * they still answer reads.
+ * queue is reported but does not fail readiness: all processes would fail at the same time,
+ * although they still answer reads.
  */
 export const serveReadiness =
   (options: Options): RequestHandler =>

@@ -111,7 +111,9 @@ export function accountRoute<Query extends MaybeObject = undefined>(
 /** A read of a board. */
 export function readRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
   route: Definition<Params, Query, undefined> & {
-    /** Whether `handle` confirms the credential in its first statement, which saves a round trip. */
+    /**
+     * Whether `handle` confirms the credential in its first statement, which saves a round trip.
+     */
     readonly confirms?: boolean;
     readonly handle: (
       deps: Deps,
@@ -144,8 +146,9 @@ function sendRead(response: Response, answer: unknown): void {
 }
 
 /**
- * A write on a board, run once per idempotency key. The order of the checks is part of the contract:
- * API key, board, scope, idempotency key, role, replay, subject (404), body (400), action.
+ * A write on a board, run once per idempotency key. The order of the checks is part of the
+ * contract: API key, board, scope, idempotency key, role, replay, subject (404), body (400),
+ * action.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
