@@ -21,8 +21,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "store/cards/placing.js",
-        find: "await whileItStands(rows(",
-        replace: "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(rows(",
+        find: "await busyIfStageRemoved(rows(",
+        replace:
+          "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await busyIfStageRemoved(rows(",
       },
     ],
   },
@@ -53,7 +54,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     invariant: "I4",
     edits: [
       {
-        file: "actions/moves/settle-move.js",
+        file: "actions/moves/finish-move.js",
         find: `await end("refused", null);`,
         replace: `await end("refused", null); await enterStage(trx, { card, stage }, 0, move.actorId);`,
       },
@@ -86,7 +87,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     invariant: "I7",
     edits: [
       {
-        file: "store/cards/shown-card.js",
+        file: "store/cards/card-columns.js",
         find: "${position} as position",
         replace: "${position} + 1 as position",
       },

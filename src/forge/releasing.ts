@@ -146,7 +146,7 @@ export interface ReleaseForge {
    */
   tagTip(repository: RepositoryRef, tag: TipTag): Promise<boolean>;
   /**
-   * Creates at most `TAGS_AT_ONCE` tags in repositories of one installation in one call, each
+   * Creates at most `MAX_TAGS_PER_CALL` tags in repositories of one installation in one call, each
    * independently. True for those that the forge confirmed; use `createTag` for the others.
    */
   createTags(tags: readonly NewTag[]): Promise<readonly boolean[]>;

@@ -16,7 +16,7 @@ export interface ListSlice<Item, Key> {
 export const rowLimit = ({ limit }: ListWindow<unknown>): number | null =>
   limit === null ? null : limit + 1;
 
-/** Builds the part from rows that were read with the limit `rowsToRead`. */
+/** Builds the part from rows that were read with the limit `rowLimit`. */
 export function listSliceOf<Row, Key>(
   found: readonly Row[],
   { limit }: ListWindow<Key>,

@@ -4,7 +4,7 @@ import { column, firstRow, firstValue, type Db, type Trx } from "../db/connect.t
 interface InstallationState extends ForgeInstallation {
   /** GitHub's message if it refuses the installation. */
   readonly refused: string | null;
-  /** When GitHub was asked, by `clockOf`. */
+  /** When GitHub was asked, by `readClock`. */
   readonly askedAt: string;
 }
 

@@ -112,7 +112,7 @@ const PROGRESS = `
     (select count(*) from release_promotions p where p.action_id = a.id and p.state = 'pending')))`;
 
 /**
- * Takes over an action that no live process owns, as `takeOver` does for a move. Null if another
+ * Takes over an action that no live process owns, as `takeOverOperation` does for a move. Null if another
  * process took it over first. Without `requestId` the action keeps its request.
  */
 export async function takeOverAction(

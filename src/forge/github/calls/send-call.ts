@@ -11,7 +11,7 @@ export type CallParameters = Readonly<Record<string, unknown>>;
 
 export interface GitHubCall {
   readonly account: Account;
-  /** By `ForgeClock`. */
+  /** By `MonotonicClock`. */
   readonly deadline: number;
   readonly kind: "rest" | "graphql";
   readonly isWrite: boolean;

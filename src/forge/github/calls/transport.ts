@@ -27,7 +27,7 @@ const MAX_REDIRECTS = 3;
 interface SendRules {
   /** For reads, and for minting tokens. */
   readonly isRepeatable: boolean;
-  /** By `ForgeClock`. */
+  /** By `MonotonicClock`. */
   readonly deadline: number;
   /** The account that calls, and the route's template. */
   readonly about: { readonly account: string; readonly route: string };

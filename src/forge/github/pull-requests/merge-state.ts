@@ -10,7 +10,7 @@ import { succeeded } from "../repositories.ts";
 export interface Merge {
   readonly repository: GitHubRepository;
   readonly order: MergeOrder;
-  /** The end of waiting, by `ForgeClock`. */
+  /** The end of waiting, by `MonotonicClock`. */
   readonly until: number;
 }
 
