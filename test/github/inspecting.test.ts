@@ -107,7 +107,7 @@ describe("inspecting branches", () => {
       headSha: SHA,
       aheadBy: 2,
       pullRequests: [],
-      said: null,
+      conversation: null,
       newest: null,
     });
     expect(second).toMatchObject({ target: { name: "next", sha: null }, headSha: null, aheadBy: null });

@@ -29,7 +29,7 @@ describe("a repository", () => {
     expect(item?.repository).toBe(`${board.owner}/web`);
     const refused = await board.api.move(number, board.stages["Done"]);
     expect(refused.status).toBe(409);
-    expect(refused.body.message).toContain("not granted");
+    expect(refused.body.message).toContain("has no access to this repository");
     setGranted(context, narrowed, by, [repositoryOf(world, board)], true);
     await brokenWhen(board, 0);
     await board.api.cardWhen(number, ({ blocked }) => blocked === null);
