@@ -106,7 +106,7 @@ async function requireSameTags(
     const version = versions.find((candidate) => candidate.repositoryId === repositoryId);
     if (version?.tagName === tagName) continue;
     throw conflict(
-      `${nameOf.get(repositoryId)} already has the tag ${tagName} for this release. Request the same tag.`,
+      `${nameOf.get(repositoryId)} is tagged ${tagName} for this release already. Request the same tag.`,
     );
   }
 }
