@@ -25,6 +25,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json app.yml openapi.json ./
 COPY migrations ./migrations
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/sandbox/forge/graphql/github-schema.graphql ./sandbox/forge/graphql/
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \

@@ -5,7 +5,11 @@ export default {
     "^.+\\.ts$": [
       "@swc/jest",
       {
-        jsc: { target: "es2023", parser: { syntax: "typescript" } },
+        jsc: {
+          target: "es2023",
+          parser: { syntax: "typescript" },
+          experimental: { keepImportAttributes: true },
+        },
         module: { type: "es6" },
         sourceMaps: "inline",
       },

@@ -20,11 +20,11 @@ export interface Workload {
   readonly floor: Side;
   /** `≥` compares calls per second, `≤` the time of a call. */
   readonly goal: Goal;
-  /** The most that the service's p99 may be of its p50. */
+  /** The limit for p99 ÷ p50 of the service. */
   readonly spread?: number;
 }
 
-/** Measures one side and then the other, for so many rounds. */
+/** Measures both sides in turn, once per round. */
 export async function inTurns<Result>(
   { rounds }: Pace,
   first: () => Promise<Result>,
@@ -35,7 +35,7 @@ export async function inTurns<Result>(
   return pairs;
 }
 
-/** Returns the median of the ratios of service and floor, and the spread where the workload limits it. */
+/** Returns the median ratio of service and floor, and the spread if the workload limits it. */
 export async function compare(
   { loader }: BenchWorld,
   pace: Pace,
@@ -52,7 +52,7 @@ export async function compare(
   return [...measured, report({ name: of, ...(load && { load }), value, goal: atMost(spread) })];
 }
 
-/** The median ratio of pairs of rates: of the rates for `≥`, of the times for `≤`. */
+/** The median ratio of pairs of rates. `≥` compares the rates, `≤` the times of a call. */
 export function reportRatio(
   row: Omit<Measurement, "value">,
   rates: readonly (readonly [number, number])[],

@@ -8,7 +8,7 @@ import type { BenchBoard } from "./seed.ts";
 import { WEBHOOKS } from "./workloads.ts";
 import type { BenchWorld } from "./world.ts";
 
-/** A card with a branch in a repository of its own. */
+/** A card with a branch in its own repository. */
 interface Lane {
   readonly cardId: string;
   readonly forgeId: number;
@@ -21,9 +21,9 @@ const STATES = ["pending", "failure", "success"];
 const PER_SECOND = 50;
 const BURST = { deliveries: 5_000, seconds: 60 };
 const POLL_MS = 5;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
-/** Gives a board repositories, and in each of them one of its cards a branch that checks report on. */
+/** Adds repositories to a board and links a card with a branch to each. */
 export async function seedLanes(db: Db, { projectId }: BenchBoard): Promise<Lane[]> {
   const forgeId = randomInt(1_000_000, 2_000_000_000);
   return rows<Lane>(
@@ -45,7 +45,7 @@ export async function seedLanes(db: Db, { projectId }: BenchBoard): Promise<Lane
   );
 }
 
-/** The nth status of a lane. Each changes the state of its checks, which the card's timeline shows. */
+/** The nth status of a lane. Each changes the checks state, which adds a timeline item. */
 const statusOf = ({ forgeId }: Lane, nth: number): string =>
   JSON.stringify({
     id: nth + 1,
@@ -68,11 +68,11 @@ async function send(service: string, body: string): Promise<void> {
   };
   const response = await fetch(`${service}${WEBHOOKS}`, { method: "POST", headers, body });
   await response.arrayBuffer();
-  if (response.status !== 202) throw new Error(`a delivery was answered ${response.status}`);
+  if (response.status !== 202) throw new Error(`A delivery was answered ${response.status}.`);
 }
 
-/** How many changes of checks the timelines show, by card. */
-async function shownOf(db: Db, lanes: readonly Lane[]): Promise<Map<string, number>> {
+/** The number of `checks_changed` items on the timeline of each card. */
+async function countChanges(db: Db, lanes: readonly Lane[]): Promise<Map<string, number>> {
   const found = await rows<{ cardId: string; count: number }>(
     db,
     `select card_id as "cardId", count(*) as count from timeline_items
@@ -83,9 +83,9 @@ async function shownOf(db: Db, lanes: readonly Lane[]): Promise<Map<string, numb
 }
 
 /**
- * Sends deliveries, spread over the lanes, and returns for each how many milliseconds later its
- * card's timeline showed it. A lane sends a delivery when the one before is accepted, and not before
- * its time at `perSecond`.
+ * Sends deliveries, spread over the lanes, and returns the milliseconds until each was on its
+ * card's timeline. A lane sends a delivery after the previous one is accepted, and at `perSecond`
+ * in total.
  */
 export async function workThrough(
   { db, service }: BenchWorld,
@@ -93,14 +93,14 @@ export async function workThrough(
   count: number,
   perSecond = Number.POSITIVE_INFINITY,
 ): Promise<number[]> {
-  const before = await shownOf(db, lanes);
-  const began = performance.now();
-  /** When the nth delivery of a lane was sent: the nth change that its card's timeline shows. */
+  const before = await countChanges(db, lanes);
+  const startedAt = performance.now();
+  /** When each delivery of a lane was sent. The nth one is the nth new item of its card. */
   const sentAt = new Map(lanes.map(({ cardId }): [string, number[]] => [cardId, []]));
   const sending = Promise.all(
     lanes.map(async (lane, at) => {
       for (let nth = at; nth < count; nth += lanes.length) {
-        await sleep(Math.max(0, began + (nth * 1_000) / perSecond - performance.now()));
+        await sleep(Math.max(0, startedAt + (nth * 1_000) / perSecond - performance.now()));
         const sent = sentAt.get(lane.cardId) ?? [];
         sent.push(performance.now());
         await send(service, statusOf(lane, (before.get(lane.cardId) ?? 0) + sent.length - 1));
@@ -110,7 +110,7 @@ export async function workThrough(
   const took: number[] = [];
   const seen = new Map(before);
   while (took.length < count) {
-    const shown = await shownOf(db, lanes);
+    const shown = await countChanges(db, lanes);
     const now = performance.now();
     for (const [cardId, changes] of shown) {
       const first = before.get(cardId) ?? 0;
@@ -119,8 +119,8 @@ export async function workThrough(
       }
       seen.set(cardId, changes);
     }
-    if (now - began > (count / perSecond) * 1_000 + PATIENCE_MS) {
-      throw new Error(`the timelines do not show ${count - took.length} of ${count} deliveries`);
+    if (now - startedAt > (count / perSecond) * 1_000 + TIMEOUT_MS) {
+      throw new Error(`${count - took.length} of ${count} deliveries are not on the timelines.`);
     }
     await sleep(POLL_MS);
   }
@@ -128,7 +128,7 @@ export async function workThrough(
   return took;
 }
 
-/** How soon timelines show deliveries, and how soon the service answers a burst of them. */
+/** The time from a delivery to its timeline item, and the answers to a burst of deliveries. */
 export async function measureDeliveries(
   world: BenchWorld,
   { isShort }: Pace,
@@ -137,7 +137,7 @@ export async function measureDeliveries(
   const lanes = await seedLanes(world.db, board);
   const seen = await workThrough(world, lanes, isShort ? 50 : PER_SECOND * 20, PER_SECOND);
   const p95 = seen.toSorted((a, b) => a - b)[Math.ceil(seen.length * 0.95) - 1] ?? 0;
-  const shown = `delivery sent to shown at ${PER_SECOND}/s, p95 ms`;
+  const shown = `delivery sent to timeline item at ${PER_SECOND}/s, p95 ms`;
   const seconds = isShort ? 2 : BURST.seconds;
   const perSecond = BURST.deliveries / BURST.seconds;
   const amount = Math.round(perSecond * seconds);
@@ -154,7 +154,7 @@ export async function measureDeliveries(
     perSecond,
     amount,
   });
-  await untilWorked(world.db);
+  await untilProcessed(world.db);
   const burst = `${amount} deliveries in ${seconds} s`;
   return [
     report({ name: shown, value: p95, goal: atMost(250) }),
@@ -163,10 +163,10 @@ export async function measureDeliveries(
   ];
 }
 
-async function untilWorked(db: Db): Promise<void> {
-  const began = performance.now();
+async function untilProcessed(db: Db): Promise<void> {
+  const startedAt = performance.now();
   while ((await rows(db, "select 1 from deliveries where state = 'waiting' limit 1")).length > 0) {
-    if (performance.now() - began > PATIENCE_MS) throw new Error("deliveries are still waiting");
+    if (performance.now() - startedAt > TIMEOUT_MS) throw new Error("Deliveries are still waiting.");
     await sleep(100);
   }
 }

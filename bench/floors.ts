@@ -1,8 +1,8 @@
 /**
- * The least that anyone could do on the same PostgreSQL: bare node:http and pg, one prepared
- * statement for each call, no authentication, idempotency, validation or log. Works on copies of the
- * tables with their indexes, without foreign keys and triggers. Arguments: the connection string and
- * the boards as JSON.
+ * The floors: minimal implementations on the same PostgreSQL with bare node:http and pg, one
+ * prepared statement per call, without authentication, idempotency, validation and log. They use
+ * copies of the tables with indexes, without foreign keys and triggers. Arguments: the connection
+ * string and the boards as JSON.
  */
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
@@ -28,6 +28,7 @@ const statements = {
   board: `
     select json_build_object('columns', json_agg(json_build_object(
              'statusId', s.id, 'name', s.name, 'kind', s.kind, 'minRole', s.min_role,
+             'rule', json_build_object('type', s.rule_type, 'into', s.rule_into),
              'tasks', coalesce((
                select json_agg(json_build_object(
                         'id', c.id, 'number', c.number, 'title', c.title, 'projectId', c.project_id,
@@ -60,24 +61,24 @@ const statements = {
       from floor.cards c join users b on b.id = c.created_by left join users a on a.id = c.assignee_id
      where c.workspace_id = $1 and c.number = $2 and c.deleted_at is null`,
   create: `
-    with taken as (update floor.workspaces set next_card_number = next_card_number + 1 where id = $1
+    with counter as (update floor.workspaces set next_card_number = next_card_number + 1 where id = $1
                    returning next_card_number - 1 as number),
-         made as (insert into floor.cards (id, workspace_id, project_id, number, title, stage_id, rank, created_by)
-                  select $2, $1, $3, number, $4, $5, 'z' || lpad(number::text, 9, '0'), $6 from taken returning id, number),
-         noted as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
-                  select $7, id, 'event', 'created', $6 from made)
-    select json_build_object('id', id, 'number', number, 'title', $4::text)::text as body from made`,
+         inserted as (insert into floor.cards (id, workspace_id, project_id, number, title, stage_id, rank, created_by)
+                  select $2, $1, $3, number, $4, $5, 'z' || lpad(number::text, 9, '0'), $6 from counter returning id, number),
+         recorded as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
+                  select $7, id, 'event', 'created', $6 from inserted)
+    select json_build_object('id', id, 'number', number, 'title', $4::text)::text as body from inserted`,
   update: `
     with changed as (update floor.cards set title = $3, updated_at = now() where workspace_id = $1 and number = $2
                      returning id, number, title),
-         noted as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
+         recorded as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
                   select $4, id, 'event', 'updated', $5 from changed)
     select json_build_object('id', id, 'number', number, 'title', title)::text as body from changed`,
   top: `select rank as body from floor.cards where stage_id = $1 and deleted_at is null order by rank limit 1`,
   move: `
     with moved as (update floor.cards set stage_id = $3, rank = $4, updated_at = now()
                     where workspace_id = $1 and number = $2 returning id, number, stage_id),
-         noted as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
+         recorded as (insert into floor.timeline_items (id, card_id, type, kind, actor_id)
                   select $5, id, 'event', 'status_changed', $6 from moved)
     select json_build_object('task', json_build_object('number', number, 'statusId', stage_id, 'blocked', null),
                              'promoted', '[]'::json)::text as body from moved`,
@@ -92,12 +93,12 @@ const statements = {
 const [connectionString = "", boardsJson = "[]"] = process.argv.slice(2);
 const pool = new Pool({ connectionString, max: 10 });
 
-const ask = async (name: keyof typeof statements, values: unknown[]): Promise<string> =>
+const query = async (name: keyof typeof statements, values: unknown[]): Promise<string> =>
   (await pool.query<{ body: string }>({ name, text: statements[name], values })).rows[0]?.body ?? "";
 
-/** Nobody else writes these boards, so the ranks at the top of a column are handed out here. */
+/** Adds the rank at the top of the first column. This process is the only writer of the boards. */
 async function withTop(board: BenchBoard): Promise<BenchBoard & { top: string | null }> {
-  return { ...board, top: (await ask("top", [board.stages[1]?.id])) || null };
+  return { ...board, top: (await query("top", [board.stages[1]?.id])) || null };
 }
 
 const boards = new Map(
@@ -118,37 +119,37 @@ async function acceptHook(request: IncomingMessage): Promise<string> {
   const expected = Buffer.from(hookSignature(bytes));
   const given = Buffer.from(String(request.headers["x-hub-signature-256"]));
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw new Error("a wrong signature");
+    throw new Error("The signature is wrong.");
   const { "x-github-delivery": guid, "x-github-event": event } = request.headers;
-  await ask("hook", [guid, event, bytes.toString("utf8")]);
+  await query("hook", [guid, event, bytes.toString("utf8")]);
   return "{}";
 }
 
-/** Answers `/<what>/<project>/<card>`. */
+/** Answers `/<statement>/<project>/<card>`. */
 async function answer(request: IncomingMessage): Promise<string> {
   const [, what = "", projectId = "", number = ""] = (request.url ?? "").split("/");
   if (what === "hook") return acceptHook(request);
   const board = boards.get(projectId);
-  if (!board) throw new Error(`no board ${projectId}`);
+  if (!board) throw new Error(`There is no board ${projectId}.`);
   const { workspaceId, userId, stages } = board;
-  if (what === "board" || what === "inbox" || what === "trunk") return ask(what, [projectId]);
-  if (what === "card") return ask("card", [workspaceId, number]);
+  if (what === "board" || what === "inbox" || what === "trunk") return query(what, [projectId]);
+  if (what === "card") return query("card", [workspaceId, number]);
   const body = JSON.parse((await bytesOf(request)).toString("utf8")) as Record<string, unknown>;
   const id = randomUUID();
   switch (what) {
     case "create": {
       const backlog = stages[0]?.id;
-      return ask("create", [workspaceId, randomUUID(), projectId, body["title"], backlog, userId, id]);
+      return query("create", [workspaceId, randomUUID(), projectId, body["title"], backlog, userId, id]);
     }
     case "update":
-      return ask("update", [workspaceId, number, body["title"], id, userId]);
+      return query("update", [workspaceId, number, body["title"], id, userId]);
     case "move":
       board.top = generateKeyBetween(null, board.top);
-      return ask("move", [workspaceId, number, body["statusId"], board.top, id, userId]);
+      return query("move", [workspaceId, number, body["statusId"], board.top, id, userId]);
     case "comment":
-      return ask("comment", [workspaceId, number, id, body["body"], userId]);
+      return query("comment", [workspaceId, number, id, body["body"], userId]);
     default:
-      throw new Error(`no floor ${what}`);
+      throw new Error(`There is no floor ${what}.`);
   }
 }
 

@@ -1,19 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
-import { v7 as uuidv7 } from "uuid";
-import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import { firstRow } from "../src/store/db/connect.ts";
 import { inTurns, reportRatio, type Pace } from "./compare.ts";
 import { atLeast, atMost, median, report, type Measurement } from "./report.ts";
-import type { BenchBoard } from "./seed.ts";
+import { issueBoardCredential, type BenchBoard } from "./seed.ts";
 import { auth } from "./workloads.ts";
 import type { BenchWorld } from "./world.ts";
 
 const FORGE_MS = 100;
 /** The most that a move takes beyond its calls to the forge. */
 const OWN_MS = 15;
-/** GitHub asks for a second between two writes, and the service waits for it. */
+/** GitHub asks for one second between writes, and the service waits that long. */
 const BETWEEN_MS = 1_100;
 const WARM_UP = 40;
 const MEASURED = 25;
@@ -22,7 +20,7 @@ const MOVERS = 16;
 
 type Move = () => Promise<Response>;
 
-/** Returns a function that makes a card on the forge's own board and returns the move that cuts its branch. */
+/** Returns a function that creates a card and returns the move that creates the card's branch. */
 async function prepareMoves({ db, service }: BenchWorld): Promise<() => Promise<Move>> {
   const board = await firstRow<{ workspaceId: string; repositoryId: string; statusId: string }>(
     db,
@@ -31,22 +29,14 @@ async function prepareMoves({ db, service }: BenchWorld): Promise<() => Promise<
        join stages s on s.project_id = p.id and s.rule_type = 'draft_pull_request'
       where r.full_name = 'acme/web'`,
   );
-  if (!board) throw new Error("the service has no repository acme/web");
+  if (!board) throw new Error("The service has no repository acme/web.");
   const { workspaceId, repositoryId, statusId } = board;
-  const { apiKey } = await issueCredential(
-    { db, newId: uuidv7 },
-    {
-      name: "bench git",
-      boards: [{ workspaceId, role: "maintainer" }],
-      scopes: ["read", "write"],
-      expiresAt: null,
-    },
-  );
+  const headers = auth(await issueBoardCredential(db, workspaceId));
   const post = (path: string, body: object, key = randomUUID()): Promise<Response> =>
     fetch(`${service}${path}`, {
       method: "POST",
       headers: {
-        authorization: `Bearer ${apiKey}`,
+        ...headers,
         "content-type": "application/json",
         "idempotency-key": `bench-${key}`,
       },
@@ -60,13 +50,13 @@ async function prepareMoves({ db, service }: BenchWorld): Promise<() => Promise<
   };
 }
 
-/** A call that the forge got, from its arrival to the end of the answer. */
+/** The times at which the forge received a call and finished its answer. */
 interface ForgeCall {
   readonly from: number;
   readonly to: number;
 }
 
-/** Runs `work` and returns the calls that the forge, which is in this process, got meanwhile. */
+/** Runs `work` and returns the calls that the forge, which runs in this process, received. */
 async function forgeCallsOf(work: () => Promise<unknown>): Promise<ForgeCall[]> {
   const arrivals = new WeakMap<object, number>();
   const calls: ForgeCall[] = [];
@@ -88,7 +78,7 @@ async function forgeCallsOf(work: () => Promise<unknown>): Promise<ForgeCall[]> 
   return calls;
 }
 
-/** How long the forge worked on calls, of which some may overlap. */
+/** The time in which the forge worked on calls. They may overlap. */
 function busyMs(calls: readonly ForgeCall[]): number {
   let [busy, until] = [0, 0];
   for (const { from, to } of calls.toSorted((a, b) => a.from - b.from)) {
@@ -98,7 +88,7 @@ function busyMs(calls: readonly ForgeCall[]): number {
   return busy;
 }
 
-/** How long `work` takes beyond the time that the forge works on its calls, and how many calls it makes. */
+/** The time of `work` without the time of its forge calls, and the number of those calls. */
 async function beyondForge(work: () => Promise<unknown>): Promise<{ ms: number; calls: number }> {
   const from = performance.now();
   let took = 0;
@@ -110,8 +100,8 @@ async function beyondForge(work: () => Promise<unknown>): Promise<{ ms: number; 
 }
 
 /**
- * Moves one card after the other: what each takes beyond its forge calls, of which each takes as long
- * on the way as a bare call to the forge does, and the forge calls of its replay.
+ * Moves cards one after another. Measures the time of a move without its forge calls, less the
+ * overhead of a bare forge call for each, and counts the forge calls of replays.
  */
 async function measureMoves(
   makeMove: () => Promise<Move>,
@@ -143,10 +133,11 @@ async function measureMoves(
 async function succeed(move: Move, statuses: readonly number[]): Promise<void> {
   const response = await move();
   await response.arrayBuffer();
-  if (!statuses.includes(response.status)) throw new Error(`a move with Git was answered ${response.status}`);
+  if (!statuses.includes(response.status))
+    throw new Error(`A move with Git was answered ${response.status}.`);
 }
 
-/** Moves with Git at a slow forge, and reads of a board while many of them wait for it. */
+/** Measures moves with Git on a slow forge, and reads of a board while many moves wait. */
 export async function measureGitMoves(
   world: BenchWorld,
   pace: Pace,
@@ -162,9 +153,9 @@ export async function measureGitMoves(
       const load = { url: world.service, calls: [call], connections, seconds: pace.seconds };
       return (await world.loader.run(load)).rate;
     };
-    const readMeanwhile = async (): Promise<number> => {
+    const readDuringMoves = async (): Promise<number> => {
       const moves = await Promise.all(Array.from({ length: MOVERS }, makeMove));
-      // The service answers 503 where the wait for the forge would be too long.
+      // The service answers 503 if the wait for the forge would be too long.
       const moving = Promise.all(moves.map((move) => succeed(move, [200, 503])));
       const rate = await readAlone();
       await moving;
@@ -177,7 +168,7 @@ export async function measureGitMoves(
           load: connections === 1 ? "1 connection" : "16 connections",
           goal: atLeast(0.8),
         },
-        await inTurns(pace, readMeanwhile, readAlone),
+        await inTurns(pace, readDuringMoves, readAlone),
       ),
     );
   }

@@ -6,27 +6,27 @@ import { seedBoard, type BenchBoard } from "./seed.ts";
 import { auth, numbersOf } from "./workloads.ts";
 import type { BenchWorld } from "./world.ts";
 
-/** A column then holds more than 10,000 cards. */
+/** More than 10,000 cards per column. */
 const LARGE = 50_000;
 const SMALL = 500;
-/** Ten cards a column. */
+/** Ten cards per column. */
 const TINY = 45;
 
-/** The most that a call may take on a large board, as a multiple of the same call on a small one. */
-const AS_CHEAP = atMost(1.5);
+/** Goals for the time of a call on a large board ÷ on a small one. */
+const SAME_TIME = atMost(1.5);
 const LONG_COLUMN = atMost(5);
 
 const DELIVERIES = 200;
 const MOVERS = 16;
 
-/** The same calls on a large board and on a small one: the cost must not grow with what is not looked at. */
+/** Compares a large board with a small one. The time of a call must not grow with unread rows. */
 export async function measureGrowth(world: BenchWorld, pace: Pace): Promise<Measurement[]> {
   const { seeding, service: url } = world;
   const small = await seedBoard(seeding, SMALL, "small");
   const tiny = await seedBoard(seeding, TINY, "tiny");
   const large = await seedBoard(seeding, pace.isShort ? 5_000 : LARGE, "large");
   await seeding.raw("vacuum analyze");
-  const row = (
+  const workload = (
     name: string,
     other: BenchBoard,
     goal: Workload["goal"],
@@ -37,26 +37,26 @@ export async function measureGrowth(world: BenchWorld, pace: Pace): Promise<Meas
     return { name: nameOf(name, large, other), connections: 1, service, floor: side(other), goal };
   };
   const workloads: readonly Workload[] = [
-    row("read of a card", small, AS_CHEAP, (board) =>
+    workload("read of a card", small, SAME_TIME, (board) =>
       spread(board).map((number) => ({ method: "GET", path: `/v1/cards/${number}`, headers: auth(board) })),
     ),
-    row("create", small, AS_CHEAP, (board) => [
+    workload("create", small, SAME_TIME, (board) => [
       { method: "POST", path: "/v1/cards", headers: auth(board), body: '{"title":"A new card"}' },
     ]),
-    row("move to the top", tiny, AS_CHEAP, (board) => movesTo(board, 0)),
-    row("move to the middle", tiny, LONG_COLUMN, (board) => movesTo(board, Math.floor(board.cards / 9))),
+    workload("move to the top", tiny, SAME_TIME, (board) => movesTo(board, 0)),
+    workload("move to the middle", tiny, LONG_COLUMN, (board) => movesTo(board, Math.floor(board.cards / 9))),
   ];
   const measurements: Measurement[] = [];
   for (const workload of workloads) measurements.push(...(await compare(world, pace, workload)));
   const [many, few] = [await seedLanes(world.db, large), await seedLanes(world.db, small)];
   const rateOn = (lanes: typeof many) => async (): Promise<number> => {
-    const began = performance.now();
+    const startedAt = performance.now();
     await workThrough(world, lanes, DELIVERIES);
-    return (DELIVERIES * 1_000) / (performance.now() - began);
+    return (DELIVERIES * 1_000) / (performance.now() - startedAt);
   };
   const rates = await inTurns(pace, rateOn(many), rateOn(few));
   measurements.push(
-    reportRatio({ name: nameOf("webhook worked", large, small), goal: AS_CHEAP }, rates),
+    reportRatio({ name: nameOf("webhook processed", large, small), goal: SAME_TIME }, rates),
     await measureMovers(world, pace, large),
   );
   return measurements;
@@ -65,13 +65,13 @@ export async function measureGrowth(world: BenchWorld, pace: Pace): Promise<Meas
 const nameOf = (name: string, large: BenchBoard, small: BenchBoard): string =>
   `time of ${name}, ${large.cards} ÷ ${small.cards} cards`;
 
-/** Numbers from all over a board. */
+/** Card numbers from the whole board. */
 function spread(board: BenchBoard): number[] {
   const numbers = numbersOf(board);
   return numbers.map((_, at) => 1 + Math.floor((at * board.cards) / numbers.length));
 }
 
-/** Moves of cards within the first column, where `seedBoard` puts the fourth card of each twenty. */
+/** Moves within the first column. `seedBoard` puts the fourth of every twenty cards there. */
 const movesTo = (board: BenchBoard, index: number): Call[] =>
   spread(board).map((number) => ({
     method: "POST",
@@ -87,7 +87,7 @@ interface ShownBoard {
   }[];
 }
 
-/** Moves cards of one column from many connections, and counts what is wrong afterwards. */
+/** Moves cards of one column from many connections and counts wrong positions and deadlocks. */
 async function measureMovers(world: BenchWorld, pace: Pace, board: BenchBoard): Promise<Measurement> {
   const statusId = board.stages[1]?.id;
   const get = async <Body>(path: string): Promise<Body> =>
@@ -110,24 +110,24 @@ async function measureMovers(world: BenchWorld, pace: Pace, board: BenchBoard): 
     amount: pace.isShort ? 50 : 1_000,
   });
   const after = await column();
-  const wrong = {
+  const errors = {
     lost: before.filter((number) => !after.includes(number)).length,
-    doubled: after.length - new Set(after).size,
+    duplicated: after.length - new Set(after).size,
     misplaced: 0,
     deadlocks: (await deadlocks(world)) - deadlocksBefore,
   };
   for (const number of after.filter((_, at) => at % Math.ceil(after.length / 100) === 0)) {
     const { position } = await get<{ position: number }>(`/v1/cards/${number}`);
-    if (position !== after.indexOf(number)) wrong.misplaced++;
+    if (position !== after.indexOf(number)) errors.misplaced++;
   }
-  const value = Object.values(wrong).reduce((sum, count) => sum + count, 0);
+  const value = Object.values(errors).reduce((sum, count) => sum + count, 0);
   return report(
     {
-      name: `wrong after ${answered} moves by ${MOVERS} movers in a column of ${before.length}`,
+      name: `errors after ${answered} moves on ${MOVERS} connections in a column of ${before.length}`,
       value,
       goal: atMost(0),
     },
-    `: ${JSON.stringify(wrong)}`,
+    `: ${JSON.stringify(errors)}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** Signs the deliveries of a run. It protects nothing: the database and the forge are thrown away. */
+/** The key of all deliveries. It protects nothing: the database and the forge exist for one run. */
 export const HOOK_SECRET = "the webhook secret of the bench";
 
 /** Returns the value of `X-Hub-Signature-256` for a delivery. */

@@ -1,4 +1,4 @@
-/** Sends calls with autocannon. Each line of input is a `Load`; each line of output is its `LoadResult`. */
+/** Sends calls with autocannon. Each input line is a `Load`, each output line its `LoadResult`. */
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import autocannon from "autocannon";
@@ -8,7 +8,7 @@ export interface Call {
   readonly method: "GET" | "POST" | "PATCH";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Each `{n}` in it becomes a number that no other call has. */
+  /** Each `{n}` is replaced by a unique number. */
   readonly body?: string;
 }
 
@@ -18,7 +18,7 @@ export interface Load {
   readonly calls: readonly Call[];
   /** Each call follows one of these writes on the same connection. Only the calls are timed. */
   readonly writesBefore?: readonly Call[];
-  /** What each request gets: an Idempotency-Key of its own, or the id and signature of a delivery. */
+  /** What each request adds: a new Idempotency-Key, or a new id and the signature of a delivery. */
   readonly fresh?: "key" | "delivery";
   readonly connections: number;
   /** Either the duration or the number of calls. */
@@ -31,7 +31,7 @@ export interface Load {
 export interface LoadResult {
   /** Calls per second. */
   readonly rate: number;
-  /** How many calls were answered 2xx or 304, and how many otherwise or not at all. */
+  /** Calls with an answer of 2xx or 304, and all others. */
   readonly answered: number;
   readonly failed: number;
   /** Milliseconds. */
@@ -60,7 +60,7 @@ function requestOf({ fresh }: Load, { method, path, headers, body: template }: C
 }
 
 async function run(load: Load): Promise<LoadResult> {
-  // Autocannon's own histogram has whole milliseconds only.
+  // Autocannon's histogram has only whole milliseconds.
   const times: number[] = [];
   const clients = { count: 0 };
   const options: autocannon.Options = {

@@ -3,13 +3,38 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Cleanups } from "./cleanup.ts";
 import type { Load, LoadResult } from "./load.ts";
 
-/** The shell becomes the program and leaves a watcher that ends it when the bench no longer holds the pipe. */
+/** Undone at the end of a run, last entry first. */
+export type Cleanups = (() => Promise<unknown>)[];
+
+/**
+ * Runs a measurement and then its cleanups, also after an error, SIGINT or SIGTERM. Exits with the
+ * code that `main` returns, 1 after an error, or 130 after a signal.
+ */
+export async function runAndCleanUp(main: (cleanups: Cleanups) => Promise<number>): Promise<void> {
+  const cleanups: Cleanups = [];
+  const interrupted = new Promise<{ exitCode: number }>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => resolve({ exitCode: 130 }));
+    }
+  });
+  const finished = main(cleanups).then(
+    (exitCode) => ({ exitCode }),
+    (error: unknown) => ({ exitCode: 1, error }),
+  );
+  const outcome = await Promise.race([finished, interrupted]);
+  if ("error" in outcome) console.error(outcome.error);
+  for (let cleanUp = cleanups.pop(); cleanUp; cleanUp = cleanups.pop()) {
+    await cleanUp().catch((error: unknown) => console.error(error));
+  }
+  process.exit(outcome.exitCode);
+}
+
+/** The shell becomes the program. Its child ends the program when the bench closes the pipe. */
 const TIED = '( read -r _ <&3; kill -TERM $$ ) >/dev/null 2>&1 & exec "$@" 3<&-';
 
-/** The arguments that make node run a script of this folder. */
+/** The arguments with which node runs a script of this folder. */
 export const script = (name: string): string[] => [
   "--import",
   "tsx",
@@ -19,7 +44,7 @@ export const script = (name: string): string[] => [
 interface NodeProcess {
   readonly pid: number;
   readonly stdin: Writable;
-  /** Resolves with the next line of output that `isWanted` accepts. Rejects when the process ends first. */
+  /** Resolves with the next output line that `isWanted` accepts. Rejects if the process ends. */
   readonly nextLine: (isWanted?: (line: string) => boolean) => Promise<string>;
   readonly stop: () => Promise<void>;
 }
@@ -48,7 +73,7 @@ export function startNode(
     stdin: child.stdin as Writable,
     nextLine: (isWanted = () => true) =>
       new Promise((resolve, reject) => {
-        const onExit = (): void => reject(new Error(`node ${args.join(" ")} has ended`));
+        const onExit = (): void => reject(new Error(`node ${args.join(" ")} has ended.`));
         const onLine = (line: string): void => {
           if (!isWanted(line)) return;
           lines.off("line", onLine);

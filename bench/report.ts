@@ -11,12 +11,12 @@ export interface Goal {
 export const atLeast = (limit: number): Goal => ({ sign: "≥", limit });
 export const atMost = (limit: number): Goal => ({ sign: "≤", limit });
 
-/** The callers of a workload, which are the columns of the first table. */
-export const LOADS = ["1 connection", "16 connections", "16 boards"] as const;
+/** The columns of the first table. */
+const LOADS = ["1 connection", "16 connections", "16 boards"] as const;
 
 export interface Measurement {
   readonly name: string;
-  /** Absent where the value does not depend on it. */
+  /** Absent if the value does not depend on it. */
   readonly load?: (typeof LOADS)[number];
   readonly value: number;
   readonly goal: Goal;
@@ -29,8 +29,8 @@ export const isMissed = ({ value, goal }: Measurement): boolean =>
 export function report(measurement: Measurement, figures = ""): Measurement {
   const { name, load, value, goal } = measurement;
   const missed = isMissed(measurement) ? ", missed" : "";
-  const place = load === undefined ? "" : `, ${load}`;
-  console.log(`${name}${place}: ${short(value)} (${goal.sign} ${short(goal.limit)}${missed})${figures}`);
+  const suffix = load === undefined ? "" : `, ${load}`;
+  console.log(`${name}${suffix}: ${short(value)} (${goal.sign} ${short(goal.limit)}${missed})${figures}`);
   return measurement;
 }
 
@@ -39,7 +39,7 @@ export function median(numbers: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** Three digits, or all that stand before the point. */
+/** Three significant digits, or all digits before the point. */
 export const short = (value: number): string =>
   value < 100 ? String(+value.toPrecision(3)) : value.toFixed(0);
 

@@ -3,17 +3,15 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { v7 as uuidv7 } from "uuid";
-import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import type { Call } from "./load.ts";
 import { atMost, median, report, type Measurement } from "./report.ts";
-import type { BenchBoard } from "./seed.ts";
+import { issueBoardCredential, type BenchBoard } from "./seed.ts";
 import { auth, WRITES } from "./workloads.ts";
 import { startService, type BenchWorld } from "./world.ts";
 
-/** How long a service gets to finish what it begins with, in milliseconds. */
-const SETTLE_MS = 3_000;
-/** Statements that the service sends within this time of an answer it has not seen yet are one round trip. */
+/** The time for the repairs that a service runs at its start. */
+const STARTUP_MS = 3_000;
+/** The delay of answers. Statements sent within it are one round trip. */
 const DELAY_MS = 5;
 /** ReadyForQuery, the last message of an answer, up to the state of the transaction. */
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5]);
@@ -27,9 +25,9 @@ interface CountingProxy {
 }
 
 /**
- * Starts a proxy to PostgreSQL that counts the round trips of the pool that serves the calls: how
- * often a connection sends something after PostgreSQL has answered all it sent before. The proxy
- * holds answers back for some milliseconds, so that statements sent together arrive together.
+ * Starts a proxy to PostgreSQL that counts the round trips of the pool for calls: how often a
+ * connection sends something after PostgreSQL has answered everything before. The proxy delays
+ * answers, so that statements sent together count together.
  */
 async function startProxy({ connectionString, cleanups }: BenchWorld): Promise<CountingProxy> {
   const { host, port, user, password, database } = new Client({ connectionString });
@@ -75,12 +73,12 @@ async function startProxy({ connectionString, cleanups }: BenchWorld): Promise<C
   return { connectionString: url.href, count: () => count };
 }
 
-/** Counts the round trips of calls: the median of some, since pulses and jobs run meanwhile. */
+/** Counts round trips per call. The median, because heartbeats run at the same time. */
 export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
   const proxy = await startProxy(world);
   const service = await startService(world, proxy.connectionString);
-  // The repairs that a service begins with use the same pool.
-  await sleep(SETTLE_MS);
+  // Repairs at startup use the same pool.
+  await sleep(STARTUP_MS);
   const roundTrips = async ({ method, path, headers, body }: Call): Promise<number> => {
     const before = proxy.count();
     const response = await fetch(`${service.url}${path}`, {
@@ -93,7 +91,7 @@ export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): P
       body: body ?? null,
     });
     await response.arrayBuffer();
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}`);
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}.`);
     return proxy.count() - before;
   };
   const measure = async (name: string, most: number, makeCall: () => Promise<Call>): Promise<Measurement> => {
@@ -102,17 +100,6 @@ export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): P
     for (let nth = 0; nth <= REPEATS; nth++) counts.push(await roundTrips(await makeCall()));
     return report({ name: `round trips of ${name}`, value: median(counts.slice(1)), goal: atMost(most) });
   };
-  const newCredential = async (): Promise<Record<string, string>> => {
-    const { workspaceId } = board;
-    const order = {
-      name: "bench",
-      boards: [{ workspaceId, role: "maintainer" }],
-      scopes: ["read", "write"],
-      expiresAt: null,
-    } as const;
-    const { apiKey } = await issueCredential({ db: world.db, newId: uuidv7 }, order);
-    return { authorization: `Bearer ${apiKey}` };
-  };
   const measurements: Measurement[] = [];
   for (const [name, path] of [
     ["board", "/v1/board"],
@@ -120,7 +107,10 @@ export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): P
   ] as const) {
     const known = { method: "GET", path, headers: auth(board) } as const;
     measurements.push(await measure(name, 1, async () => known));
-    const withNew = async (): Promise<Call> => ({ ...known, headers: await newCredential() });
+    const withNew = async (): Promise<Call> => ({
+      ...known,
+      headers: auth(await issueBoardCredential(world.db, board.workspaceId)),
+    });
     measurements.push(await measure(`${name}, new credential`, 2, withNew));
   }
   for (const [name, { method, path, bodies }] of Object.entries(WRITES)) {

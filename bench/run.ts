@@ -1,15 +1,15 @@
 /**
- * Measures the compiled service against floors on the same PostgreSQL and writes the table to bench/README.md.
- * Exits 1 when a goal is missed. `--short` shows that the bench works: its figures mean nothing.
+ * Compares the compiled service with floors on the same PostgreSQL and writes bench/README.md.
+ * Exits 1 if a goal is missed. `--short` only shows that the bench works.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { runAndCleanUp, type Cleanups } from "./cleanup.ts";
 import { compare, type Pace, type Workload } from "./compare.ts";
 import { measureDeliveries } from "./deliveries.ts";
 import { measureGitMoves } from "./git-moves.ts";
 import { measureGrowth } from "./growth.ts";
+import { runAndCleanUp, type Cleanups } from "./processes.ts";
 import { atMost, isMissed, report, writeReport, type Measurement } from "./report.ts";
 import { measureRoundTrips } from "./round-trips.ts";
 import { seedHistory } from "./seed-history.ts";
@@ -40,7 +40,7 @@ const wanted = new RegExp(values.only ?? "");
 const BOARDS = 16;
 const BYTES_PER_CARD = 330;
 
-/** Runs the wanted workloads of boards against floors that start from the tables as they are. */
+/** Runs the selected workloads against floors on copies of the current tables. */
 async function compareAll(
   world: BenchWorld,
   boards: readonly BenchBoard[],
@@ -55,7 +55,7 @@ async function compareAll(
   return measurements;
 }
 
-/** The size of a board, and reads of it. Comes before writes that add cards or move them to the backlog. */
+/** The size of a board and reads of it. Later writes change its cards. */
 async function measureBoard(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
   const response = await fetch(`${world.service}/v1/board`, { headers: auth(board) });
   const etag = response.headers.get("etag") ?? "";
@@ -77,7 +77,7 @@ async function measureCards(
     method: "POST",
     path: "/v1/cards/1/comments",
     headers: { ...auth(board), "content-type": "application/json", "idempotency-key": randomUUID() },
-    body: JSON.stringify({ body: "A comment that is sent again" }),
+    body: JSON.stringify({ body: "A repeated comment" }),
   } as const;
   await fetch(`${world.service}${replay.path}`, replay);
   return compareAll(world, [board, ...boards], (addresses) => [

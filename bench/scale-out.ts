@@ -1,16 +1,15 @@
 /**
- * Compares reads at two processes with reads at one, on one PostgreSQL, under the same load from two
- * load processes. Prints also what follows from the CPU time of a call, for machines with few cores.
- * Exits 1 when there are cores enough and the goal is missed.
+ * Compares reads at two processes with reads at one, on one PostgreSQL, under the same load from
+ * two load processes. Also prints the ratio by CPU time per call, for machines with few cores.
+ * Exits 1 if the goal is missed and there are enough cores.
  */
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { runAndCleanUp, type Cleanups } from "./cleanup.ts";
 import { inTurns, type Pace } from "./compare.ts";
 import type { Call } from "./load.ts";
-import { startLoader, type Loader } from "./processes.ts";
+import { runAndCleanUp, startLoader, type Cleanups, type Loader } from "./processes.ts";
 import { median } from "./report.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 import { auth } from "./workloads.ts";
@@ -26,7 +25,7 @@ const pace: Pace = { isShort, rounds: Number(values.rounds ?? (isShort ? 1 : 5))
 const GOAL = 1.6;
 /** Two services, PostgreSQL and the load need a core each. */
 const CORES = 4;
-/** Of each of the two load processes. */
+/** Per load process. */
 const CONNECTIONS = 16;
 const TICKS_PER_SECOND = 100;
 
@@ -50,7 +49,7 @@ async function start(cleanups: Cleanups): Promise<Bench> {
   };
 }
 
-/** The seconds that a process has had the CPU: fields 14 and 15 of `/proc/<pid>/stat`. */
+/** The CPU time of a process in seconds: fields 14 and 15 of `/proc/<pid>/stat`. */
 async function cpuSecondsOf({ pid }: { readonly pid: number }): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -60,7 +59,7 @@ async function cpuSecondsOf({ pid }: { readonly pid: number }): Promise<number> 
 interface Result {
   /** Calls per second. */
   readonly rate: number;
-  /** CPU milliseconds of the services per call, what jobs take meanwhile included. */
+  /** CPU milliseconds of the services per call, including jobs. */
   readonly cpu: number;
 }
 
@@ -86,7 +85,7 @@ async function measure({ services, loaders }: Bench, calls: readonly Call[], on:
 
 async function compare(bench: Bench, name: string, calls: readonly Call[]): Promise<number> {
   const two = (): Promise<Result> => measure(bench, calls, 2);
-  // Both processes compile what they run.
+  // Warms up both processes.
   await two();
   const pairs = await inTurns(pace, two, () => measure(bench, calls, 1));
   const gain = median(pairs.map(([both, one]) => both.rate / one.rate));
@@ -116,8 +115,7 @@ await runAndCleanUp(async (cleanups) => {
   }
   const cores = availableParallelism();
   const isMissed = gains.some((gain) => gain < GOAL);
-  if (cores < CORES)
-    console.log(`${cores} cores are too few to tell whether two processes give ${GOAL} times.`);
+  if (cores < CORES) console.log(`${cores} cores are too few to check the goal of ${GOAL} times.`);
   else if (isMissed) console.log(`The goal of ${GOAL} times is missed.`);
   return isMissed && cores >= CORES && !isShort ? 1 : 0;
 });

@@ -2,26 +2,27 @@ import { randomInt } from "node:crypto";
 import type { Db } from "../src/store/db/connect.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 
-/** With almost four more per card that are made below, 5,000 cards have 50,000 timeline rows. */
-const EVENTS_A_CARD = 6;
+/** With almost four more per card below, 5,000 cards have 50,000 timeline rows. */
+const EVENTS_PER_CARD = 6;
 
-/** When a card came to the end of the flow: one after another, through a year. `c` is a row of cards. */
+/** When a card reached the last stage: one after another over a year. `c` is a row of `cards`. */
 const DELIVERED = "now() - (365.0 * c.number / :cards) * interval '1 day'";
-/** A card's merged pull request has its number; a tenth of the cards have none. */
+/** A merged pull request has the number of its card. A tenth of the cards has none. */
 const IS_MERGED = "c.number % 10 <> 0";
-/** The repository a card works in, of two. */
+/** The repository of a card, one of two. */
 const REPOSITORY = "(:repositoryIds::uuid[])[1 + c.number % 2]";
 const MERGE_SHA = "lpad(c.number::text, 40, 'a')";
 
 /**
- * Makes a board with a year behind it: two repositories whose trunk something landed on many times a day, half of that by cards' pull requests, merged by
- * Trunkline and by others; cards that were moved, refused and delivered; a release completed every other week, and two that are open.
+ * Creates a board with a year of history: two repositories with many landings a day, half of them
+ * from pull requests of cards, merged by Trunkline or others; moved, refused and finished cards; a
+ * release completed every other week, and two open ones.
  */
 export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
-  const board = await seedBoard(db, cards, "history", EVENTS_A_CARD);
+  const board = await seedBoard(db, cards, "history", EVENTS_PER_CARD);
   const { workspaceId, projectId, userId, stages } = board;
   const forgeId = randomInt(1_000_000, 2_000_000_000);
-  const made: { rows: { id: string }[] } = await db.raw(
+  const inserted: { rows: { id: string }[] } = await db.raw(
     `insert into repositories (id, organization_id, project_id, forge_id, full_name, default_branch)
      select gen_random_uuid(), w.organization_id, :projectId, :forgeId::bigint + n, 'acme/r' || :forgeId::bigint + n, 'main'
        from workspaces w, generate_series(1, 2) n where w.id = :workspaceId returning id`,
@@ -31,7 +32,7 @@ export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
     projectId,
     userId,
     cards,
-    repositoryIds: made.rows.map(({ id }) => id),
+    repositoryIds: inserted.rows.map(({ id }) => id),
     backlog: stages[0]?.id ?? "",
     doing: stages[2]?.id ?? "",
     done: stages.at(-1)?.id ?? "",
@@ -57,7 +58,7 @@ const WORK = [
      from cards c where c.project_id = :projectId and ${IS_MERGED}`,
   `${EVENT} 'status_changed', :userId, null, null, jsonb_build_object('from', :doing::text, 'to', :done::text), ${DELIVERED}, null
      from cards c where c.project_id = :projectId and ${IS_MERGED}`,
-  // Nothing waits for long but every twentieth card.
+  // Every twentieth card has been inactive for long.
   `${EVENT} 'updated', :userId, null, null, '{"fields":["title"]}', now(), null
      from cards c where c.project_id = :projectId and c.number % 20 <> 0`,
 ];
@@ -77,7 +78,7 @@ const RELEASE = `insert into releases (id, project_id, name, slug, created_by, s
 const RELEASES = [
   `${RELEASE} 'R' || n, 'r' || n, :userId, 'completed', now() - n * interval '14 days' from generate_series(1, 26) n`,
   `${RELEASE} 'Open ' || n, 'open-' || n, :userId, 'open', null from generate_series(1, 2) n`,
-  // Of each fortnight what was delivered in it; of the open ones fifty cards each.
+  // A completed release has the cards of its two weeks, an open one has 50 cards.
   `insert into release_cards (release_id, card_id, is_open)
    select r.id, c.id, false from releases r join cards c on c.project_id = r.project_id
     where r.project_id = :projectId and r.status = 'completed' and ${IS_MERGED} and c.number % 26 + 1 = cast(substr(r.slug, 2) as integer)`,

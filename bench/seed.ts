@@ -3,12 +3,12 @@ import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import { freshFlow } from "../src/actions/boards/projects.ts";
 import { DEFAULT_FLOW, type Flow } from "../src/flow/flow.ts";
-import { rows, type Db } from "../src/store/db/connect.ts";
+import { firstValue, type Db } from "../src/store/db/connect.ts";
 import { insertProject } from "../src/store/cards/projects.ts";
 import { insertWorkspace } from "../src/store/tenancy/workspaces.ts";
 import { transaction } from "../src/store/db/transaction.ts";
 
-/** A board that is measured: one project on the default flow, without repositories. */
+/** A measured board: one project with the default flow, without repositories. */
 export interface BenchBoard {
   readonly workspaceId: string;
   readonly projectId: string;
@@ -18,38 +18,12 @@ export interface BenchBoard {
   readonly stages: Flow["stages"];
 }
 
-/** Events each card's timeline starts with: 50,000 cards have a million. */
-const EVENTS_A_CARD = 20;
+/** With 50,000 cards, timelines have a million rows. */
+const EVENTS_PER_CARD = 20;
 
-/**
- * Makes a board called `name` of so many cards with 40-character titles, a third of them assigned, half of them with a label, spread evenly over the stages but
- * for the backlog, which takes a tenth.
- */
-export async function seedBoard(
-  db: Db,
-  cards: number,
-  name = "bench",
-  eventsACard = EVENTS_A_CARD,
-): Promise<BenchBoard> {
-  const [organization] = await rows<{ id: string }>(
-    db,
-    "select id from organizations order by created_at limit 1",
-  );
-  if (!organization) throw new Error("the sandbox has no organization");
-  const workspaceId = uuidv7();
-  const projectId = uuidv7();
-  const flow = freshFlow({ newId: uuidv7 }, DEFAULT_FLOW);
-  await transaction(db, async (trx) => {
-    const organizationId = organization.id;
-    await insertWorkspace(trx, {
-      id: workspaceId,
-      organizationId,
-      name: `${name} ${cards}`,
-      slug: `${name}-${cards}`,
-    });
-    await insertProject(trx, { id: projectId, workspaceId, name: "Bench", slug: "bench", flow });
-  });
-  const { apiKey, clientId } = await issueCredential(
+/** Issues a credential with the role maintainer on one board. */
+export function issueBoardCredential(db: Db, workspaceId: string) {
+  return issueCredential(
     { db, newId: uuidv7 },
     {
       name: "bench",
@@ -58,13 +32,21 @@ export async function seedBoard(
       expiresAt: null,
     },
   );
-  const [credential] = await rows<{ userId: string }>(
-    db,
-    `select user_id as "userId" from credentials where client_id = :clientId`,
-    { clientId },
-  );
-  const userId = credential?.userId ?? "";
-  const stageIds = flow.stages.map(({ id }) => id);
+}
+
+/**
+ * Creates a board with cards that have titles of 40 characters. A third is assigned, half has a
+ * label. A tenth is in the backlog, the rest is spread evenly over the other stages.
+ */
+export async function seedBoard(
+  db: Db,
+  cards: number,
+  name = "bench",
+  eventsPerCard = EVENTS_PER_CARD,
+): Promise<BenchBoard> {
+  const board = await createBoard(db, cards, name);
+  const { workspaceId, projectId, userId, stages } = board;
+  const stageIds = stages.map(({ id }) => id);
   const bindings = { workspaceId, projectId, userId, cards, stageIds };
   await db.raw(
     `insert into cards (id, workspace_id, project_id, number, title, stage_id, rank, assignee_id, created_by)
@@ -86,8 +68,25 @@ export async function seedBoard(
   await db.raw(
     `insert into timeline_items (id, card_id, type, kind, actor_id, data)
      select gen_random_uuid(), c.id, 'event', 'updated', :userId, '{"fields":["title"]}'
-       from cards c, generate_series(1, ${eventsACard}) where c.workspace_id = :workspaceId`,
+       from cards c, generate_series(1, ${eventsPerCard}) where c.workspace_id = :workspaceId`,
     bindings,
   );
+  return board;
+}
+
+async function createBoard(db: Db, cards: number, name: string): Promise<BenchBoard> {
+  const oldest = "select id from organizations order by created_at limit 1";
+  const organizationId = await firstValue<string>(db, oldest, {});
+  if (organizationId === null) throw new Error("The sandbox has no organization.");
+  const [workspaceId, projectId] = [uuidv7(), uuidv7()];
+  const flow = freshFlow({ newId: uuidv7 }, DEFAULT_FLOW);
+  await transaction(db, async (trx) => {
+    const workspace = { name: `${name} ${cards}`, slug: `${name}-${cards}` };
+    await insertWorkspace(trx, { id: workspaceId, organizationId, ...workspace });
+    await insertProject(trx, { id: projectId, workspaceId, name: "Bench", slug: "bench", flow });
+  });
+  const { apiKey, clientId } = await issueBoardCredential(db, workspaceId);
+  const owner = "select user_id from credentials where client_id = :clientId";
+  const userId = (await firstValue<string>(db, owner, { clientId })) ?? "";
   return { workspaceId, projectId, cards, apiKey, userId, stages: flow.stages };
 }

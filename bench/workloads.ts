@@ -12,15 +12,16 @@ export interface Addresses {
 
 export const WEBHOOKS = "/api/github/webhooks";
 
-/** Loads read and write so many cards of a board in turn. */
+/** The number of cards of a board that loads use in turn. */
 const CARDS = 400;
 
-/** The most that a write's p99 may be of its p50. */
+/** The limit for p99 ÷ p50 of a write. */
 const SPREAD = 4;
 
 /**
- * Calls per second of two peers and of the floor in one earlier run, at 1 and at 16 connections. In a run whose floor differs,
- * the peers are taken to differ by the same factor, so a goal of 5 × Planka is the constant ratio 5 × Planka ÷ floor.
+ * Calls per second of two other products and of the floor in one earlier run, at 1 and at 16
+ * connections. A goal of 5 × Planka is the ratio 5 × Planka ÷ floor of that run, because another
+ * machine is assumed to change both by the same factor.
  */
 const PEERS: Readonly<Record<string, readonly { floor: number; directus: number; planka: number }[]>> = {
   create: [
@@ -37,7 +38,7 @@ const PEERS: Readonly<Record<string, readonly { floor: number; directus: number;
   ],
 };
 
-/** The goal of a write: `ratio` of its floor, or more where 5 × Planka or 3 × Directus are more. */
+/** The goal of a write: `ratio` of its floor, or 5 × Planka or 3 × Directus if that is more. */
 function writeGoal(name: string, at: 0 | 1, ratio: number): Goal {
   const peer = PEERS[name]?.[at];
   return atLeast(
@@ -45,7 +46,7 @@ function writeGoal(name: string, at: 0 | 1, ratio: number): Goal {
   );
 }
 
-export const auth = ({ apiKey }: BenchBoard): Record<string, string> => ({
+export const auth = ({ apiKey }: Pick<BenchBoard, "apiKey">): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
 });
 
@@ -63,7 +64,7 @@ const read = (url: string, path: string, headers: Record<string, string> = {}): 
   calls: [{ method: "GET", path, headers }],
 });
 
-/** A write without Git at the service. The floor has it under its name. */
+/** A write without Git. The floor has a statement of the same name. */
 interface Write {
   readonly method: "POST" | "PATCH";
   readonly path: (number: number) => string;
@@ -74,7 +75,7 @@ export const WRITES: Readonly<Record<"create" | "update" | "move" | "comment", W
   create: {
     method: "POST",
     path: () => "/v1/cards",
-    bodies: () => [{ title: "A card that the bench has made" }],
+    bodies: () => [{ title: "A card of the bench" }],
   },
   update: {
     method: "PATCH",
@@ -89,12 +90,12 @@ export const WRITES: Readonly<Record<"create" | "update" | "move" | "comment", W
   comment: {
     method: "POST",
     path: (number) => `/v1/cards/${number}/comments`,
-    bodies: () => [{ body: "A few words of a comment" }],
+    bodies: () => [{ body: "A comment of the bench" }],
   },
 };
 const WRITE_NAMES = Object.keys(WRITES) as (keyof typeof WRITES)[];
 
-/** A write to boards that take turns. All cards get one body before they get the next. */
+/** Writes to boards in turn. All cards get one body before the next body. */
 function writesTo(
   { method, bodies }: Write,
   boards: readonly BenchBoard[],
@@ -123,7 +124,7 @@ const sidesOf = (
   },
 });
 
-/** Reads of a whole board. `etag` is that of the board as it is. */
+/** Reads of a whole board. `etag` is the current one. */
 export function boardWorkloads(addresses: Addresses, board: BenchBoard, etag: string): Workload[] {
   const size = `${board.cards} cards`;
   const service = read(addresses.service, "/v1/board", auth(board));
@@ -158,7 +159,7 @@ export function cardWorkloads({ service, floors }: Addresses, board: BenchBoard)
   );
 }
 
-/** Writes without Git to `board`, and from 16 connections to `boards`, one each. */
+/** Writes without Git to `board`, and from 16 connections to one of `boards` each. */
 export function writeWorkloads(
   addresses: Addresses,
   board: BenchBoard,
@@ -176,7 +177,7 @@ export function writeWorkloads(
   });
 }
 
-/** A comment that is sent again with its key. It must have been sent once before. */
+/** Repeats of a comment with its key. The caller has sent it once before. */
 export function replayWorkloads({ service }: Addresses, board: BenchBoard, replay: Call): Workload[] {
   const { headers: _, ...first } = replay;
   return atBoth(
@@ -187,7 +188,7 @@ export function replayWorkloads({ service }: Addresses, board: BenchBoard, repla
   );
 }
 
-/** A push to a repository that no board has: verified, stored and queued. */
+/** A push to an unknown repository: verified, stored and queued. */
 export function webhookWorkloads({ service, floors }: Addresses): Workload[] {
   const push = {
     ref: "refs/heads/main",
@@ -208,7 +209,7 @@ export function webhookWorkloads({ service, floors }: Addresses): Workload[] {
   return atBoth("webhook ÷ F-hook", atLeast(0.5), side(service, WEBHOOKS), side(floors, "/hook"));
 }
 
-/** The inbox and the trunk report of a board with a year behind it, beside their one statement. */
+/** The inbox and the trunk report of a board with a year of history, compared with their SQL. */
 export function historyWorkloads({ service, floors }: Addresses, board: BenchBoard): Workload[] {
   return ["inbox", "trunk"].flatMap((name) =>
     atBoth(

@@ -7,9 +7,8 @@ import { startForge, type RunningForge } from "../sandbox/forge/start-forge.ts";
 import { startPostgres } from "../sandbox/postgres/start-postgres.ts";
 import { connect, type Db } from "../src/store/db/connect.ts";
 import { migrate } from "../src/store/db/migrate.ts";
-import type { Cleanups } from "./cleanup.ts";
 import { HOOK_SECRET } from "./hook.ts";
-import { script, startLoader, startNode, type Loader } from "./processes.ts";
+import { script, startLoader, startNode, type Cleanups, type Loader } from "./processes.ts";
 import type { BenchBoard } from "./seed.ts";
 import type { Addresses } from "./workloads.ts";
 
@@ -17,7 +16,7 @@ import type { Addresses } from "./workloads.ts";
 export interface Surroundings {
   readonly cleanups: Cleanups;
   readonly connectionString: string;
-  /** PostgreSQL's. */
+  /** PostgreSQL's data directory. */
   readonly dataDir: string;
   readonly forge: RunningForge;
   readonly db: Db;
@@ -25,7 +24,7 @@ export interface Surroundings {
   readonly seeding: Db;
 }
 
-/** What the bench measures in. */
+/** The measured service and its surroundings. */
 export interface BenchWorld extends Surroundings {
   /** The address of the compiled service. */
   readonly service: string;
@@ -33,7 +32,7 @@ export interface BenchWorld extends Surroundings {
   readonly loader: Loader;
 }
 
-/** Builds the service, and starts a migrated, durable PostgreSQL and a forge in a folder of their own. */
+/** Builds the service and starts a migrated, durable PostgreSQL and a forge in a new folder. */
 export async function startSurroundings(cleanups: Cleanups): Promise<Surroundings> {
   execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
   const dir = await mkdtemp(join(tmpdir(), "trunkline-bench-"));
@@ -52,7 +51,7 @@ export async function startSurroundings(cleanups: Cleanups): Promise<Surrounding
   return { cleanups, connectionString, dataDir, forge, db, seeding };
 }
 
-/** What breaks a connection also fails the call that uses it. */
+/** A connection error also fails the call that uses the connection. */
 const ignore = (): void => undefined;
 
 function withoutTimeouts(connectionString: string): string {
@@ -88,7 +87,7 @@ export async function startService(
   return { url: (JSON.parse(line) as { baseUrl: string }).baseUrl, pid, stop };
 }
 
-/** Starts the floors of some boards, on copies of the tables as they are. */
+/** Starts the floors of some boards on copies of the current tables. */
 export async function startFloors(
   { cleanups, connectionString, seeding }: Surroundings,
   boards: readonly BenchBoard[],
@@ -110,7 +109,7 @@ export async function startFloors(
   return { floors: floors ?? "", hello: hello ?? "", stop };
 }
 
-/** Megabytes, as the kernel counts them; 0 where it does not. */
+/** Megabytes according to the kernel; 0 if it has no `/proc`. */
 export async function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024;

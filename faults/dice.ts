@@ -1,20 +1,23 @@
 import { seededRandom } from "../sandbox/forge/control/random.ts";
 
-/** Decisions that the same seed makes again. Each actor has dice of its own, so that one's luck does not depend on when another threw. */
+/**
+ * Random decisions that are the same for the same seed. Each actor has its own generator, so that
+ * its decisions do not depend on the timing of other actors.
+ */
 export interface Dice {
-  /** From `least` to `most`, both possible. */
+  /** An integer from `least` to `most`, both included. */
   between(least: number, most: number): number;
   chance(probability: number): boolean;
-  /** Undefined where there is nothing to pick. */
+  /** Undefined for an empty array. */
   pick<T>(from: readonly T[]): T | undefined;
-  /** One of these names, each as often as its number says. */
+  /** One of the names, with a probability in proportion to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
-  /** Dice of the same seed for somebody else. */
+  /** A generator of the same seed for another actor. */
   for(name: string): Dice;
 }
 
 export function makeDice(seed: number, name = ""): Dice {
-  const random = seededRandom(mixed(seed, name));
+  const random = seededRandom(hashOf(seed, name));
   const between = (least: number, most: number): number => least + Math.floor(random() * (most - least + 1));
   return {
     between,
@@ -27,15 +30,15 @@ export function makeDice(seed: number, name = ""): Dice {
         left -= weight;
         if (left < 0) return option;
       }
-      throw new Error("nothing to choose from");
+      throw new Error("There are no weights to choose from.");
     },
     for: (other) => makeDice(seed, `${name}/${other}`),
   };
 }
 
-/** FNV-1a over the name, begun with the seed. */
-function mixed(seed: number, name: string): number {
-  let hash = (seed ^ 0x811c9dc5) >>> 0;
+/** FNV-1a over seed and name. */
+function hashOf(seed: number, name: string): number {
+  let hash = 0x811c9dc5;
   for (const character of `${seed} ${name}`) {
     hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   }

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** One request of an actor to the service, as it was sent and as it was answered. */
+/** One request of an actor to the service, with its answer. */
 export interface RecordedCall {
   readonly type: "call";
   readonly actor: string;
-  /** The board the credential belongs to. */
+  /** The owner of the credential's board. */
   readonly owner: string;
   readonly method: string;
   readonly path: string;
@@ -13,33 +13,33 @@ export interface RecordedCall {
   readonly key: string | null;
   readonly attempt: number;
   readonly process: string;
-  /** Milliseconds since 1970, by the harness's clock. */
+  /** Unix time in milliseconds, by the harness's clock. */
   readonly start: number;
   readonly end: number;
-  /** Null where no answer came: the connection broke, or the caller gave up waiting. */
+  /** Null without an answer: the connection broke, or the caller timed out. */
   readonly status: number | null;
   readonly isReplay: boolean;
   readonly retryAfter: string | null;
-  /** The very text of the answer. */
+  /** The body of the answer, unchanged. */
   readonly text: string;
 }
 
-/** Something that was done to the world: a fault, or an act of a person on the forge. */
-export interface RecordedEvent {
+/** An injected fault, an action of a person on the forge, or a note. */
+interface RecordedEvent {
   readonly type: "fault" | "person" | "note";
   readonly name: string;
   readonly at: number;
   readonly detail: unknown;
 }
 
-/** A call of the service to the forge, or its answer, which has the same `id`; or a webhook, when its delivery was over. */
+/** A call to the forge, its answer with the same `id`, or a finished webhook delivery. */
 interface RecordedTraffic {
   readonly type: "forge" | "webhook";
   readonly at: number;
   readonly [field: string]: unknown;
 }
 
-/** All that happened in a run, in the order it ended. What passes between the forge and the service is in the file alone. */
+/** The record of a run, in the order in which things ended. Forge traffic is only in the file. */
 export interface History {
   readonly folder: string;
   readonly calls: readonly RecordedCall[];
@@ -50,7 +50,7 @@ export interface History {
   webhook(traffic: Readonly<Record<string, unknown>>): void;
 }
 
-/** Keeps a history, also as JSON lines in `history.jsonl` of a folder. */
+/** Records a history in memory and as JSON lines in `history.jsonl` of the folder. */
 export function openHistory(folder: string): History {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "history.jsonl");
@@ -75,4 +75,41 @@ export function openHistory(folder: string): History {
     forge: (traffic) => write({ type: "forge", at: Date.now(), ...traffic }),
     webhook: (traffic) => write({ type: "webhook", at: Date.now(), ...traffic }),
   };
+}
+
+type Tally = Readonly<Record<string, number>>;
+
+/** The event with the number of calls that each injected forge fault affected: it may be none. */
+export const STRUCK = "calls that met a fault";
+
+/** Counts faults, actions of people that were not refused, and answers to calls by status class. */
+export function whatHappened({ calls, events }: Pick<History, "calls" | "events">): Tally {
+  const answers = calls.map(({ status, isReplay }) =>
+    isReplay ? "call: replayed" : status === null ? "call: no answer" : `call: ${Math.floor(status / 100)}xx`,
+  );
+  const hits = events.filter(({ name }) => name === STRUCK).map(({ detail }) => detail as Tally);
+  const counted = events.filter(
+    ({ type, detail }) => (type === "fault" && !isRule(detail)) || (type === "person" && wasAccepted(detail)),
+  );
+  const names = [...answers, ...counted.map(({ type, name }) => `${type}: ${name}`)];
+  return added([...names.map((name) => ({ [name]: 1 })), ...hits.map(asFaults)]);
+}
+
+const asFaults = (hits: Tally): Tally =>
+  Object.fromEntries(Object.entries(hits).map(([name, count]) => [`fault: ${name}`, count]));
+
+/** A rule for future calls. It is counted by the calls that it affected. */
+const isRule = (detail: unknown): boolean => Boolean((detail as { readonly rule?: unknown } | null)?.rule);
+
+/** Adds tallies by name. */
+export function added(tallies: readonly Tally[]): Tally {
+  const sums: Record<string, number> = {};
+  for (const tally of tallies)
+    for (const [name, count] of Object.entries(tally)) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}
+
+function wasAccepted(detail: unknown): boolean {
+  const { status = 200 } = detail as { readonly status?: number };
+  return status < 300;
 }

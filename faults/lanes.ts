@@ -4,14 +4,14 @@ import { join } from "node:path";
 import type { Order } from "./lane.ts";
 import type { Played } from "./play-seed.ts";
 
-/** Plays as many seeds at once as there are lanes; who comes later waits for a free one. */
+/** Runs as many seeds at once as there are lanes. Further seeds wait for a free lane. */
 export interface Lanes {
   play(order: Order): Promise<Played>;
   stop(): Promise<void>;
 }
 
-/** Past this a seed is given up, and is broken: every wait within it ends much earlier. */
-const LONGEST_MS = 600_000;
+/** A seed that takes longer fails. All waits within a seed end much earlier. */
+const TIMEOUT_MS = 600_000;
 
 export function openLanes(count: number): Lanes {
   const free: (ChildProcess | null)[] = Array.from({ length: count }, () => null);
@@ -20,7 +20,7 @@ export function openLanes(count: number): Lanes {
     free.length > 0
       ? Promise.resolve(free.pop() ?? null)
       : new Promise((resolve) => void waiting.push(resolve));
-  const giveBack = (lane: ChildProcess | null): void => {
+  const release = (lane: ChildProcess | null): void => {
     const next = waiting.shift();
     if (next) next(lane);
     else free.push(lane);
@@ -28,11 +28,11 @@ export function openLanes(count: number): Lanes {
   return {
     async play(order) {
       const lane = (await take()) ?? fork(join(import.meta.dirname, "lane.ts"));
-      const began = Date.now();
+      const startedAt = Date.now();
       lane.send(order);
-      const played = await answerOf(lane);
-      giveBack(played === null ? null : lane);
-      return played ?? unfinished(order, (Date.now() - began) / 1_000);
+      const result = await resultOf(lane);
+      release(result === null ? null : lane);
+      return result ?? unfinished(order, (Date.now() - startedAt) / 1_000);
     },
     async stop() {
       const lanes = free.filter((lane) => lane !== null);
@@ -42,26 +42,26 @@ export function openLanes(count: number): Lanes {
   };
 }
 
-/** Null where the lane ended, or had to be ended, without an answer. */
-async function answerOf(lane: ChildProcess): Promise<Played | null> {
-  const tooLong = setTimeout(() => lane.kill(), LONGEST_MS);
-  const settled = new AbortController();
-  const { signal } = settled;
+/** Null if the lane ended or was killed before it sent a result. */
+async function resultOf(lane: ChildProcess): Promise<Played | null> {
+  const timeout = setTimeout(() => lane.kill(), TIMEOUT_MS);
+  const finished = new AbortController();
+  const { signal } = finished;
   try {
     return await Promise.race([
-      once(lane, "message", { signal }).then(([played]) => played as Played),
+      once(lane, "message", { signal }).then(([result]) => result as Played),
       once(lane, "exit", { signal }).then(() => null),
     ]);
   } finally {
-    clearTimeout(tooLong);
-    settled.abort();
+    clearTimeout(timeout);
+    finished.abort();
   }
 }
 
 const unfinished = ({ seed, folder }: Order, seconds: number): Played => ({
   seed,
   folder: join(folder, `seed-${seed}`),
-  violations: [{ invariant: "the run", text: "did not come to its end; what it says is above" }],
+  violations: [{ invariant: "the run", text: "did not finish; its output is above" }],
   calls: 0,
   happened: {},
   seconds,

@@ -8,13 +8,11 @@ import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
 import { isSuccess } from "./checker/subject.ts";
 import { makeDice, type Dice } from "./dice.ts";
-import { openHistory, type History } from "./history.ts";
+import { openHistory, whatHappened, type History } from "./history.ts";
 import { repair, untilIdle } from "./quiesce.ts";
-import { crashDatabase } from "./troubles/database.ts";
 import { endForgeTroubles, troubleForge } from "./troubles/forge.ts";
 import { endWebhookTroubles, troubleWebhooks } from "./troubles/webhooks.ts";
-import { killProcesses } from "./troubles/processes.ts";
-import { whatHappened } from "./tally.ts";
+import { crashDatabase, killProcesses } from "./troubles/processes.ts";
 import type { CrashingPostgres } from "./world/postgres.ts";
 import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
 
@@ -23,11 +21,11 @@ export interface SeedOptions {
   readonly postgres: CrashingPostgres;
   /** The folder that holds the compiled service. */
   readonly root: string;
-  /** Where runs keep their records. */
+  /** Where runs store their records. */
   readonly folder: string;
-  /** How long things go wrong: so long at least, and on a busy machine until as much has happened as otherwise. */
+  /** The least time with faults. On a busy machine it is longer, until enough has happened. */
   readonly seconds: number;
-  /** How many seconds what is under way then may take to come to rest. */
+  /** How many seconds unfinished work may take after the faults. */
   readonly patience: number;
 }
 
@@ -36,52 +34,44 @@ export interface Played {
   readonly folder: string;
   readonly violations: readonly Violation[];
   readonly calls: number;
-  /** How often what happened: faults, what people did, and how calls were answered. */
+  /** Counts of faults, actions of people, and answers. */
   readonly happened: Readonly<Record<string, number>>;
   readonly seconds: number;
 }
 
 const BOARDS = 2;
-const AGENTS_A_BOARD = 3;
+const AGENTS_PER_BOARD = 3;
 const PROLOGUE_MS = 60_000;
-/** What is to happen in a second, and how many times longer than asked it may take to. */
-const SUCCESSES_A_SECOND = 3;
-const FAULTS_A_SECOND = 2;
-const LONGEST = 6;
+/** Faults go on until this much has happened, for at most `MAX_FACTOR` times `seconds`. */
+const SUCCESSES_PER_SECOND = 3;
+const FAULTS_PER_SECOND = 2;
+const MAX_FACTOR = 6;
 
-/** Plays one seed: everything at once for some seconds, then quiet, repair, and the check. */
+/** Runs one seed: agents, people and faults for some seconds, then repair, then all checks. */
 export async function playSeed(options: SeedOptions): Promise<Played> {
   const { seed, postgres, root } = options;
-  const began = Date.now();
+  const startedAt = Date.now();
   const dice = makeDice(seed);
   const folder = join(options.folder, `seed-${seed}`);
   const history = openHistory(folder);
   const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS, history });
   try {
     const known = world.boards.map(newKnowledge);
-    const prologues = await Promise.all(
-      known.map(async (own, at) => {
-        const actor = `prologue-${at + 1}`;
-        const hours = { giveUpAt: () => began + PROLOGUE_MS };
-        const caller = await callerFor(world, own, actor, dice, history, hours);
-        await playPrologue(caller, own);
-        return { caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] };
-      }),
-    );
+    const prologues = await playPrologues(world, known, dice, history);
     for (const place of prologues) for (const intrude of intrusions(place)) await intrude();
-    const agents = await makeAgents(world, known, dice, history, () => hours.giveUpAt());
-    const hours = hoursOf(history, options);
-    const { isOver } = hours;
+    const agents = await makeAgents(world, known, dice, history, () => faultPhase.retryUntil());
+    const faultPhase = startFaultPhase(history, options);
+    const { isOver } = faultPhase;
     const work = Promise.all(agents.map((agent) => runAgent(agent, isOver)));
     const people = startPeople(world, known, dice, history, isOver);
-    const troubles = [
+    const faults = [
       killProcesses(world, dice.for("kills"), history, isOver),
       crashDatabase(world, dice.for("database"), history, isOver),
       troubleForge(world, dice.for("forge"), history, isOver),
       troubleWebhooks(world, dice.for("webhooks"), history, isOver),
     ];
     while (!isOver()) await sleep(100);
-    await Promise.all([...troubles, people]);
+    await Promise.all([...faults, people]);
     endForgeTroubles(world);
     await endWebhookTroubles(world);
     for (const process of world.processes) while (!process.isUp()) await process.start();
@@ -97,14 +87,32 @@ export async function playSeed(options: SeedOptions): Promise<Played> {
       violations,
       calls: history.calls.length,
       happened: whatHappened(history),
-      seconds: (Date.now() - began) / 1_000,
+      seconds: (Date.now() - startedAt) / 1_000,
     };
   } finally {
     await world.stop();
   }
 }
 
-/** People at work on the forge until it is over. */
+/** Prepares each board, with a caller that also knows another board. */
+function playPrologues(
+  world: FaultWorld,
+  known: readonly BoardKnowledge[],
+  dice: Dice,
+  history: History,
+): Promise<AgentPlace[]> {
+  const deadline = Date.now() + PROLOGUE_MS;
+  return Promise.all(
+    known.map(async (own, at) => {
+      const actor = `prologue-${at + 1}`;
+      const caller = await callerFor(world, own, actor, dice, history, () => deadline);
+      await playPrologue(caller, own);
+      return { caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] };
+    }),
+  );
+}
+
+/** Runs the people of all boards until the faults end. */
 async function startPeople(
   world: FaultWorld,
   known: readonly BoardKnowledge[],
@@ -120,27 +128,28 @@ async function startPeople(
   await Promise.all(people);
 }
 
-interface Hours {
+interface FaultPhase {
   readonly isOver: () => boolean;
-  readonly giveUpAt: () => number;
+  /** Unix time in milliseconds after which callers do not retry. */
+  readonly retryUntil: () => number;
 }
 
-/** From now on things go wrong, until enough has happened. */
-function hoursOf({ calls, events }: History, { seconds, patience }: SeedOptions): Hours {
-  const began = Date.now();
-  const done = (): { successes: number; faults: number } => ({
+/** The faults start now and end when enough has happened. */
+function startFaultPhase({ calls, events }: History, { seconds, patience }: SeedOptions): FaultPhase {
+  const startedAt = Date.now();
+  const count = (): { successes: number; faults: number } => ({
     successes: calls.filter(isSuccess).length,
     faults: events.filter(({ type }) => type === "fault").length,
   });
-  const before = done();
+  const before = count();
   let end: number | null = null;
   const isEnough = (): boolean => {
-    const times = (Date.now() - began) / (seconds * 1_000);
-    if (times < 1 || times >= LONGEST) return times >= 1;
-    const { successes, faults } = done();
+    const factor = (Date.now() - startedAt) / (seconds * 1_000);
+    if (factor < 1 || factor >= MAX_FACTOR) return factor >= 1;
+    const { successes, faults } = count();
     return (
-      successes - before.successes >= seconds * SUCCESSES_A_SECOND &&
-      faults - before.faults >= seconds * FAULTS_A_SECOND
+      successes - before.successes >= seconds * SUCCESSES_PER_SECOND &&
+      faults - before.faults >= seconds * FAULTS_PER_SECOND
     );
   };
   return {
@@ -148,40 +157,41 @@ function hoursOf({ calls, events }: History, { seconds, patience }: SeedOptions)
       if (end === null && isEnough()) end = Date.now();
       return end !== null;
     },
-    giveUpAt: () => (end ?? Date.now()) + patience * 1_000,
+    retryUntil: () => (end ?? Date.now()) + patience * 1_000,
   };
 }
 
-/** Agents with a credential each, some on every board. */
+/** Agents for every board, with a credential each. */
 async function makeAgents(
   world: FaultWorld,
   known: readonly BoardKnowledge[],
   dice: Dice,
   history: History,
-  giveUpAt: () => number,
+  retryUntil: () => number,
 ): Promise<AgentPlace[]> {
   const agents: AgentPlace[] = [];
   for (const [at, own] of known.entries()) {
-    for (let nth = 1; nth <= AGENTS_A_BOARD; nth++) {
+    for (let nth = 1; nth <= AGENTS_PER_BOARD; nth++) {
       const actor = `agent-${at + 1}-${nth}`;
-      const caller = await callerFor(world, own, actor, dice, history, { giveUpAt });
+      const caller = await callerFor(world, own, actor, dice, history, retryUntil);
       agents.push({ caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] });
     }
   }
   return agents;
 }
 
-/** Somebody with a credential of their own for a board. */
+/** A caller with its own credential for a board. */
 async function callerFor(
   { processes, secrets }: FaultWorld,
   { board }: BoardKnowledge,
   actor: string,
   dice: Dice,
   history: History,
-  { giveUpAt }: Pick<Hours, "giveUpAt">,
+  retryUntil: () => number,
 ): Promise<Caller> {
   const { apiKey } = await board.as({});
   secrets.set(`the API key of ${actor}`, secretOf(apiKey));
   const { owner } = board;
-  return makeCaller({ actor, owner, apiKey, processes, dice: dice.for(`${actor} calls`), history, giveUpAt });
+  const own = dice.for(`${actor} calls`);
+  return makeCaller({ actor, owner, apiKey, processes, dice: own, history, retryUntil });
 }

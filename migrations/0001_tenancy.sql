@@ -7,19 +7,18 @@ create table organizations (
   forge_account_id bigint not null unique,
   installation_id bigint unique,
   suspended boolean not null default false,
-  -- The forge's message when it refuses the installation although the App is installed.
+  -- GitHub's message if it refuses the installation although the App is installed.
   refused text,
-  -- Permissions that Trunkline needs and the installation lacks, such as `workflows: write`.
+  -- Permissions that Trunkline needs and the installation lacks, for example `workflows: write`.
   missing_permissions text[] not null default '{}',
-  -- Since when the installation is unusable: removed, suspended or refused.
+  -- Since when the installation is unusable: uninstalled, suspended or refused.
   broken_at timestamptz,
-  -- When the forge was read for this row. Answers to earlier requests do not overwrite it.
+  -- When GitHub was asked for this row. Answers to earlier requests do not overwrite it.
   asked_at timestamptz,
-  -- Where the next comparison with the forge continues: `{ repositoryId, branchName }`. Null starts
-  -- at the beginning.
+  -- Where the next comparison with GitHub continues: `{ repositoryId, branchName }`, or null.
   reconcile_from jsonb,
-  -- Not null while a comparison with the forge is due that a refused installation prevented. The
-  -- comparison skips what changed within this many milliseconds.
+  -- Not null while a comparison is pending because GitHub refuses the installation. It skips what
+  -- changed within this many milliseconds.
   comparison_owed integer,
   created_at timestamptz not null default now()
 );
@@ -40,12 +39,11 @@ create table users (
   kind text not null check (kind in ('human', 'machine', 'agent')),
   name text not null,
   avatar_url text,
-  -- Only for forge accounts. The login may change, the id does not.
+  -- Only for GitHub accounts. The login may change, the id does not.
   forge_account_id bigint unique,
   login text,
   created_at timestamptz not null default now()
 );
--- Finds an account by its last known login.
 create index on users (lower(login)) where login is not null;
 
 create table memberships (
@@ -57,8 +55,7 @@ create table memberships (
 );
 create index on memberships (workspace_id);
 
--- Forge accounts that a board treats as agents, in addition to the well-known ones. Other boards
--- are not affected.
+-- GitHub accounts that a board treats as agents, in addition to the well-known ones.
 create table workspace_agents (
   workspace_id uuid not null references workspaces on delete cascade,
   user_id uuid not null references users on delete cascade,
@@ -73,24 +70,23 @@ create table credentials (
   user_id uuid not null references users,
   name text not null,
   scopes text[] not null,
-  -- SHA-256 of the secret. The secret itself is shown once and not stored.
+  -- SHA-256 of the secret, which is not stored.
   secret_hash bytea not null,
   -- During a rotation the previous secret is valid, too.
   previous_secret_hash bytea,
   previous_until timestamptz,
   expires_at timestamptz,
   revoked_at timestamptz,
-  -- Changes whenever the credential, its user's memberships or their boards change. A process
-  -- compares it to find out whether a cached credential is stale (docs/adr/0007).
+  -- Changes with the credential, its user's memberships and their boards. A process compares it to
+  -- find out whether a cached credential is stale (docs/adr/0007).
   stamp uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),
   constraint credentials_exchange check ((previous_secret_hash is null) = (previous_until is null))
 );
 create index on credentials (user_id);
 
--- Triggers write the stamps, so that no statement that changes a credential or a membership can
--- leave one out, manual corrections included. Stamps are random, so that a restored database never
--- repeats one that a process has cached.
+-- Triggers write the stamps, so that every statement does, manual corrections included. Stamps are
+-- random, so that a restored database never repeats one that a process has cached.
 create function stamp_credential() returns trigger language plpgsql as $$
 begin
   new.stamp := gen_random_uuid();
@@ -112,7 +108,7 @@ end $$;
 create trigger stamp_credentials after insert or update or delete on memberships
   for each row execute function stamp_credentials_of_member();
 
--- A credential lists its boards by organization and age.
+-- A cached credential contains the organization of each board and lists the boards by age.
 create function stamp_credentials_of_workspace() returns trigger language plpgsql as $$
 begin
   update credentials set stamp = gen_random_uuid()

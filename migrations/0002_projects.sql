@@ -36,22 +36,22 @@ create table repositories (
   organization_id uuid not null references organizations,
   -- A repository belongs to at most one project, so a branch name never belongs to two cards.
   project_id uuid references projects on delete set null,
-  -- Null after the repository was transferred to another organization: there it is a new row, and
-  -- this row keeps the history here.
+  -- GitHub's id. Null after a transfer to another organization, which has a new row; this row keeps
+  -- the history.
   forge_id bigint unique,
-  -- The forge's GraphQL id.
+  -- GitHub's GraphQL id.
   node_id text,
   full_name text not null,
   default_branch text not null,
   link_by_default boolean not null default false,
-  -- False when the installation no longer grants access.
+  -- False if the installation no longer grants access.
   connected boolean not null default true,
   disconnected_at timestamptz,
-  -- An archived repository is read-only on the forge.
+  -- An archived repository is read-only on GitHub.
   archived boolean not null default false,
-  -- When the forge was read for this row. Answers to earlier requests do not overwrite it.
+  -- When GitHub was asked for this row. Answers to earlier requests do not overwrite it.
   asked_at timestamptz,
-  -- When the forge last refused draft pull requests or asynchronous merges here. Null is unknown.
+  -- When GitHub last refused draft pull requests or asynchronous merges here. Null is unknown.
   lacks_drafts_at timestamptz,
   lacks_async_merge_at timestamptz,
   last_webhook_at timestamptz,
@@ -81,7 +81,7 @@ create table features (
   description text not null default '',
   color text not null,
   archived boolean not null default false,
-  -- The order on the board. It may have gaps; the API numbers features without gaps.
+  -- May have gaps; the API numbers features without gaps.
   position integer not null,
   created_at timestamptz not null default now()
 );

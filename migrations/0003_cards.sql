@@ -3,14 +3,14 @@
 create table cards (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
-  -- A deleted card outlives its project and its stage.
+  -- Null if the project of a deleted card was deleted.
   project_id uuid references projects on delete set null,
   number integer not null,
   title text not null,
   description text not null default '',
   stage_id uuid references stages on delete set null,
-  -- A fractional rank within the stage, in byte order: a move writes one row in a column of any
-  -- length (docs/adr/0004).
+  -- A fractional rank within the stage, in byte order, so that a move writes one row
+  -- (docs/adr/0004).
   rank text collate "C" not null,
   priority text not null default 'none'
     check (priority in ('none', 'low', 'medium', 'high', 'urgent')),
@@ -21,8 +21,7 @@ create table cards (
   hotfix boolean not null default false,
   blocked jsonb,
   created_by uuid not null references users,
-  -- The request that created the card. A retry of the request finds the card instead of creating a
-  -- second one.
+  -- A retry of the request finds the card instead of creating a second one.
   request_id text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -60,9 +59,9 @@ create table card_repositories (
   branch_name text,
   -- The last known tip of the branch. Null before the branch exists and after its deletion.
   head_sha text,
-  -- When the tip was last written. Shortly after a change the forge may still return older state.
+  -- When the tip was last written. Shortly after a change GitHub may still return older state.
   changed_at timestamptz not null default now(),
-  -- The last change that a comparison with the forge found, without a webhook: when, and the tip.
+  -- The last change that was found without a webhook: when, and the tip.
   found_at timestamptz,
   found_sha text,
   primary key (card_id, repository_id),
@@ -87,8 +86,8 @@ end $$;
 create trigger repository_changes_project after update of project_id on repositories
   for each row when (old.project_id is distinct from new.project_id) execute function update_links();
 
--- Branches whose card was unlinked from the repository. When the card is linked again it takes its
--- branch back, unless another card owns the branch by then.
+-- The branches of unlinked cards. A card that is linked again gets its branch back, unless another
+-- card owns it.
 create table left_branches (
   repository_id uuid not null references repositories (id) on delete cascade,
   branch_name text not null,
@@ -100,13 +99,13 @@ create index on left_branches (card_id);
 
 create table timeline_items (
   id uuid primary key,
-  -- The order of the timeline, which is the order of recording.
+  -- The order of the timeline.
   seq bigint generated always as identity,
   card_id uuid not null references cards,
   type text not null check (type in ('event', 'comment')),
   kind text,
   actor_id uuid not null references users,
-  -- The forge login of the actor, for what the forge reported.
+  -- The GitHub login of the actor, for what GitHub reported.
   login text,
   repository_id uuid references repositories,
   data jsonb not null default '{}',
@@ -115,14 +114,13 @@ create table timeline_items (
   edited_at timestamptz,
   -- For a comment: grows with each edit in Trunkline. A mirror with a lower revision is stale.
   revision integer not null default 0,
-  -- For a comment from the forge: the forge's time of the last known change. Older events do not
+  -- For a comment from GitHub: GitHub's time of the last known change. Older events do not
   -- overwrite it.
   heard_at timestamptz,
-  -- For a comment that was deleted on the forge: the row stays, without its text, so that a late
-  -- event does not restore it.
+  -- For a comment that was deleted on GitHub: the row stays, without its text, so that a late event
+  -- does not restore it.
   deleted_at timestamptz,
-  -- Identifies the event, so that it is recorded once, however often and from whichever source it
-  -- arrives.
+  -- Identifies the event, so that it is recorded once.
   natural_key text,
   check ((type = 'event') = (kind is not null)),
   check ((type = 'comment') = (body is not null))
@@ -133,8 +131,7 @@ create index on timeline_items (card_id, seq) where kind = 'agent_gave_up';
 create index on timeline_items (card_id, at) where kind in ('status_changed', 'promotion_refused');
 create unique index on timeline_items (card_id, natural_key) where natural_key is not null;
 
--- The copy of a card's comment on a pull request: the intent before the copy is written, and its
--- result.
+-- The copy of a comment on a pull request, stored before the copy is written.
 create table comment_mirrors (
   comment_id uuid not null references timeline_items,
   repository_id uuid not null references repositories,
@@ -145,25 +142,24 @@ create table comment_mirrors (
   -- Attempts to write the current revision.
   tries integer not null default 0,
   first_tried_at timestamptz,
-  -- The process at work on the copy holds it until then.
+  -- Until when a process has claimed the copy.
   held_until timestamptz,
-  -- When a request without a known result may last have written the copy. Until the forge's reads
-  -- include that time, Trunkline searches for the copy and does not write it again.
+  -- When a request without a known result may have written the copy. Until GitHub is certain to
+  -- show it, Trunkline searches for the copy and does not write it again.
   unsure_since timestamptz,
-  -- Deleted on the forge. It is not written again.
+  -- Deleted on GitHub. It is not written again.
   gone boolean not null default false,
   primary key (comment_id, repository_id, pr_number)
 );
 create unique index on comment_mirrors (repository_id, forge_comment_id)
   where forge_comment_id is not null;
 
--- Keys that belong to this database. They are not configured and not rotated.
+-- Keys that are not configured and not rotated.
 create table secrets (
   name text primary key,
   value bytea not null
 );
--- Signs the marks by which Trunkline recognizes mirrored comments: 244 random bits from
--- PostgreSQL's cryptographic generator.
+-- Signs the marks in mirrored comments. 244 random bits from PostgreSQL's cryptographic generator.
 insert into secrets (name, value)
   values ('comment_marks',
           decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));

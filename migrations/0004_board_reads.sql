@@ -1,10 +1,9 @@
--- Makes boards cheap to read: which transactions changed a board, so that a process can revalidate
--- the board it has cached (docs/adr/0005), and counts from which the position of a card in a long
--- column is computed (docs/adr/0004).
+-- Makes boards cheap to read: the revalidation of cached boards (docs/adr/0005), and counts from
+-- which the position of a card in a long column is computed (docs/adr/0004).
 
--- The transactions that changed a project's board. A process caches boards with the snapshot they
--- were read in. A cached board is valid while this table has no transaction outside that snapshot.
--- Rows are only inserted, so writers never wait for each other.
+-- The transactions that changed a project's board. A cached board is valid while none of them is
+-- outside the snapshot that it was read in. Rows are only inserted, so writers never wait for each
+-- other.
 create table board_changes (
   project_id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
@@ -13,7 +12,7 @@ create table board_changes (
 );
 create index on board_changes (at);
 
--- Triggers write `board_changes`, so that no statement that changes a board can leave it out.
+-- Triggers write `board_changes`, so that every statement that changes a board does.
 create function note_changed_card() returns trigger language plpgsql as $$
 begin
   -- A deleted card may have no project.
@@ -90,26 +89,24 @@ create trigger note_board_change_when_changed after update on stages
 create trigger note_board_change_when_gone after delete on stages
   referencing old table as changed for each statement execute function note_changed_stages();
 
--- Every 256th rank of a long column, with the snapshot in which the column was counted. A card's
--- position is the count at the nearest rank, plus the changes of transactions outside the snapshot
--- (`place_changes`), plus the cards between that rank and the card. So it equals a full count.
+-- Every 256th rank of a long column, with the snapshot of the count. A card's position is the count
+-- at the nearest rank, plus the changes of transactions outside the snapshot (`place_changes`),
+-- plus the cards between that rank and the card. It equals a full count.
 create table column_counts (
   stage_id uuid primary key,
-  -- A transaction that began after this row was committed. Older transactions may have changed the
-  -- column without writing `place_changes`. Null until such a transaction exists.
+  -- A transaction that began after this row was committed, or null. Older transactions may have
+  -- changed the column without writing `place_changes`.
   since xid8,
-  -- Null until the column is counted, which has to wait for the end of all those transactions.
+  -- Null until the column is counted, which is possible after the end of those transactions.
   snapshot pg_snapshot,
-  -- The start time of the PostgreSQL server: on another server, restored from a copy, transaction
-  -- numbers may repeat.
+  -- The start time of the PostgreSQL server: a restored server may repeat transaction ids.
   server timestamptz,
   -- The first rank, and every 256th after it.
   ranks text[] collate "C",
   at timestamptz not null default now()
 );
 
--- Cards that entered (1) or left (-1) a column of `column_counts`, by rank. Rows are only inserted,
--- so writers never wait for each other.
+-- Cards that entered (1) or left (-1) a column of `column_counts`, by rank.
 create table place_changes (
   stage_id uuid not null,
   rank text collate "C" not null,
@@ -120,8 +117,7 @@ create table place_changes (
 create index on place_changes (stage_id, xid);
 create index on place_changes using brin (at);
 
--- A trigger writes `place_changes`, so that no statement that moves a card can leave it out. Under
--- repeatable read a transaction may not see the row of `column_counts`, so it always writes.
+-- A transaction under repeatable read may not see the row of `column_counts`, so it always writes.
 create function note_changed_place() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then
@@ -147,10 +143,9 @@ create trigger note_other_place after update of stage_id, rank, deleted_at on ca
         is distinct from (new.stage_id, new.rank, new.deleted_at is null))
   execute function note_changed_place();
 
--- Read model: the number of cards before a rank in a long column, in the caller's snapshot, and
--- whether the column should be counted again. A function in SQL, because the counts, the changes
--- and the cards have to be read in one snapshot, within statements that read cards. A recount is
--- due when reading the changes costs about as much as the recount itself.
+-- Returns the number of cards before a rank in a long column, and whether the column should be
+-- counted again: when reading the changes costs about as much as a recount. A function in SQL,
+-- because statements that read cards have to read the counts and the changes in the same snapshot.
 create function place_in_long_column(
   stage uuid, place text, out above bigint, out is_stale boolean
 ) language plpgsql stable as $$
@@ -185,8 +180,7 @@ begin
    where c.stage_id = stage and c.deleted_at is null and c.rank < place collate "C";
 end $$;
 
--- Read model: the number of cards before a rank in a column of any length. Up to 256 cards are
--- counted directly.
+-- The same for a column of any length. Up to 256 cards are counted directly.
 create function place_in_column(
   stage uuid, place text, out above bigint, out is_stale boolean
 ) language plpgsql stable as $$

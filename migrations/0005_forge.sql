@@ -1,5 +1,4 @@
--- What the forge reports about repositories, how its deliveries are processed, and when it may be
--- called.
+-- What GitHub reports about repositories, its deliveries, and the limits of calls to it.
 
 create table pull_requests (
   repository_id uuid not null references repositories,
@@ -7,15 +6,14 @@ create table pull_requests (
   card_id uuid not null references cards,
   node_id text not null,
   target_branch text not null,
-  -- Null until the forge reports it.
+  -- Null until GitHub reports it.
   head_branch text,
   state text not null check (state in ('draft', 'open', 'merged', 'closed')),
   head_sha text not null,
   merge_sha text,
-  -- The forge's time of the last known change. Older events do not overwrite it.
+  -- GitHub's time of the last known change. Older events do not overwrite it.
   heard_at timestamptz,
-  -- The action of the event at `heard_at`. Of two events within one second, `opened` is the
-  -- earlier.
+  -- The action of that event. Of two events within one second, `opened` is the earlier.
   heard_action text,
   changed_at timestamptz not null default now(),
   primary key (repository_id, number)
@@ -41,8 +39,8 @@ create table check_reports (
 -- Reports on commits that nothing refers to are deleted by age.
 create index on check_reports (changed_at);
 
--- Pull requests of other authors that target a card's branch. One by an agent is a proposal;
--- merging it on the forge accepts it.
+-- Pull requests of other authors that target a card's branch. One by an agent is a proposal, which
+-- somebody accepts by merging it on GitHub.
 create table proposals (
   repository_id uuid not null references repositories,
   number integer not null,
@@ -59,21 +57,21 @@ create table proposals (
   -- The card's newest timeline item at the last push or reopening. An agent that gave up before
   -- then has resumed its work.
   revived_after bigint not null default 0,
-  -- The forge's time of the last known change. Older events do not overwrite it.
+  -- GitHub's time of the last known change. Older events do not overwrite it.
   heard_at timestamptz,
   primary key (repository_id, number)
 );
 create index on proposals (card_id);
 create index on proposals (repository_id) where state in ('draft', 'open');
 
--- Who last acted, and when, on a card's branch and its pull requests (pr_number 0) or on a
+-- When each user last acted on a card's branch and its pull requests (pr_number 0) or on a
 -- proposal.
 create table conversation_turns (
   card_id uuid not null references cards,
   repository_id uuid not null references repositories,
   pr_number integer not null,
   user_id uuid not null references users,
-  -- True after a push or the opening of a pull request; false after comments only.
+  -- Whether the user has pushed or opened a pull request, rather than only commented.
   works boolean not null,
   acted_at timestamptz not null,
   primary key (card_id, repository_id, pr_number, user_id)
@@ -102,19 +100,19 @@ create table trunks (
   -- The newest tip that events reported, and when. Null if unknown.
   tip_sha text,
   tip_at timestamptz,
-  -- The landings up to this commit are final. Those of newer commits are read again, because the
-  -- forge takes a while to assign a commit to its pull request.
+  -- The landings up to this commit are final. Later ones are read again, because GitHub assigns a
+  -- commit to its pull request with a delay.
   settled_sha text,
   -- Earlier landings are unknown.
   known_since timestamptz not null,
   primary key (repository_id, branch_name)
 );
 
--- What landed on a trunk branch, according to the forge.
+-- What landed on a trunk branch, according to GitHub.
 create table landings (
   repository_id uuid not null,
   branch_name text not null,
-  -- `#7` for all commits of pull request 7, whatever the merge method; otherwise the commit.
+  -- `#7` for all commits of pull request 7, otherwise the commit.
   key text not null,
   -- The order along the branch.
   seq bigint generated always as identity,
@@ -140,22 +138,22 @@ create index on landings (repository_id, branch_name, reverting_sha)
 
 -- Webhook deliveries. Those of one lane are processed in order.
 create table deliveries (
-  -- The forge's delivery id. It is unique, so a repeated delivery is stored once.
+  -- GitHub's delivery id.
   guid text primary key,
   seq bigint generated always as identity,
   event text not null,
   -- `repository:<id>`, `installation:<id>` or `app`.
   lane text not null,
   payload text not null,
-  -- `log` for a delivery that never arrived and was read from the forge's delivery log.
+  -- `log` for a lost delivery that was read from GitHub's delivery log.
   source text not null default 'webhook' check (source in ('webhook', 'log')),
   state text not null default 'waiting' check (state in ('waiting', 'done', 'parked')),
   attempts integer not null default 0,
   -- Processes that died while processing it.
   deaths integer not null default 0,
   error text,
-  -- For a comment or review on a pull request that was unknown at the time: its number. When it
-  -- becomes known as a card's or a proposal's, the delivery is replayed.
+  -- For a deferred event: the number of a pull request that is not known yet. The delivery is
+  -- replayed when it becomes known.
   awaits_pull_request integer,
   received_at timestamptz not null default now(),
   worked_at timestamptz
@@ -165,21 +163,20 @@ create index on deliveries (seq) where state = 'parked';
 create index on deliveries (lane, awaits_pull_request) where awaits_pull_request is not null;
 create index on deliveries (received_at);
 
--- How far each repair has read that follows the forge's time.
+-- Up to when each repair job is complete.
 create table repairs (
   name text primary key,
   done_until timestamptz not null
 );
 
--- When an installation may be called next. All processes share the row, because the forge counts
--- their calls together.
+-- When an installation may be called next. GitHub counts the calls of all processes together.
 create table forge_turns (
   installation_id bigint primary key,
-  -- When the next writing call may begin. Writing calls begin one after the other.
+  -- When the next writing call may begin.
   next_write_at timestamptz not null default now(),
   -- When the allowance for content-creating calls has fully recovered.
   recovered_at timestamptz not null default now(),
-  -- Until when the forge wants no calls at all, or none of one API.
+  -- Until when GitHub wants no calls at all, or none of one API.
   held_until timestamptz,
   rest_held_until timestamptz,
   graphql_held_until timestamptz

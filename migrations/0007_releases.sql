@@ -4,8 +4,7 @@ create table releases (
   id uuid primary key,
   project_id uuid not null references projects on delete cascade,
   name text not null,
-  -- Names the branch `release/{slug}` in each repository of the project. It does not follow the
-  -- name.
+  -- Part of the branch name `release/{slug}`. It does not change with the name.
   slug text not null,
   status text not null default 'open' check (status in ('open', 'completed')),
   frozen_at timestamptz,
@@ -18,31 +17,29 @@ create table releases (
 create index on releases (project_id, id);
 create index on releases (project_id, completed_at) where completed_at is not null;
 
--- The cards of a release.
 create table release_cards (
   release_id uuid not null references releases on delete cascade,
   card_id uuid not null references cards,
-  -- False when the release is completed: a card is in at most one open release.
+  -- False if the release is completed. A card is in at most one open release.
   is_open boolean not null default true,
-  -- When the card's commits were picked onto the release branches. Null for a card that was added
-  -- before the freeze.
+  -- When the card's commits were picked. Null for a card that was added before the freeze.
   picked_at timestamptz,
   primary key (release_id, card_id)
 );
 create unique index on release_cards (card_id) where is_open;
 
--- The tags that a release's completion has created.
+-- The tags that the completion of a release has created.
 create table release_tags (
   release_id uuid not null references releases on delete cascade,
   repository_id uuid not null references repositories,
   tag_name text not null,
   sha text not null,
-  -- The page of the forge's release. Null until it is published.
+  -- The page of the GitHub release. Null until it is published.
   url text,
   primary key (release_id, repository_id)
 );
 
--- The branch of a frozen release in a repository, written before it is created.
+-- The branch of a frozen release in a repository, stored before it is created.
 create table release_branches (
   release_id uuid not null references releases on delete cascade,
   repository_id uuid not null references repositories,
@@ -54,12 +51,11 @@ create table release_branches (
   primary key (release_id, repository_id)
 );
 
--- An action on a release, from the first request to the forge to its end. It outlives the process
--- and the request that began it.
+-- Actions on releases. An action survives the process and the request that started it.
 create table release_actions (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
-  -- Null after the deletion of the release, which waits for the end of the action.
+  -- Null if the release of an ended action was deleted.
   release_id uuid references releases on delete set null,
   kind text not null check (kind in ('freeze', 'unfreeze', 'pick', 'promote', 'complete')),
   -- The parameters of the request. A retry must repeat them.
@@ -67,25 +63,25 @@ create table release_actions (
   -- The card of a pick.
   card_id uuid references cards,
   actor_id uuid not null references users,
-  -- The request that began it, `Caller.requestId`.
+  -- A retry of the request finds the action by it (`Caller.requestId`).
   request_id text not null,
   state text not null check (state in ('running', 'done', 'refused', 'abandoned')),
-  -- The process at work on the action, or null.
+  -- The process that works on the action, or null.
   holder uuid,
-  -- Grows with each takeover. A holder with a lower number may write nothing more.
+  -- A fencing token that grows with each takeover: a process with a lower number may not write.
   attempt integer not null default 1,
   -- Failures in a row.
   failures integer not null default 0,
-  -- Processes in a row that died while they held the action, without progress, and a digest of its
+  -- Processes in a row that died while they owned the action, without progress, and a digest of its
   -- progress when the last of them was found dead.
   deaths integer not null default 0,
   got_to text,
-  -- What a later attempt has to know to continue.
+  -- What a later attempt needs to continue.
   progress jsonb not null default '{}',
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
--- A release has at most one action under way.
+-- A release has at most one unfinished action.
 create unique index on release_actions (release_id) where state = 'running';
 create index on release_actions (release_id);
 create index on release_actions (card_id) where card_id is not null;
@@ -98,18 +94,17 @@ create table release_promotions (
   action_id uuid not null references release_actions on delete cascade,
   position integer not null,
   card_id uuid not null references cards,
-  -- queued: the forge accepted the merge, and the card's own move has the result.
+  -- queued: GitHub finishes the merge later, and the card's move has the result.
   state text not null default 'pending'
     check (state in ('pending', 'promoted', 'refused', 'skipped', 'queued')),
   -- For promoted: the merges. For refused and skipped: the reason.
   detail jsonb not null default '{}',
-  -- Attempts that found another move of the card under way.
+  -- Attempts that found another unfinished move of the card.
   tries integer not null default 0,
   primary key (action_id, position)
 );
 
--- Temporary branches that picks may have created on the forge. A row is deleted when its branch is
--- known to be deleted.
+-- Temporary branches that picks may have left on GitHub.
 create table pick_branches (
   action_id uuid not null references release_actions on delete cascade,
   repository_id uuid not null references repositories on delete cascade,
@@ -117,20 +112,20 @@ create table pick_branches (
 );
 
 -- Commits that another branch needs: those of a landed hotfix in the earlier targets of the flow,
--- and those of a card that was picked into a release from another branch than releases start from.
+-- and those that were picked into a release from another branch than releases start from.
 create table backmerges (
   card_id uuid not null references cards,
   repository_id uuid not null references repositories,
   target_branch text not null,
   -- Null for a hotfix.
   release_id uuid references releases on delete cascade,
-  -- The commit that landed. The back-merge is done when the target branch contains it.
+  -- The landed commit. The back-merge is done when the target branch contains it.
   sha text not null,
   actor_id uuid not null references users,
-  -- The pull request of the back-merge, once it is open.
+  -- The pull request of the back-merge. Null until it is open.
   branch_name text,
   pr_number integer,
-  -- The forge's message when it refused to open the pull request.
+  -- GitHub's message if it refused to open the pull request.
   refusal text,
   landed_at timestamptz not null default now(),
   looked_at timestamptz not null default now(),

@@ -32,7 +32,7 @@ create table monitors (
 );
 create index on monitors (project_id);
 
--- The ids of received reports. A report with a known id is a repetition.
+-- The ids of received reports, to ignore repeated ones.
 create table monitor_reports (
   monitor_id uuid not null references monitors on delete cascade,
   report_id text not null,

@@ -4,10 +4,10 @@ create table pages (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
   title text not null,
-  -- Follows the title. `page_slugs` has the earlier slugs.
+  -- Changes with the title. `page_slugs` has the earlier slugs.
   slug text not null,
   parent_id uuid,
-  -- A fractional rank among the pages with the same parent, as cards have in a column.
+  -- A fractional rank among the pages with the same parent, in byte order.
   rank text collate "C" not null,
   body text not null default '',
   created_by uuid not null references users,
@@ -23,7 +23,7 @@ create table pages (
 create unique index on pages (workspace_id, coalesce(parent_id, workspace_id), rank);
 create index on pages (parent_id) where parent_id is not null;
 
--- The page of each slug: its current slug and its earlier ones, until another page uses them.
+-- The current slugs of pages, and the earlier ones until another page uses them.
 create table page_slugs (
   workspace_id uuid not null references workspaces,
   slug text not null,
@@ -32,8 +32,7 @@ create table page_slugs (
 );
 create index on page_slugs (page_id);
 
--- The slugs that a page's body links to, in the order of the text. A page with the slug need not
--- exist.
+-- The slugs that a page's body links to. A page with the slug need not exist.
 create table page_links (
   page_id uuid not null references pages on delete cascade,
   workspace_id uuid not null references workspaces,

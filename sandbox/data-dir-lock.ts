@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { incarnation } from "./process-incarnation.ts";
 
-/** Proof that this process, and no other on this machine, works in `path`. */
+/** A data directory that no other process on this machine uses. */
 export interface LockedDataDir {
   readonly path: string;
   readonly release: () => Promise<void>;
 }
 
-/** The data directory cannot be used; the message says what to do. */
+/** The data directory cannot be used. */
 export class DataDirError extends Error {
   override readonly name = "DataDirError";
   readonly code = "ERR_DATA_DIR";
@@ -19,14 +19,14 @@ export class DataDirError extends Error {
 const claimName = /^lock\.(?<pid>\d+)\.(?<life>[0-9a-z]+)\.[0-9a-f]+$/;
 
 /**
- * Claims a data directory, made (0700) when missing, for the process `pid`.
+ * Locks a data directory for the process `pid`, and creates it (0700) if it is missing.
  *
- * Everyone first adds a claim of their own and then looks for others, so two can never both find none; a file is never
- * taken over, which is where lock files usually race. A claim names its process and when that started, so what a SIGKILL
- * leaves behind counts for nothing, even after the process id was given to somebody else.
+ * Each process first adds its own claim file and then reads the others, so two processes cannot
+ * both find none. A claim contains the process id and start time: the claim of a killed process is
+ * not valid, even when its process id is in use again.
  */
 export async function lockDataDir(dir: string, pid: number): Promise<LockedDataDir> {
-  const path = await makeDir(dir);
+  const path = await createDir(dir);
   const life = (await incarnation(pid)) ?? "unknown";
   for (let attempt = 1; ; attempt++) {
     const claim = `lock.${pid}.${life}.${randomBytes(6).toString("hex")}`;
@@ -35,26 +35,26 @@ export async function lockDataDir(dir: string, pid: number): Promise<LockedDataD
     if (rival === undefined) return { path, release: () => rm(join(path, claim), { force: true }) };
     await rm(join(path, claim), { force: true });
     if (attempt === 3) throw inUse(path, rival);
-    // Two that claim at the same moment see each other: one of them comes first the next time.
+    // Two processes that claim at the same time see each other. A random delay lets one be first.
     await sleep(50 + Math.random() * 200);
   }
 }
 
-async function makeDir(dir: string): Promise<string> {
+async function createDir(dir: string): Promise<string> {
   try {
     await mkdir(dir, { recursive: true, mode: 0o700 });
     await access(dir, constants.W_OK);
     return await realpath(dir);
   } catch (cause) {
-    const words = cause instanceof Error ? cause.message : String(cause);
+    const message = cause instanceof Error ? cause.message : String(cause);
     throw new DataDirError(
-      `State cannot be kept in ${dir} (${words}): set TRUNKLINE_DATA_DIR to a folder of yours.`,
+      `${dir} cannot be used as the data directory (${message}). Set TRUNKLINE_DATA_DIR to a writable folder.`,
       { cause },
     );
   }
 }
 
-/** The process id of another living claim; the claims of the dead are swept away on the way. */
+/** The process id of another valid claim. Deletes claims of dead processes. */
 async function findRival(path: string, ownClaim: string): Promise<string | undefined> {
   for (const name of await readdir(path)) {
     const { pid, life } = claimName.exec(name)?.groups ?? {};
@@ -67,6 +67,6 @@ async function findRival(path: string, ownClaim: string): Promise<string | undef
 
 function inUse(path: string, pid: string): Error {
   return new DataDirError(
-    `${path} is in use by process ${pid}. Stop that one first, or give this one a TRUNKLINE_DATA_DIR of its own.`,
+    `${path} is in use by process ${pid}. Stop that process, or set TRUNKLINE_DATA_DIR to another folder.`,
   );
 }

@@ -10,7 +10,7 @@ import { listWorkspaces } from "../src/store/tenancy/workspaces.ts";
 import type { RunningForge } from "./forge/start-forge.ts";
 import { readSandboxFile, writeForgeFile, writeSandboxFile, type SandboxFile } from "./state-files.ts";
 
-/** Makes the board of the sandbox's organization on the first start, and writes `sandbox.json` and `forge.json` (0600) on each. */
+/** Creates a board and an API key at the first start, and writes the state files (0600). */
 export async function prepareSandbox(
   service: RunningService,
   forge: RunningForge,
@@ -20,9 +20,13 @@ export async function prepareSandbox(
   await syncInstallations(deps);
   const workspace = (await listWorkspaces(deps.db)).find((entry) => entry.organizationSlug === "acme");
   const [project] = workspace ? await listProjectsWithFlow(deps.db, workspace.id) : [];
-  if (!workspace || !project) throw new Error("the sandbox's forge has no organization acme any more");
+  if (!workspace || !project)
+    throw new Error(
+      "The sandbox forge no longer has the organization acme. Delete the data directory to start again.",
+    );
   const apiKey =
-    (await keptKey(deps.db, dataDir, workspace.id)) ?? (await firstKey(service, workspace.id, project.id));
+    (await existingKey(deps.db, dataDir, workspace.id)) ??
+    (await createKey(service, workspace.id, project.id));
   const file: SandboxFile = {
     baseUrl: service.baseUrl,
     apiKey,
@@ -40,23 +44,22 @@ export async function prepareSandbox(
   return file;
 }
 
-/** The API key of an earlier start, while it is good for this board. */
-async function keptKey(db: Db, dataDir: string, workspaceId: string): Promise<string | null> {
-  const kept = await readSandboxFile(dataDir);
-  // None yet, or one that somebody has changed: a new key is made and the file written anew.
-  if (!kept) return null;
-  const key = parseCredentialKey(kept.apiKey);
+/** The API key of an earlier start, if it is still valid for this board. */
+async function existingKey(db: Db, dataDir: string, workspaceId: string): Promise<string | null> {
+  const file = await readSandboxFile(dataDir);
+  if (!file) return null;
+  const key = parseCredentialKey(file.apiKey);
   const credential = key && (await findCredential(db, key.clientId));
-  const isGood =
+  const isValid =
     key !== null &&
     credential !== null &&
     credential.stamp !== null &&
     isSecret(key.secret, credential.secretHashes) &&
     credential.boards.some((board) => board.workspaceId === workspaceId);
-  return isGood ? kept.apiKey : null;
+  return isValid ? file.apiKey : null;
 }
 
-async function firstKey({ deps }: RunningService, workspaceId: string, projectId: string): Promise<string> {
+async function createKey({ deps }: RunningService, workspaceId: string, projectId: string): Promise<string> {
   const repositories = await listProjectRepositories(deps.db, projectId);
   if (!repositories.some((repository) => repository.linkByDefault)) {
     const web = repositories.filter((repository) => repository.fullName === "acme/web");

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 /**
- * Names one life of a process id: a later process given the same id gets another name. Undefined when no such process
- * runs. Linux has the start time in /proc; elsewhere `ps` knows it to the second.
+ * Identifies a process by its start time, since process ids are reused. Undefined when no such
+ * process runs. Linux has the start time in /proc; elsewhere `ps` reports it in seconds.
  */
 export async function incarnation(pid: number): Promise<string | undefined> {
   const started = (await startTimeFromProc(pid)) ?? (await startTimeFromPs(pid));
@@ -13,12 +13,12 @@ export async function incarnation(pid: number): Promise<string | undefined> {
     : createHash("sha256").update(started).digest("hex").slice(0, 12);
 }
 
-/** An empty string says "not running", undefined says "no /proc here". */
+/** Empty when no such process runs, undefined without /proc. */
 async function startTimeFromProc(pid: number): Promise<string | undefined> {
   const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => undefined);
   if (boot === undefined) return undefined;
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The second field is the command in parentheses and may hold anything, so count from its end: start time is the 22nd.
+  // Field 2 is the command in parentheses, with any characters. Field 22 is the start time.
   const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const startTime = rest[18];
   return startTime === undefined || state === "Z" ? "" : `${boot}${startTime}`;

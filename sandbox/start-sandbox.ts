@@ -10,18 +10,18 @@ import { newControlToken, type SandboxFile } from "./state-files.ts";
 export interface RunningSandbox {
   readonly service: RunningService;
   readonly forge: RunningForge;
-  /** What `sandbox.json` holds. */
+  /** The content of `sandbox.json`. */
   readonly file: SandboxFile;
-  /** Resolves with its last words when the embedded PostgreSQL ends by itself; never where the database is somebody else's. */
+  /** Resolves with the last output when the embedded PostgreSQL ends. */
   readonly databaseEnded: Promise<string>;
-  /** Ends the service first, then what it stands on. */
+  /** Stops the service, then the forge and the database. */
   stop(): Promise<void>;
 }
 
-/** How long webhooks under way are waited for at the end, in milliseconds. */
+/** How long the shutdown waits for webhooks in transit, in milliseconds. */
 const SETTLE_MS = 2_000;
 
-/** Starts the embedded PostgreSQL and the embedded forge, the service on them, and makes the board a newcomer meets. */
+/** Starts the embedded PostgreSQL, the sandbox forge and the service, and prepares a board. */
 export async function startSandbox(
   config: SandboxConfig,
   host: { readonly pid: number; readonly searchPath: string | undefined },
@@ -58,11 +58,12 @@ export async function startSandbox(
       },
       metrics: "open",
       limits: config.limits,
+      connections: config.connections,
       isAlone: config.databaseUrl === null,
       log,
     });
     started.push(() => service.stop());
-    // What the last calls caused still reaches the service before it stops listening.
+    // Before the service stops: it receives the webhooks of the last calls.
     started.push(() => forge.settle(SETTLE_MS));
     forge.setWebhookUrl(service.webhookUrl);
     const file = await prepareSandbox(service, forge, dataDir.path);

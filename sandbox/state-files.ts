@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { RunningForge } from "./forge/start-forge.ts";
 
 const forgeUsers = z.array(z.object({ login: z.string(), token: z.string() }));
-/** How the forge is made to misbehave; files of earlier versions have none. */
+/** Access to the control API of the sandbox forge. Files of earlier versions have none. */
 const control = z.object({ url: z.string(), token: z.string() }).optional();
 
 const sandboxFile = z.object({
@@ -16,7 +16,7 @@ const sandboxFile = z.object({
   forge: z.object({ apiUrl: z.string(), cloneUrl: z.string(), users: forgeUsers, control }),
 });
 
-/** All that a person or a script needs to use the sandbox. */
+/** What a person or a script needs to use the sandbox. */
 export type SandboxFile = z.infer<typeof sandboxFile>;
 
 const forgeFile = z.object({
@@ -29,24 +29,24 @@ const forgeFile = z.object({
   control,
 });
 
-/** All that a service needs to use the embedded forge. */
+/** What a service needs to use the sandbox forge. */
 export type ForgeFile = z.infer<typeof forgeFile>;
 
 const SANDBOX = "sandbox.json";
 const FORGE = "forge.json";
 
-/** What `sandbox.json` of a data directory says, or null where there is none or somebody has changed it beyond use. */
+/** Reads `sandbox.json`. Null if it is missing or invalid. */
 export const readSandboxFile = (dataDir: string): Promise<SandboxFile | null> =>
   readState(join(dataDir, SANDBOX), sandboxFile);
 
 export const writeSandboxFile = (dataDir: string, file: SandboxFile): Promise<string> =>
   writeState(join(dataDir, SANDBOX), file);
 
-/** What `forge.json` of a data directory says, or null. */
+/** Reads `forge.json`. Null if it is missing or invalid. */
 export const readForgeFile = (dataDir: string): Promise<ForgeFile | null> =>
   readState(join(dataDir, FORGE), forgeFile);
 
-/** Says how a forge is reached and what opens it; gives the file's path. */
+/** Writes the URLs and secrets of a forge. Returns the path of the file. */
 export const writeForgeFile = (dataDir: string, forge: RunningForge): Promise<string> =>
   writeState(join(dataDir, FORGE), {
     apiUrl: forge.apiUrl,
@@ -58,7 +58,7 @@ export const writeForgeFile = (dataDir: string, forge: RunningForge): Promise<st
     control: forge.controlDoor ?? undefined,
   } satisfies ForgeFile);
 
-/** A token for the control of a forge that is about to start: good until that ends. */
+/** A token for the control API, valid for one run of the forge. */
 export const newControlToken = (): string => randomBytes(24).toString("base64url");
 
 async function readState<T>(path: string, shape: z.ZodType<T>): Promise<T | null> {
@@ -69,7 +69,7 @@ async function readState<T>(path: string, shape: z.ZodType<T>): Promise<T | null
   }
 }
 
-/** Nobody ever reads half a file, and nobody else reads any of it. */
+/** Replaces the file atomically, readable by its owner only. */
 async function writeState(path: string, content: object): Promise<string> {
   await writeFile(`${path}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);

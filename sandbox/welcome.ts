@@ -1,20 +1,20 @@
 import type { SandboxFile } from "./state-files.ts";
 
-/** What a newcomer reads first: where everything is, and three things to try. */
+/** The message after a start: URLs, the API key and three commands to try. */
 export function welcome(file: SandboxFile, path: string): string {
   const { baseUrl, apiKey, forge } = file;
   const ada = forge.users.find((user) => user.login === "ada");
   const cloneUrl = `${forge.cloneUrl.replace("://", `://ada:${ada?.token ?? ""}@`)}/acme/web.git`;
   return `
-Trunkline is running in its sandbox.
+The Trunkline sandbox is running.
 
   Service   ${baseUrl}
-  Forge     ${forge.cloneUrl}   (GitHub's API at ${forge.apiUrl}, as ada, grace or an agent)
-  Control   ${forge.control?.url ?? "none"}   (makes the forge misbehave: docs/sandbox.md)
+  Forge     ${forge.cloneUrl}   (stands in for GitHub; API: ${forge.apiUrl})
+  Control   ${forge.control?.url ?? "none"}   (injects faults into the forge: docs/sandbox.md)
   API key   ${apiKey}
-  All this  ${path}
+  File      ${path}   (contains all of this as JSON)
 
-Try next, in another terminal:
+Try this in another terminal:
 
   1. See the board:
 
@@ -25,10 +25,10 @@ Try next, in another terminal:
      curl -s -H 'Authorization: Bearer ${apiKey}' -H "Idempotency-Key: first-card-$(date +%s)" \\
        -H 'Content-Type: application/json' -d '{"title":"Say hello"}' ${baseUrl}/v1/cards
 
-  3. Clone the repository its branch will be cut in:
+  3. Clone the repository of the card:
 
      git clone ${cloneUrl}
 
-The README walks a card from draft to merged. Ctrl-C ends everything; the state stays.
+The README shows how to move a card from draft to merged. Press Ctrl-C to stop; the data is kept.
 `;
 }

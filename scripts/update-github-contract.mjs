@@ -1,7 +1,7 @@
 // Brings GitHub's published descriptions into the repository, cut down to what Trunkline and its sandbox forge use:
 //   test/fixtures/github/rest.json              answers and request bodies of the REST operations
 //   test/fixtures/github/webhooks.json          payloads of the webhooks
-//   sandbox/forge/graphql/github-schema.ts  the GraphQL schema the sandbox forge serves
+//   sandbox/forge/graphql/github-schema.graphql  the part of the GraphQL schema that the sandbox forge serves
 // The packages are large (385 MB unpacked for REST alone), so they are fetched for this run only. Change a version or one of
 // the lists in scripts/github-contract/, then run:
 //   node scripts/update-github-contract.mjs [folder with the packages already unpacked as openapi/, openapi-webhooks/, graphql-schema/]
@@ -62,9 +62,9 @@ try {
     jsonByLine(pruneWebhooks(webhooks.source, JSON.parse(webhooks.text))),
   );
   const graphql = published("graphql-schema");
-  const module = "sandbox/forge/graphql/github-schema.ts";
-  write(module, pruneGraphql(graphql.source, graphql.text));
-  execFileSync(join(root, "node_modules/.bin/oxfmt"), [module], { cwd: root });
+  const schema = "sandbox/forge/graphql/github-schema.graphql";
+  write(schema, pruneGraphql(graphql.source, graphql.text));
+  execFileSync(join(root, "node_modules/.bin/oxfmt"), [schema], { cwd: root });
 } finally {
   if (!given) rmSync(folder, { recursive: true, force: true });
 }

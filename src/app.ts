@@ -1,49 +1,57 @@
 import express, { type Express } from "express";
+import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
-import { honourIfNoneMatch } from "./http/protocol.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { Gate, type CallLimits } from "./http/gate.ts";
-import { observeRequest } from "./http/metrics.ts";
-import { refuseOtherMethods } from "./http/protocol.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/page.ts";
-import { requireReadable } from "./http/protocol.ts";
-import { setSecurityHeaders } from "./http/protocol.ts";
-import { serveMetrics, type MetricsAccess } from "./http/metrics.ts";
+import {
+  honourIfNoneMatch,
+  refuseOtherMethods,
+  requireReadable,
+  setSecurityHeaders,
+} from "./http/protocol.ts";
+import { observeRequest, serveMetrics, type MetricsAccess } from "./http/metrics.ts";
 import { routes } from "./http/v1/routes.ts";
 import type { Intake } from "./webhooks/intake.ts";
-import { monitorDoor } from "./webhooks/monitor-door.ts";
-import { webhookDoor } from "./webhooks/door.ts";
+import { monitorEndpoint } from "./webhooks/monitor-endpoint.ts";
+import { webhookEndpoint } from "./webhooks/webhook-endpoint.ts";
 
-/** Where GitHub sends its deliveries: probot's default. */
+const ABOUT = {
+  name: "Trunkline",
+  message: "A work board whose cards own Git branches. Read the API reference at /docs.",
+  docs: "/docs",
+  openapi: "/v1/openapi.json",
+};
+
+/** The path of GitHub's webhooks, probot's default. */
 export const WEBHOOK_PATH = "/api/github/webhooks";
 
-/** Where monitors report production errors. */
+/** The path of a monitor's reports. */
 const MONITOR_PATH = "/monitors/:monitorId";
 
 export interface AppOptions {
-  /** Where the forge's deliveries go. */
   readonly intake: Intake;
-  /** The App's webhook secret, and while it is being changed the one before it. */
+  /** The App's webhook secret and, during a change, the previous one. */
   readonly webhookSecrets: readonly string[];
   readonly metrics: MetricsAccess;
   readonly limits: CallLimits;
   readonly hasAppKey: boolean;
-  /** Whether the process is about to end. */
+  /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
 }
 
-/** The HTTP service: the webhook door, `/v1`, health and metrics. */
+/** The HTTP service: webhooks, `/v1`, health and metrics. */
 export function createApp(deps: Deps, options: AppOptions): Express {
   const app = express();
   app.disable("x-powered-by");
-  // No proxy has to be believed: a caller's address never decides over a valid key.
+  // X-Forwarded-For is not trusted: a caller's address matters only for keys that are not valid.
   app.set("trust proxy", false);
   app.set("etag", "strong");
   const gate = new Gate(options.limits);
   let document: object | undefined;
-  const documentOfRoutes = (): object => (document ??= openApiDocument(routes));
+  const openApi = (): object => (document ??= openApiDocument(routes));
   app.use((request, response, next) => {
     setSecurityHeaders(response);
     observeRequest(deps, gate, request, response);
@@ -51,8 +59,8 @@ export function createApp(deps: Deps, options: AppOptions): Express {
     honourIfNoneMatch(request);
     next();
   });
-  app.post(WEBHOOK_PATH, webhookDoor(options.intake, options.webhookSecrets, deps.metrics));
-  app.post(MONITOR_PATH, ...monitorDoor(deps));
+  app.post(WEBHOOK_PATH, webhookEndpoint(options.intake, options.webhookSecrets, deps.metrics));
+  app.post(MONITOR_PATH, ...monitorEndpoint(deps));
   for (const { definition, serve } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app[definition.method](path, async (request, response) => {
@@ -64,16 +72,14 @@ export function createApp(deps: Deps, options: AppOptions): Express {
     });
   }
   app.get("/v1/openapi.json", (_request, response) => {
-    response.json(documentOfRoutes());
+    response.json(openApi());
   });
-  app.get("/", (_request, response) => {
-    response.json({
-      message: "This is Trunkline. The API is read about at /docs and described at /v1/openapi.json.",
-      docs: "/docs",
-      openapi: "/v1/openapi.json",
-    });
+  app.get("/", (request, response) => {
+    response.vary("Accept");
+    if (request.accepts("json", "html") === "html") response.redirect("/docs");
+    else response.json({ ...ABOUT, version: packageJson.version });
   });
-  app.get("/docs", serveReference(documentOfRoutes));
+  app.get("/docs", serveReference(openApi));
   app.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });

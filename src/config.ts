@@ -2,55 +2,60 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
-import { isAppKey } from "./forge/github/app-key.ts";
+import { DEFAULT_CONNECTION_LIMITS, type ConnectionLimits } from "./http/listen.ts";
+import { isAppKey } from "./forge/github/app.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
 
 interface Listening {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly logLevel: string;
+  /** Undefined selects by the standard output: text for a terminal, else JSON. */
+  readonly logFormat: "json" | "pretty" | undefined;
   readonly limits: CallLimits;
+  readonly connections: Pick<ConnectionLimits, "keepAliveMs" | "maxConnections">;
 }
 
-/** No credentials are configured: the database and the forge come with the service. */
+/** Without credentials: the service starts its own database and forge. */
 export interface SandboxConfig extends Listening {
   readonly mode: "sandbox";
   readonly dataDir: string;
   readonly forgePort: number;
-  /** A PostgreSQL of one's own in place of the embedded one. */
+  /** Replaces the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
 }
 
-/** A GitHub App and a PostgreSQL of one's own. */
+/** With a GitHub App and a PostgreSQL database. */
 export interface RealConfig extends Listening {
   readonly mode: "real";
   readonly databaseUrl: string;
   readonly app: {
     readonly id: string;
-    /** A PEM. */
+    /** PEM. */
     readonly privateKey: string;
   };
-  /** The one in force, then the one before it while it is being changed. */
+  /** The current secret and, during a change, the previous one. */
   readonly webhookSecrets: readonly string[];
-  /** Where GitHub's REST API is. */
+  /** The base URL of GitHub's REST API. */
   readonly apiUrl: string;
-  /** What `/metrics` is read with; null serves none. */
+  /** The token for `/metrics`. Null turns the endpoint off. */
   readonly metricsToken: string | null;
-  /** How long calls are still taken once the process was asked to end, so that load balancers notice, in seconds. */
+  /** Seconds in which a shutdown still accepts calls, until load balancers notice it. */
   readonly drainSeconds: number;
   readonly retention: Retention;
 }
 
 export type Config = SandboxConfig | RealConfig;
 
-/** Everything that is missing or wrong, each with what to do about it. */
+/** All settings that are missing or invalid, each with what to do about it. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
+  readonly code = "ERR_CONFIG";
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`The configuration is not complete:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    super(`Invalid configuration:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
     this.problems = problems;
   }
 }
@@ -60,47 +65,50 @@ type Env = Readonly<Record<string, string | undefined>>;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 export const EXAMPLE_ADDRESS = "https://trunkline.example.com";
 
-/** Whether this is where a service can be reached, and paths be added to. */
+/** Whether this is an HTTP URL to which a path can be appended. */
 export const isAddress = (text: string): boolean =>
   /^https?:\/\/[^\s/?#@][^\s?#@]*$/i.test(text) && URL.canParse(text);
 
-/** Where the sandbox keeps its state. */
+/** The folder of the sandbox's state. */
 export const dataDirOf = (env: Env, cwd: string): string =>
   resolve(cwd, env["TRUNKLINE_DATA_DIR"] || ".trunkline");
 
-// Each message follows the name of its setting.
+// The messages below follow the name of the setting.
 const wholeNumber = (fallback: number, least: number, most: number, message?: string) =>
   z
     .string()
     .default(String(fallback))
     .refine(
       (text) => /^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most,
-      message ?? `is a whole number from ${least} to ${most}.`,
+      message ?? `must be a whole number from ${least} to ${most}.`,
     )
     .transform(Number);
-const port = (fallback: number) => wholeNumber(fallback, 0, 65_535, "is a port number, from 0 to 65535.");
+const port = (fallback: number) => wholeNumber(fallback, 0, 65_535, "must be a port number from 0 to 65535.");
 const required = (advice: string) => z.string(`is not set. ${advice}`);
-const webhookSecret = required("Take it from the App's settings, under Webhook.").refine(
-  // What probot falls back to when none is set.
+const webhookSecret = required("Set it to the App's webhook secret.").refine(
+  // probot's default.
   (secret) => secret !== "development",
-  "is `development`, which everybody knows. Set a random one in the App too.",
+  "is `development`, which is public. Use a random secret, and set it in the App too.",
 );
-const DATABASE_EXAMPLE = "It looks like postgres://user:password@host:5432/trunkline.";
+const DATABASE_EXAMPLE = "Example: postgres://user:password@host:5432/trunkline.";
 
 const commonSettings = z.object({
-  LOG_LEVEL: z.enum(LOG_LEVELS, `is one of ${LOG_LEVELS.join(", ")}.`).default("info"),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}.`).default("info"),
+  LOG_FORMAT: z.enum(["json", "pretty"], "must be json or pretty.").optional(),
   HOST: z.string().default("127.0.0.1"),
   PORT: port(3000),
   CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.callsAtOnce, 1, 1_000_000),
   CALLS_PER_SECOND: wholeNumber(DEFAULT_LIMITS.callsPerSecond, 1, 1_000_000),
   FAILED_KEYS_PER_MINUTE: wholeNumber(DEFAULT_LIMITS.failedKeysPerMinute, 1, 1_000_000),
+  KEEP_ALIVE_SECONDS: wholeNumber(DEFAULT_CONNECTION_LIMITS.keepAliveMs / 1_000, 1, 3_600),
+  MAX_CONNECTIONS: wholeNumber(DEFAULT_CONNECTION_LIMITS.maxConnections, 16, 1_000_000),
   SANDBOX_FORGE_PORT: port(3001),
-  // Only the command line uses it. The service checks it too, so that a mistake shows at the start.
+  // Only the command line uses it. The service checks it too, to report a mistake when it starts.
   PUBLIC_URL: z
     .string()
     .refine(
       isAddress,
-      `is the address the service is reached at, such as ${EXAMPLE_ADDRESS}: with https:// or http://, and without a password, ? and #.`,
+      `must be the URL of the service, such as ${EXAMPLE_ADDRESS}, without a password, ? and #.`,
     )
     .optional(),
 });
@@ -110,24 +118,24 @@ const forgeSettings = z.object({
     .string()
     .regex(
       /^[\w.-]+(:\d{1,5})?$/,
-      "is a host name such as github.example.com, without https:// and without a path.",
+      "must be a host name such as github.example.com, without https:// and without a path.",
     )
     .optional(),
-  GHE_PROTOCOL: z.enum(["https", "http"], "is https or http.").default("https"),
+  GHE_PROTOCOL: z.enum(["https", "http"], "must be https or http.").default("https"),
 });
 
 const privateKey = z
-  .string("or PRIVATE_KEY_PATH is not set. Make a key in the App's settings, under Private keys.")
-  // As probot takes it: the PEM, with its line breaks written out or not, or the whole of it in base64.
+  .string("or PRIVATE_KEY_PATH is not set. Generate a key in the App's settings, under Private keys.")
+  // The formats of probot: the PEM, its line breaks as they are or as \n, or the PEM in base64.
   .transform((key) =>
     key.includes("-----BEGIN") ? key.replaceAll("\\n", "\n") : Buffer.from(key, "base64").toString("utf8"),
   )
   .refine(
     isAppKey,
-    "is not a private key: give the whole PEM file's text, its line breaks as they are or as \\n, or all of it in base64.",
+    "is not a private key. Set it to the text of the PEM file, with its line breaks as they are or as \\n, or in base64.",
   );
 
-/** Both settings of the key: neither takes precedence, because the other may be a key that was replaced. */
+/** Neither setting of the key takes precedence: the other one may be a key that was replaced. */
 const privateKeyTwice = z
   .string()
   .refine(
@@ -140,9 +148,9 @@ const privateKeyFile = (readFile: (path: string) => string) =>
     try {
       const pem = readFile(path);
       if (isAppKey(pem)) return pem;
-      context.addIssue(`names ${path}, which is not a private key: take the .pem file as downloaded.`);
+      context.addIssue(`names ${path}, which is not a private key. Use the downloaded .pem file unchanged.`);
     } catch (error) {
-      context.addIssue(`cannot be read: ${error instanceof Error ? error.message : "it failed"}`);
+      context.addIssue(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
     }
     return z.NEVER;
   });
@@ -150,39 +158,42 @@ const privateKeyFile = (readFile: (path: string) => string) =>
 const realSettings = commonSettings.extend({
   WEBHOOK_SECRET: webhookSecret,
   WEBHOOK_SECRET_PREVIOUS: webhookSecret.optional(),
-  APP_ID: required("Take it from the App's settings, under About.").regex(
+  APP_ID: required("Set it to the App ID in the App's settings, under About.").regex(
     /^\d*$/,
-    "is the number in the App's settings, under About.",
+    "must be the App ID, the number in the App's settings, under About.",
   ),
   DATABASE_URL: required(DATABASE_EXAMPLE).regex(
     /^(postgres(ql)?|socket):/,
-    `is not the address of a PostgreSQL. ${DATABASE_EXAMPLE}`,
+    `is not a URL of PostgreSQL. ${DATABASE_EXAMPLE}`,
   ),
   PRIVATE_KEY: privateKey,
   ...forgeSettings.shape,
   METRICS_TOKEN: z
     .string()
-    .regex(/^\S{16,}$/, "is 16 or more characters without spaces: make one with `openssl rand -hex 32`.")
+    .regex(
+      /^\S{16,}$/,
+      "must have 16 or more characters and no spaces. Generate one with `openssl rand -hex 32`.",
+    )
     .nullable()
     .default(null),
   DRAIN_SECONDS: wholeNumber(5, 0, 300),
-  // GitHub can redeliver what is younger than three days. Until then it must be known here.
+  // GitHub can redeliver for three days, and a redelivery must be recognized.
   RETAIN_DELIVERIES_DAYS: wholeNumber(DEFAULT_RETENTION.deliveryDays, 4, 3_650),
   RETAIN_HISTORY_DAYS: wholeNumber(DEFAULT_RETENTION.historyDays, 4, 3_650),
 });
 
-/** The settings of real mode, with the key in PRIVATE_KEY or in the file that PRIVATE_KEY_PATH names. */
+/** The settings of real mode, with the key in PRIVATE_KEY or in a file. */
 function realSettingsFor(env: Env, readFile: (path: string) => string) {
   if (!env["PRIVATE_KEY_PATH"]) return realSettings;
   if (env["PRIVATE_KEY"]) return realSettings.extend({ PRIVATE_KEY: privateKeyTwice });
   return realSettings.omit({ PRIVATE_KEY: true }).extend({ PRIVATE_KEY_PATH: privateKeyFile(readFile) });
 }
 
-/** Checks the settings that a schema names. Throws `ConfigError`. An empty setting counts as missing. */
+/** Checks the settings of a schema. An empty setting counts as missing. Throws `ConfigError`. */
 function check<Schema extends z.ZodObject>(schema: Schema, env: Env): z.output<Schema> {
   const names = Object.keys(schema.shape);
   const set = Object.fromEntries(names.map((name) => [name, env[name] || undefined]));
-  // Nobody reads the protocol without a host.
+  // Without a host the protocol has no effect.
   if (set["GHE_HOST"] === undefined) delete set["GHE_PROTOCOL"];
   const parsed = schema.safeParse(set);
   if (parsed.success) return parsed.data;
@@ -192,9 +203,8 @@ function check<Schema extends z.ZodObject>(schema: Schema, env: Env): z.output<S
 const APP_SETTINGS = ["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"];
 
 /**
- * Reads the environment as one checked value. Without any setting of an App it configures the
- * sandbox, except in production, where all are required. Throws `ConfigError` with every setting
- * that is missing or wrong.
+ * Reads and checks the environment. Without any setting of an App it configures the sandbox, except
+ * in production. Throws `ConfigError` with all settings that are missing or invalid.
  */
 export function readConfig(
   env: Env,
@@ -232,10 +242,15 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
   host: set.HOST,
   port: set.PORT,
   logLevel: set.LOG_LEVEL,
+  logFormat: set.LOG_FORMAT,
   limits: {
     callsAtOnce: set.CALLS_AT_ONCE,
     callsPerSecond: set.CALLS_PER_SECOND,
     failedKeysPerMinute: set.FAILED_KEYS_PER_MINUTE,
+  },
+  connections: {
+    keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,
+    maxConnections: set.MAX_CONNECTIONS,
   },
 });
 
@@ -250,5 +265,5 @@ function forgeUrlsOf({ GHE_HOST, GHE_PROTOCOL }: z.output<typeof forgeSettings>)
   return { pages, api: `${pages}/api/v3` };
 }
 
-/** Where the forge's pages and its REST API are. Throws `ConfigError` as `readConfig` does. */
+/** The base URLs of GitHub's pages and of its REST API. Throws `ConfigError`. */
 export const readForgeUrls = (env: Env): ForgeUrls => forgeUrlsOf(check(forgeSettings, env));

@@ -1,7 +1,4 @@
-/**
- * The few ways a request can end other than well. Each carries a message for the caller; `detail` is for the log only.
- * Nothing here knows about HTTP: `http/errors.ts` is the one place that maps these to statuses.
- */
+/** The kinds of failed requests. `http/errors.ts` maps them to statuses. */
 export type ProblemKind =
   | "unauthenticated"
   | "invalid"
@@ -18,16 +15,16 @@ export type ProblemKind =
   | "unavailable";
 
 export interface ProblemDetails {
-  /** Fields of the answer's body beyond `message`, such as `issues` or `blocked`. */
+  /** Fields of the response body besides `message`, such as `issues` or `blocked`. */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Seconds after which the same call makes sense again. */
+  /** Seconds until the call may be repeated. */
   readonly retryAfter?: number;
-  /** For the log; never shown to the caller. */
+  /** For the log only. */
   readonly detail?: unknown;
   readonly cause?: unknown;
 }
 
-/** Ends a request. `message` is written for the caller and says what to do. */
+/** Ends a request. `message` is for the caller: what is wrong and what to do. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly kind: ProblemKind;
@@ -44,7 +41,7 @@ export class Problem extends Error {
   }
 }
 
-/** One thing wrong with the input: where (`body.title`), and what to do about it. */
+/** An invalid input: its path, such as `body.title`, and what is valid. */
 export interface Issue {
   readonly path: string;
   readonly message: string;
@@ -57,14 +54,21 @@ export const notFound = (message: string): Problem => new Problem("not_found", m
 export const conflict = (message: string): Problem => new Problem("conflict", message);
 export const tooMany = (message: string, retryAfter: number): Problem =>
   new Problem("too_many", message, { retryAfter });
-/** Somebody else is at it: the same call can be made again after `retryAfter` seconds. */
+/** Another call does the same now. The caller may repeat the call after `retryAfter` seconds. */
 export const busy = (message: string, retryAfter: number): Problem =>
   new Problem("busy", message, { retryAfter });
 
-/** What a look-up on a board has found. Throws `not_found` where there is nothing. */
+/** Returns the found row. Throws `not_found` when there is none. */
 export function requireFound<T>(found: T | null | false, what: string): T {
   if (found === null || found === false) {
     throw notFound(`There is no ${what} with this id on this board.`);
   }
   return found;
+}
+
+/** The message of an expected error (a `Problem`, or one with a `code`), or the stack. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isExpected = error instanceof Problem || "code" in error;
+  return isExpected ? error.message : (error.stack ?? error.message);
 }

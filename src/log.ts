@@ -5,33 +5,34 @@ import {
   type DestinationStream,
   type Logger,
 } from "pino";
+import { isColorSupported, prettyFactory } from "pino-pretty";
 
-/** What must never be in a log: forge tokens, API keys, secrets of monitors, the App's tokens and private keys, whole or cut off. */
+/** Secrets, whole or truncated: tokens, API keys, monitor secrets and private keys. */
 const SECRETS = [
   /gh[a-z]_[A-Za-z0-9._-]{20,}/g,
   /github_pat_[A-Za-z0-9_]{20,}/g,
   /tlk_[0-9A-Za-z]{12}_[0-9A-Za-z]+/g,
   /tlm_[0-9A-Za-z]{20,}/g,
-  // A JWT. Only at the start of a word, or a long run of its letters would be walked from each of them.
+  // A JWT, at the start of a word: else a long run of its letters is scanned from each of them.
   /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
-  // Line breaks are written out here, once more for each time the text was made JSON.
+  // Line breaks are escaped here, once more for each time the text became JSON.
   /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\+[nr])*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g,
 ];
 
-/** Fields whose value is a secret whatever it looks like, at any depth. */
+/** Fields whose value is always a secret, at any depth. */
 const SECRET_FIELDS =
   /"(authorization|cookie|password|secret|token|api_?key|private_?key|(?:webhook|client)_?secret)":"(?:[^"\\]|\\.)*"/gi;
 
-/** The password in an address, as of a database or a clone. */
+/** The password in a URL, such as that of a database or a clone. */
 const PASSWORD = /:\/\/([^\s:@/"]+):[^\s@/"]+@/g;
 
-const withoutSecrets = (line: string): string =>
+const redact = (line: string): string =>
   SECRETS.reduce(
-    (clean, secret) => clean.replaceAll(secret, "[redacted]"),
+    (redacted, secret) => redacted.replaceAll(secret, "[redacted]"),
     line.replaceAll(SECRET_FIELDS, '"$1":"[redacted]"').replaceAll(PASSWORD, "://$1:[redacted]@"),
   );
 
-/** An error without what PostgreSQL quotes of rows and statements in it. */
+/** An error without the rows and statements that PostgreSQL quotes in it. */
 function withoutRows(error: Error): object {
   const {
     detail: _rows,
@@ -41,14 +42,57 @@ function withoutRows(error: Error): object {
   return rest;
 }
 
-/**
- * The log, as JSON lines, with secrets taken out of whatever is written to it. Without a destination it goes to the standard
- * output, written by the process itself: a write that is left to a thread is lost when the process exits before it.
- */
-export function createLog(
-  level: string,
-  destination: DestinationStream = destinationOf({ sync: true }),
-): Logger {
+/** Synchronous: lines that a thread has not written yet are lost when the process exits. */
+const standardOutput = (): DestinationStream => destinationOf({ sync: true });
+
+/** Logs JSON lines, by default to standard output. Secrets are redacted before writing. */
+export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
   const options = { level, base: null, serializers: { err: withoutRows } };
-  return pino({ ...options, hooks: { streamWrite: withoutSecrets } }, destination);
+  return pino({ ...options, hooks: { streamWrite: redact } }, destination);
+}
+
+interface Entry {
+  readonly level: number;
+  readonly time: number;
+  readonly msg: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly status?: number;
+  readonly ms?: number;
+  readonly err?: { readonly message: string };
+}
+
+/** Successful requests other than a caller's writes: reads, and webhooks of the sandbox forge. */
+const isRoutine = ({ msg, method, path, status }: Entry): boolean =>
+  msg === "request" && Number(status) < 400 && (method === "GET" || path?.startsWith("/v1/") === false);
+
+/** Control characters in JSON, except line breaks and tabs. A terminal would execute them. */
+const CONTROL = /\\u00[01]\w|\\[bfr]|[\u007f-\u009f]|(\\.)/g;
+
+const ERROR_LEVEL = 50;
+
+/** A request as one message, and the error of a warning without its stack. */
+function shorten(entry: Entry): object {
+  const { level, time, msg, method, path, status, ms } = entry;
+  if (msg === "request") return { level, time, msg: `${method} ${path} ${status} (${ms} ms)` };
+  const { err, ...rest } = entry;
+  return err && level < ERROR_LEVEL ? { ...rest, reason: err.message } : entry;
+}
+
+/**
+ * Formats the lines of a log for a terminal. A quiet one omits the requests that would scroll the
+ * sandbox's API key away.
+ */
+export function prettyOutput(
+  isQuiet: boolean,
+  out: DestinationStream = standardOutput(),
+  colorize: boolean = isColorSupported,
+): DestinationStream {
+  const format = prettyFactory({ colorize, singleLine: true, translateTime: "SYS:HH:MM:ss" });
+  return {
+    write: (line) => {
+      const entry = JSON.parse(line.replaceAll(CONTROL, (_, other?: string) => other ?? "?")) as Entry;
+      if (!(isQuiet && isRoutine(entry))) out.write(format(shorten(entry)));
+    },
+  };
 }

@@ -2,33 +2,33 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { ConfigError, readConfig, type RealConfig, type SandboxConfig } from "./config.ts";
-import { Problem } from "./errors.ts";
-import { createLog } from "./log.ts";
+import { syncInstallations } from "./actions/installations/sync-installation.ts";
+import { readConfig, type Config, type RealConfig, type SandboxConfig } from "./config.ts";
+import { describeError } from "./errors.ts";
+import { createLog, prettyOutput } from "./log.ts";
 import { startService } from "./service.ts";
 
-/** How long calls and jobs under way are waited for at the end, in milliseconds. */
+/** How long running calls and jobs may take during the shutdown, in milliseconds. */
 const DRAIN_MS = 30_000;
 
 interface Running {
-  /** How long calls are taken after the signal, in milliseconds. */
+  /** How long new calls are accepted after the signal, in milliseconds. */
   readonly drainsForMs?: number;
-  /** `isUrgent` ends the time in which calls are still taken; those under way are finished all the same. */
-  stop(isUrgent: AbortSignal): Promise<void>;
+  /** Finishes running calls and jobs. `skipDrain` ends the time in which new calls are accepted. */
+  stop(skipDrain: AbortSignal): Promise<void>;
 }
 
-/** Why the process ends. */
 interface Reason {
   readonly code: number;
   readonly signal?: string;
-  /** What the embedded PostgreSQL wrote last before it ended by itself. */
+  /** The last output of the embedded PostgreSQL, when it ended unexpectedly. */
   readonly lastWords?: string;
 }
 
 type End = (reason: Reason) => Promise<void>;
 
 async function runSandbox(config: SandboxConfig, log: Logger): Promise<End> {
-  // Only here: nothing in production loads the sandbox.
+  // Loaded here, so that production never loads the sandbox.
   const { startSandbox } = await import("../sandbox/start-sandbox.ts");
   const { welcome } = await import("../sandbox/welcome.ts");
   const sandbox = await startSandbox(config, { pid: process.pid, searchPath: process.env["PATH"] }, log);
@@ -53,55 +53,52 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
     },
     retention: config.retention,
     limits: config.limits,
+    connections: config.connections,
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });
-  const { syncInstallations } = await import("./actions/installations/sync-installation.ts");
   await syncInstallations(service.deps).catch((error: unknown) => {
-    log.error({ err: error }, "the forge's installations could not be read; they are tried again every hour");
+    log.error({ err: error }, "the installations could not be read from GitHub; this is retried every hour");
   });
   log.info({ baseUrl: service.baseUrl }, "listening");
   const running: Running = {
     drainsForMs: config.drainSeconds * 1_000,
-    stop: async (isUrgent) => {
+    stop: async (skipDrain) => {
       service.drain();
-      log.info(
-        { seconds: config.drainSeconds },
-        "/readyz says that this process ends; calls are still taken",
-      );
-      await sleep(config.drainSeconds * 1_000, undefined, { signal: isUrgent }).catch(() => undefined);
+      log.info({ seconds: config.drainSeconds }, "/readyz answers 503; new calls are still accepted");
+      await sleep(config.drainSeconds * 1_000, undefined, { signal: skipDrain }).catch(() => undefined);
       await service.stop();
     },
   };
   return endOf(running, log);
 }
 
-/** Ends the process in good order. Asked a second time, it waits for load balancers no longer, and still for what is under way. */
+/** Finishes running calls and jobs. A second signal skips the wait for load balancers. */
 function endOf(running: Running, log: Logger): End {
-  /** There once the process is ending. */
-  let urgency: AbortController | undefined;
+  /** Set while the process is shutting down. */
+  let ending: AbortController | undefined;
   return async ({ code, signal, lastWords }) => {
-    if (signal) log.info({ signal }, urgency ? "asked again to end" : "asked to end");
-    if (urgency) {
-      urgency.abort();
+    if (signal) log.info({ signal }, ending ? "shutdown requested again" : "shutdown requested");
+    if (ending) {
+      ending.abort();
       return;
     }
-    urgency = new AbortController();
-    if (lastWords !== undefined) log.fatal({ lastWords }, "the embedded PostgreSQL has ended");
+    ending = new AbortController();
+    if (lastWords !== undefined) log.fatal({ lastWords }, "the embedded PostgreSQL ended unexpectedly");
     setTimeout(
       () => {
-        log.error("calls or jobs were still under way at the end of the drain");
+        log.error("calls or jobs did not finish before the shutdown timeout");
         process.exit(1);
       },
       DRAIN_MS + (running.drainsForMs ?? 0),
     ).unref();
-    await running.stop(urgency.signal);
-    log.info("ended: every call was answered, every job at work finished");
+    await running.stop(ending.signal);
+    log.info("shutdown complete: all calls are answered and all running jobs have finished");
     process.exitCode = code;
   };
 }
 
-/** npm does not take its children with it when it is killed; a sandbox nobody can stop any more must not stay. */
+/** Ends the sandbox when npm is killed: npm does not end its children then. */
 function endWithNpm(end: End): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
   const parent = process.ppid;
@@ -110,26 +107,29 @@ function endWithNpm(end: End): void {
   }, 500).unref();
 }
 
+/** Text at a terminal, JSON elsewhere and in production, unless LOG_FORMAT is set. */
+const isPretty = ({ logFormat }: Config): boolean =>
+  logFormat === undefined
+    ? process.stdout.isTTY && process.env["NODE_ENV"] !== "production"
+    : logFormat === "pretty";
+
+/** Requests are routine in the sandbox. With LOG_LEVEL=debug all are shown. */
+const isQuiet = ({ mode, logLevel }: Config): boolean => mode === "sandbox" && logLevel === "info";
+
 async function main(): Promise<void> {
   const config = readConfig(process.env, process.cwd());
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, isPretty(config) ? prettyOutput(isQuiet(config)) : undefined);
   const end = await (config.mode === "sandbox" ? runSandbox(config, log) : runReal(config, log));
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => void end({ code: 0, signal }));
   }
 }
 
-/** What a person can act on in words, anything else with the place it comes from. */
-function inWords(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ("code" in error && error.code === "EADDRINUSE") {
-    return `${error.message}. Set PORT, or SANDBOX_FORGE_PORT for the sandbox's forge, to a free one.`;
-  }
-  const isKnown = error instanceof ConfigError || error instanceof Problem || "code" in error;
-  return isKnown ? error.message : (error.stack ?? error.message);
-}
-
 main().catch((error: unknown) => {
-  process.stderr.write(`${inWords(error)}\n`);
+  const isPortTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  const advice = isPortTaken
+    ? ". Set PORT, or SANDBOX_FORGE_PORT for the sandbox forge, to a free port."
+    : "";
+  process.stderr.write(`${describeError(error)}${advice}\n`);
   process.exitCode = 1;
 });

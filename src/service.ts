@@ -2,10 +2,10 @@ import type { Logger } from "pino";
 import type { Deps } from "./actions/deps.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
-import { isAppKey } from "./forge/github/app-key.ts";
+import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
-import { DEFAULT_PATIENCE, listen, type Patience } from "./http/listen.ts";
+import { DEFAULT_CONNECTION_LIMITS, listen, type ConnectionLimits } from "./http/listen.ts";
 import type { MetricsAccess } from "./http/metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
 import { createMetrics, observeForge } from "./metrics/metrics.ts";
@@ -20,8 +20,8 @@ import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
 import { freeDead } from "./webhooks/work-lane.ts";
 import { createIntake } from "./webhooks/intake.ts";
 
-/** What is to be done at once is told by a notification; only what was put off waits for the next look, in milliseconds. */
-const LOOK_FOR_JOBS_MS = 2_000;
+/** How often deferred jobs are polled, in milliseconds. Jobs that are due now notify the worker. */
+const POLL_JOBS_MS = 2_000;
 
 export interface ServiceOptions {
   readonly databaseUrl: string;
@@ -32,20 +32,19 @@ export interface ServiceOptions {
     readonly appId: string | number;
     readonly privateKey: string;
     readonly webhookSecrets: readonly string[];
-    /** Paces the calls of all processes together. Off for the sandbox forge, which asks for no patience. */
+    /** Paces the calls of all processes. Off for the sandbox forge, which has no rate limits. */
     readonly paceWrites: boolean;
   };
   readonly retention?: Retention;
-  /** Who may read `/metrics`; nobody where it is left out. */
+  /** Who may read `/metrics`; by default nobody. */
   readonly metrics?: MetricsAccess;
   readonly limits?: CallLimits;
-  /** How long clients are waited for. */
-  readonly patience?: Patience;
-  /** No other process can be at work on this database, so what others held is free at once. */
+  readonly connections?: Partial<ConnectionLimits>;
+  /** No other process uses this database, so what other processes had locked is free now. */
   readonly isAlone?: boolean;
-  /** False leaves out what runs by the clock and at the start: for tests, which run it themselves. */
+  /** False leaves out jobs of the timetable and of the start, for tests that run them. */
   readonly followsTimetable?: boolean;
-  /** How often work that was put off is looked for, in milliseconds; two seconds where it is left out. */
+  /** How often deferred jobs are polled, in milliseconds; by default 2,000. */
   readonly lookForJobsMs?: number;
   readonly log: Logger;
 }
@@ -54,13 +53,13 @@ export interface RunningService {
   readonly deps: Deps;
   readonly baseUrl: string;
   readonly webhookUrl: string;
-  /** From now on `/readyz` says that no more calls should be sent here. Those that come are still answered. */
+  /** Makes `/readyz` answer 503. Calls are still accepted. */
   drain(): void;
-  /** Takes no more calls, finishes those under way and the jobs at work, and resolves. */
+  /** Accepts no more calls, and resolves when running calls and jobs have finished. */
   stop(): Promise<void>;
 }
 
-/** Connects, migrates, listens and starts working. What it needs must be there; what it starts ends with `stop`. */
+/** Connects, migrates, starts the job worker and listens. `stop` ends all of them. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { databaseUrl, github, log } = options;
   const db = connect({
@@ -76,7 +75,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       baseUrl: github.apiUrl,
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
-      onRefused: (installationId, words) => recordRefusal(deps, installationId, words),
+      onRefused: (installationId, message) => recordRefusal(deps, installationId, message),
       onLacking: (forgeId, what) => noteLacking(db, forgeId, what, true),
       observe: observeForge(metrics),
       log,
@@ -97,14 +96,15 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       hasAppKey: isAppKey(github.privateKey),
       isDraining: () => isDraining,
     });
-    // Before the first call, so that what it holds is held by a process that is known to be alive.
+    // Before the first call, so that this process is registered before it owns any work.
     const worker = await startWorker(deps, databaseUrl, {
       followsTimetable: options.followsTimetable ?? true,
-      lookEveryMs: options.lookForJobsMs ?? LOOK_FOR_JOBS_MS,
+      lookEveryMs: options.lookForJobsMs ?? POLL_JOBS_MS,
       retention: options.retention ?? DEFAULT_RETENTION,
     });
-    const { host, port, patience = DEFAULT_PATIENCE } = options;
-    const listening = await listen(app, { host, port, patience }).catch(async (error: unknown) => {
+    const { host, port } = options;
+    const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
+    const listening = await listen(app, { host, port, limits }).catch(async (error: unknown) => {
       await worker.stop();
       throw error;
     });

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Dice } from "../dice.ts";
 import { ownText, type BoardKnowledge } from "./board-knowledge.ts";
 import type { Caller } from "./caller.ts";
-import { actOnRelease } from "./release-acts.ts";
 
 export interface AgentPlace {
   readonly caller: Caller;
   readonly dice: Dice;
   readonly own: BoardKnowledge;
-  /** Another tenant's board, whose ids this agent tries now and then. */
+  /** Another tenant's board, whose ids this agent sometimes sends. */
   readonly foreign: BoardKnowledge | undefined;
 }
 
@@ -24,9 +23,9 @@ const WEIGHTS = {
   intrude: 2,
 } as const;
 
-type Act = (place: AgentPlace) => Promise<unknown>;
+type Action = (place: AgentPlace) => Promise<unknown>;
 
-const ACTS: Readonly<Record<keyof typeof WEIGHTS, Act>> = {
+const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
   create: createCard,
   move,
   patch,
@@ -38,11 +37,11 @@ const ACTS: Readonly<Record<keyof typeof WEIGHTS, Act>> = {
   intrude,
 };
 
-/** Does one thing after the other until told to stop. */
+/** Performs random actions until `isOver`. */
 export async function runAgent(place: AgentPlace, isOver: () => boolean): Promise<void> {
   await createCard(place);
   while (!isOver()) {
-    await ACTS[place.dice.weighted(WEIGHTS)](place);
+    await ACTIONS[place.dice.weighted(WEIGHTS)](place);
     await sleep(place.dice.between(0, 150));
   }
 }
@@ -51,13 +50,13 @@ async function createCard({ caller, dice, own }: AgentPlace): Promise<void> {
   const { stages, repositories } = own.board;
   const sent = {
     title: ownText(own, "card"),
-    description: ownText(own, "made as"),
+    description: ownText(own, "created as"),
     ...(dice.chance(0.4) && { repositoryIds: Object.values(repositories) }),
     ...(dice.chance(0.3) && { statusId: stages["In progress"] }),
     ...(dice.chance(0.1) && { hotfix: true }),
   };
-  const made = await caller.write("POST", "/v1/cards", sent);
-  if (made.status === 201) own.cards.push((made.body as { number: number }).number);
+  const created = await caller.write("POST", "/v1/cards", sent);
+  if (created.status === 201) own.cards.push((created.body as { number: number }).number);
 }
 
 async function move({ caller, dice, own }: AgentPlace): Promise<void> {
@@ -85,8 +84,8 @@ async function comment({ caller, dice, own }: AgentPlace): Promise<void> {
 async function label({ caller, own }: AgentPlace): Promise<void> {
   own.count += 1;
   const sent = { name: `label ${own.count} only-${own.board.owner}`.slice(0, 50) };
-  const made = await caller.write("POST", "/v1/labels", sent);
-  if (made.status === 201) own.labels.push((made.body as { id: string }).id);
+  const created = await caller.write("POST", "/v1/labels", sent);
+  if (created.status === 201) own.labels.push((created.body as { id: string }).id);
 }
 
 async function read({ caller, dice, own }: AgentPlace): Promise<void> {
@@ -111,12 +110,52 @@ async function actOnInbox({ caller, dice, own }: AgentPlace): Promise<void> {
   }
 }
 
-/** Names a thing of another tenant: there must be no such thing, and nothing of it may change. */
+/** Creates a release or changes an existing one. */
+async function actOnRelease(place: AgentPlace): Promise<void> {
+  const { caller, dice, own } = place;
+  const id = dice.pick(own.releases.slice(-3));
+  if (id === undefined || dice.chance(0.15)) return createRelease(place);
+  const path = `/v1/releases/${id}`;
+  const { stages, repositories } = own.board;
+  switch (dice.weighted({ freeze: 3, unfreeze: 1, pick: 3, promote: 2, complete: 2 })) {
+    case "freeze":
+      await caller.write("POST", `${path}/freeze`);
+      break;
+    case "unfreeze":
+      await caller.write("DELETE", `${path}/freeze`);
+      break;
+    case "pick":
+      await caller.write("POST", `${path}/pick`, { taskNumber: dice.pick(own.cards) ?? 1 });
+      break;
+    case "promote":
+      await caller.write("POST", `${path}/promote`, {
+        statusId: dice.pick([stages["In progress"], stages["In review"], stages.Done]),
+      });
+      break;
+    case "complete": {
+      own.count += 1;
+      const tagName = `v${own.count}`;
+      const versions = Object.values(repositories).map((repositoryId) => ({ repositoryId, tagName }));
+      await caller.write("POST", `${path}/complete`, { versions });
+    }
+  }
+}
+
+async function createRelease({ caller, dice, own }: AgentPlace): Promise<void> {
+  const created = await caller.write("POST", "/v1/releases", { name: ownText(own, "release") });
+  if (created.status !== 201) return;
+  const { id } = created.body as { id: string };
+  own.releases.push(id);
+  const taskNumbers = own.cards.filter(() => dice.chance(0.4));
+  await caller.write("PUT", `/v1/releases/${id}/cards`, { taskNumbers });
+}
+
+/** Uses an id of another tenant, which must be answered as unknown and change nothing. */
 async function intrude(place: AgentPlace): Promise<void> {
   await place.dice.pick(intrusions(place))?.();
 }
 
-/** Every way to name things of another tenant. */
+/** Requests with ids of another tenant, of every kind. */
 export function intrusions({ caller, dice, own, foreign }: AgentPlace): (() => Promise<unknown>)[] {
   if (!foreign) return [];
   const number = someCard(dice, own);

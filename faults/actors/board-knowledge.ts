@@ -1,12 +1,12 @@
 import type { TestBoard } from "../../test/support/world.ts";
 
-/** What the agents of a board have learnt from answers so far, shared by them. */
+/** What the agents of a board know from answers so far. They share it. */
 export interface BoardKnowledge {
   readonly board: TestBoard;
   readonly cards: number[];
   readonly labels: string[];
   readonly releases: string[];
-  /** Names handed out, so that no two things of a run are called alike. */
+  /** The number of texts made so far, which makes each unique. */
   count: number;
 }
 
@@ -18,7 +18,7 @@ export const newKnowledge = (board: TestBoard): BoardKnowledge => ({
   count: 0,
 });
 
-/** A text nobody else writes, which tells its board: what another board's credential must never see. */
+/** A unique text that names its board. Credentials of other boards must never read it. */
 export function ownText(knowledge: BoardKnowledge, what: string): string {
   knowledge.count += 1;
   return `${what} ${knowledge.count} only-${knowledge.board.owner}`;

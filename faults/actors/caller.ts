@@ -3,19 +3,19 @@ import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import type { ServiceProcess } from "../world/service-process.ts";
 
-/** What became of a request, after all its attempts. */
+/** The result of a request after all its attempts. */
 export interface Outcome {
-  /** Null where no attempt was answered for good: nobody knows whether it was done. */
+  /** Null without a final answer: it is unknown whether the request took effect. */
   readonly status: number | null;
   readonly body: unknown;
 }
 
 export interface Caller {
   readonly actor: string;
-  /** Whose board the credential is for. */
+  /** The owner of the credential's board. */
   readonly owner: string;
   get(path: string): Promise<Outcome>;
-  /** A write, repeated under the same key until it has an answer that stands, at either process. */
+  /** Sends a write, with the same key and to any process, until it has a final answer. */
   write(method: string, path: string, body?: unknown): Promise<Outcome>;
 }
 
@@ -26,39 +26,38 @@ interface CallerOptions {
   readonly processes: readonly ServiceProcess[];
   readonly dice: Dice;
   readonly history: Pick<History, "call">;
-  /** Past this moment (milliseconds since 1970) nothing is tried again. */
-  readonly giveUpAt: () => number;
+  /** Unix time in milliseconds after which nothing is retried. */
+  readonly retryUntil: () => number;
 }
 
-/** Patience of one attempt: most wait longer than any call may take, some hang up early. */
-const LONG_MS = 40_000;
+/** Longer than any call may take. Some attempts time out earlier. */
+const TIMEOUT_MS = 40_000;
 
 export function makeCaller(options: CallerOptions): Caller {
-  const { actor, owner, dice, giveUpAt } = options;
+  const { actor, owner, dice, retryUntil } = options;
   let writes = 0;
-  const askOnce = attempts(options);
+  const sendOnce = makeSender(options);
   return {
     actor,
     owner,
     get: async (path: string) => {
-      const { status, text } = await askOnce({ method: "GET", path, sent: null, key: null, attempt: 1 });
+      const { status, text } = await sendOnce({ method: "GET", path, sent: null, key: null, attempt: 1 });
       return { status, body: parsed(text) };
     },
     write: async (method: string, path: string, sent?: unknown) => {
       writes += 1;
       const key = `${actor}.${writes}`.padEnd(24, ".");
-      const gone = dice.chance(0.04);
+      const isAbandoned = dice.chance(0.04);
       for (let attempt = 1; ; attempt++) {
-        const answer = await askOnce({ method, path, sent: sent ?? null, key, attempt });
+        const answer = await sendOnce({ method, path, sent: sent ?? null, key, attempt });
         if (isFinal(answer)) {
-          // Now and then the answer is lost on its way, or asked for again for no reason.
+          // Some callers repeat a request that was answered.
           if (answer.status !== null && answer.status < 300 && dice.chance(0.15)) {
-            await askOnce({ method, path, sent: sent ?? null, key, attempt: attempt + 1 });
+            await sendOnce({ method, path, sent: sent ?? null, key, attempt: attempt + 1 });
           }
           return { status: answer.status, body: parsed(answer.text) };
         }
-        // A caller that never comes back.
-        if (gone || Date.now() > giveUpAt()) return { status: null, body: {} };
+        if (isAbandoned || Date.now() > retryUntil()) return { status: null, body: {} };
         await sleep(dice.between(50, 600));
       }
     },
@@ -79,12 +78,12 @@ interface Answer {
   readonly text: string;
 }
 
-const attempts =
+const makeSender =
   ({ actor, owner, apiKey, processes, dice, history }: CallerOptions) =>
   async ({ method, path, sent, key, attempt }: Attempt): Promise<Answer> => {
     const process = dice.pick(processes);
-    if (!process) throw new Error("there is no process to call");
-    const patience = dice.chance(0.1) ? dice.between(50, 3_000) : LONG_MS;
+    if (!process) throw new Error("There is no process to call.");
+    const timeout = dice.chance(0.1) ? dice.between(50, 3_000) : TIMEOUT_MS;
     const start = Date.now();
     let answer: Answer & { isReplay: boolean };
     try {
@@ -96,7 +95,7 @@ const attempts =
           ...(sent !== null && { "content-type": "application/json" }),
         },
         ...(sent !== null && { body: JSON.stringify(sent) }),
-        signal: AbortSignal.timeout(patience),
+        signal: AbortSignal.timeout(timeout),
       });
       answer = {
         status: response.status,
@@ -124,8 +123,8 @@ const attempts =
     return answer;
   };
 
-/** Whether an answer stands: not an outage, and not somebody else at it, which say when to come back. */
-export const isFinal = ({ status, retryAfter }: Pick<Answer, "status" | "retryAfter">): boolean =>
+/** Whether an answer is final. A 5xx, a 429 and a 409 with `Retry-After` are to be retried. */
+const isFinal = ({ status, retryAfter }: Pick<Answer, "status" | "retryAfter">): boolean =>
   status !== null && status < 500 && status !== 429 && !(status === 409 && retryAfter !== null);
 
 function parsed(text: string): unknown {

@@ -6,7 +6,7 @@ import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { ownText, type BoardKnowledge } from "./board-knowledge.ts";
 
-export interface PersonPlace {
+interface PersonPlace {
   readonly world: FaultWorld;
   readonly login: "ada" | "grace";
   readonly dice: Dice;
@@ -14,10 +14,10 @@ export interface PersonPlace {
   readonly history: History;
 }
 
-/** A person at a repository of their board, as the forge has it now. */
-interface Desk extends PersonPlace {
+/** A person and a repository of their board in its current state on the forge. */
+interface RepositoryPlace extends PersonPlace {
   readonly repository: RepositoryRow;
-  /** Below the repository's address. */
+  /** Calls the REST API with a path below the repository's URL. Returns the status. */
   readonly call: (method: string, path: string, body?: unknown) => Promise<number>;
   readonly branches: readonly string[];
   readonly pulls: readonly PullRequestRow[];
@@ -40,20 +40,20 @@ const WEIGHTS = {
   rename: 1,
 } as const;
 
-type Act = (desk: Desk) => Promise<unknown>;
+type Action = (place: RepositoryPlace) => Promise<unknown>;
 
-/** Does one thing after the other on the forge until told to stop. What the forge refuses is not done. */
+/** Performs random actions on the forge until `isOver`. The forge may refuse them. */
 export async function runPerson(place: PersonPlace, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const name = place.dice.weighted(WEIGHTS);
-    const desk = await sitDown(place, name);
-    if (desk) await ACTS[name](desk);
+    const chosen = await chooseRepository(place, name);
+    if (chosen) await ACTIONS[name](chosen);
     await sleep(place.dice.between(50, 600));
   }
 }
 
-/** What is done there is recorded under the act's name. */
-async function sitDown(place: PersonPlace, act: string): Promise<Desk | null> {
+/** Calls there are recorded under the name of the action. */
+async function chooseRepository(place: PersonPlace, action: string): Promise<RepositoryPlace | null> {
   const { world, own, dice, login, history } = place;
   const { context } = world.forge;
   const [account] = context.state.accounts.in(own.board.owner);
@@ -73,40 +73,40 @@ async function sitDown(place: PersonPlace, act: string): Promise<Desk | null> {
       const at = `/repos/${own.board.owner}/${repository.name}${path}`;
       const { status } = await own.board.person(login, method, at, body);
       const detail = { login, repository: repository.name, asked: `${method} ${path}`, status, body };
-      history.event("person", act, detail);
+      history.event("person", action, detail);
       return status;
     },
   };
 }
 
-const ACTS: Readonly<Record<keyof typeof WEIGHTS, Act>> = {
-  push: (desk) => commitTo(desk, desk.dice.pick(desk.branches)),
+const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
+  push: (place) => commitTo(place, place.dice.pick(place.branches)),
   gitPush,
-  pushTrunk: (desk) => commitTo(desk, desk.repository.defaultBranch),
+  pushTrunk: (place) => commitTo(place, place.repository.defaultBranch),
   forcePush,
   deleteBranch: async ({ dice, branches, call }) => {
     const branch = dice.pick(branches);
     if (branch) await call("DELETE", `/git/refs/heads/${branch}`);
   },
-  foreignBranch: async (desk) => {
-    const { dice, own } = desk;
+  foreignBranch: async (place) => {
+    const { dice, own } = place;
     own.count += 1;
-    const sha = await headOf(desk, desk.repository.defaultBranch);
+    const sha = await headOf(place, place.repository.defaultBranch);
     const branch = `card/${dice.pick(own.cards) ?? 1}-by-hand-${own.count}`;
-    await desk.call("POST", "/git/refs", { ref: `refs/heads/${branch}`, sha });
-    await commitTo(desk, branch);
+    await place.call("POST", "/git/refs", { ref: `refs/heads/${branch}`, sha });
+    await commitTo(place, branch);
   },
-  report: async (desk) => {
-    const branch = desk.dice.pick(desk.branches);
+  report: async (place) => {
+    const branch = place.dice.pick(place.branches);
     if (!branch) return;
-    const state = desk.dice.weighted({ success: 4, failure: 1, pending: 1 });
-    await desk.call("POST", `/statuses/${await headOf(desk, branch)}`, { state, context: "ci" });
+    const state = place.dice.weighted({ success: 4, failure: 1, pending: 1 });
+    await place.call("POST", `/statuses/${await headOf(place, branch)}`, { state, context: "ci" });
   },
   merge: onPull((pull, { call }) => call("PUT", `/pulls/${pull.number}/merge`, {})),
   close: onPull((pull, { call }) => call("PATCH", `/pulls/${pull.number}`, { state: "closed" })),
   reopen: onPull((pull, { call }) => call("PATCH", `/pulls/${pull.number}`, { state: "open" }), "closed"),
   comment: onPull((pull, { call, own }) =>
-    call("POST", `/issues/${pull.number}/comments`, { body: ownText(own, "said on the forge") }),
+    call("POST", `/issues/${pull.number}/comments`, { body: ownText(own, "comment on the forge") }),
   ),
   approve: onPull((pull, { call }) => call("POST", `/pulls/${pull.number}/reviews`, { event: "APPROVE" })),
   revert,
@@ -116,29 +116,34 @@ const ACTS: Readonly<Record<keyof typeof WEIGHTS, Act>> = {
   },
 };
 
-function onPull(act: (pull: PullRequestRow, desk: Desk) => Promise<unknown>, state = "open"): Act {
-  return async (desk) => {
-    const pull = desk.dice.pick(desk.pulls.filter((each) => each.state === state && each.mergedAt === null));
-    if (pull) await act(pull, desk);
+function onPull(
+  action: (pull: PullRequestRow, place: RepositoryPlace) => Promise<unknown>,
+  state = "open",
+): Action {
+  return async (place) => {
+    const pull = place.dice.pick(
+      place.pulls.filter((each) => each.state === state && each.mergedAt === null),
+    );
+    if (pull) await action(pull, place);
   };
 }
 
-async function headOf({ world, repository }: Desk, branch: string): Promise<string> {
+async function headOf({ world, repository }: RepositoryPlace, branch: string): Promise<string> {
   const refs = await listRefs(world.forge.context.git.repository(repository.id), `refs/heads/${branch}`);
   return refs.find(({ name }) => name === `refs/heads/${branch}`)?.sha ?? "";
 }
 
-async function commitTo({ own, dice, call }: Desk, branch: string | undefined): Promise<void> {
+async function commitTo({ own, dice, call }: RepositoryPlace, branch: string | undefined): Promise<void> {
   if (branch === undefined) return;
   own.count += 1;
-  // Now and then a file that others change, too: that is what conflicts come of.
+  // A file that others change too leads to merge conflicts.
   const path = dice.chance(0.15) ? "app.txt" : `file-${own.count}.txt`;
   const content = Buffer.from(`version ${own.count}\n`).toString("base64");
   await call("PUT", `/contents/${path}`, { message: `Change ${path}`, content, branch });
 }
 
-/** With git itself, several commits at once. */
-async function gitPush({ own, dice, login, repository, branches, history }: Desk): Promise<void> {
+/** Pushes two commits with git. */
+async function gitPush({ own, dice, login, repository, branches, history }: RepositoryPlace): Promise<void> {
   const branch = dice.pick(branches);
   if (branch === undefined) return;
   own.count += 1;
@@ -156,45 +161,44 @@ async function gitPush({ own, dice, login, repository, branches, history }: Desk
   }
 }
 
-/** Takes the last commit of a branch away, or all of them. */
-async function forcePush(desk: Desk): Promise<void> {
-  const { dice, branches, repository, world, call } = desk;
+/** Resets a branch to the parent of its head. */
+async function forcePush(place: RepositoryPlace): Promise<void> {
+  const { dice, branches, repository, world, call } = place;
   const branch = dice.pick(branches);
   if (branch === undefined) return;
-  const head = await headOf(desk, branch);
+  const head = await headOf(place, branch);
   const git = world.forge.context.git.repository(repository.id);
   const { stdout } = await git.run(["rev-list", "--max-count=2", "--first-parent", head], { codes: [128] });
   const sha = stdout.toString("utf8").trim().split("\n").at(-1) ?? "";
   await call("PATCH", `/git/refs/heads/${branch}`, { sha, force: true });
 }
 
-async function revert({ world, own, login, pulls, dice, history }: Desk): Promise<void> {
+async function revert({ world, own, login, pulls, dice, history }: RepositoryPlace): Promise<void> {
   const pull = dice.pick(pulls.filter(({ mergedAt }) => mergedAt !== null));
   if (!pull) return;
   const user = world.forge.users.find((each) => each.login === `${login}-${own.board.owner.slice(4)}`);
-  const { nodeId } = await nodeOf(world, own.board.owner, pull, user?.token ?? "");
+  const id = await nodeIdOf(world, own.board.owner, pull, user?.token ?? "");
   const query =
     "mutation($id: ID!) { revertPullRequest(input: { pullRequestId: $id }) { revertPullRequest { number } } }";
   const response = await fetch(`${world.forge.rootUrl}/api/graphql`, {
     method: "POST",
     headers: { authorization: `token ${user?.token ?? ""}` },
-    body: JSON.stringify({ query, variables: { id: nodeId } }),
+    body: JSON.stringify({ query, variables: { id } }),
   });
   const answer = await response.text();
   const status = answer.includes('"errors"') ? 422 : response.status;
   history.event("person", "revert", { pull: pull.number, status, answer: answer.slice(0, 300) });
 }
 
-async function nodeOf(
+async function nodeIdOf(
   world: FaultWorld,
   owner: string,
   pull: PullRequestRow,
   token: string,
-): Promise<{ nodeId: string }> {
+): Promise<string> {
   const { name } = world.forge.context.state.repositories.need(pull.repositoryId);
   const response = await fetch(`${world.forge.apiUrl}/repos/${owner}/${name}/pulls/${pull.number}`, {
     headers: { authorization: `token ${token}` },
   });
-  const { node_id: nodeId } = (await response.json()) as { node_id: string };
-  return { nodeId };
+  return ((await response.json()) as { node_id: string }).node_id;
 }

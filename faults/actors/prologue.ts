@@ -4,7 +4,7 @@ import type { Caller } from "./caller.ts";
 
 const CARDS = 3;
 
-/** What every run begins with, before anything goes wrong: cards with open pull requests, one of them merged by a person, and a label. */
+/** Prepares a board: a label and cards with pull requests, one of them merged by a person. */
 export async function playPrologue(caller: Caller, own: BoardKnowledge): Promise<void> {
   const label = await caller.write("POST", "/v1/labels", {
     name: `first only-${own.board.owner}`.slice(0, 50),
@@ -21,12 +21,12 @@ async function cardInReview(caller: Caller, own: BoardKnowledge): Promise<void> 
   const { board } = own;
   const sent = {
     title: ownText(own, "card"),
-    description: ownText(own, "made as"),
+    description: ownText(own, "created as"),
     statusId: board.stages["In progress"],
   };
-  const made = await caller.write("POST", "/v1/cards", sent);
-  if (made.status !== 201) return;
-  const { number, repositories } = made.body as {
+  const created = await caller.write("POST", "/v1/cards", sent);
+  if (created.status !== 201) return;
+  const { number, repositories } = created.body as {
     number: number;
     repositories: readonly { branchName: string | null }[];
   };
@@ -39,7 +39,7 @@ async function cardInReview(caller: Caller, own: BoardKnowledge): Promise<void> 
 
 const commit = (board: TestBoard, branch: string, number: number): Promise<unknown> =>
   board.person("ada", "PUT", `/repos/${board.owner}/web/contents/first-${number}.txt`, {
-    message: "Begin",
+    message: "Start",
     branch,
     content: "",
   });

@@ -12,7 +12,6 @@ import {
 } from "./subject.ts";
 
 // Invariant: I1 Everything answered with a success exists
-/** I1: whatever was answered with a success is there afterwards. */
 export const nothingAcknowledgedIsLost: Invariant = async (subject) => {
   const found: string[] = [];
   for (const { board } of subject.known) {
@@ -37,28 +36,28 @@ const successes = (writes: readonly Write[], method: string, path: RegExp) =>
       : [],
   );
 
-/** Cards that were made are there, and bear the title written last. */
+/** Created cards exist and have the last acknowledged title. */
 async function lostCards(subject: Subject, workspaceId: string, writes: readonly Write[]): Promise<string[]> {
   const cards = new Map((await cardsOf(subject, workspaceId)).map((card) => [card.number, card]));
   return successes(writes, "POST", /^\/v1\/cards$/).flatMap(({ write, success }) => {
     const { number } = answerOf(success) as { number: number };
     const card = cards.get(number);
     if (!card || card.description !== write.sent["description"])
-      return [`card ${number} of ${write.key} is not there`];
+      return [`card ${number}, created by ${write.key}, does not exist`];
     const titles = [
       write,
       ...writes.filter((each) => each.method === "PATCH" && cardNumberOf(each) === number),
     ]
       .filter(({ sent }) => typeof sent["title"] === "string")
-      .map(({ sent, start, end, success: own }) => ({
+      .map(({ sent, start, end, success: acknowledged }) => ({
         value: String(sent["title"]),
         start,
         end,
-        isAcknowledged: own !== null,
+        isAcknowledged: acknowledged !== null,
       }));
     return mayBeLast(card.title, titles)
       ? []
-      : [`card ${number} is called ${card.title}, and an acknowledged title after it is lost`];
+      : [`card ${number} has the title ${card.title}, but a later acknowledged title is lost`];
   });
 }
 
@@ -68,12 +67,12 @@ async function lostThings(
   table: "labels" | "releases",
   path: string,
 ): Promise<string[]> {
-  const made = successes(writes, "POST", new RegExp(`^${path}$`)).map(
+  const created = successes(writes, "POST", new RegExp(`^${path}$`)).map(
     ({ success }) => (answerOf(success) as { id: string }).id,
   );
-  const there = await world.deps.db<{ id: string }>(table).whereIn("id", made).select("id");
-  const ids = new Set(there.map(({ id }) => id));
-  return made.filter((id) => !ids.has(id)).map((id) => `${table}: ${id} was made and is not there`);
+  const existing = await world.deps.db<{ id: string }>(table).whereIn("id", created).select("id");
+  const ids = new Set(existing.map(({ id }) => id));
+  return created.filter((id) => !ids.has(id)).map((id) => `${table}: ${id} was created but does not exist`);
 }
 
 async function lostComments(
@@ -81,21 +80,21 @@ async function lostComments(
   workspaceId: string,
   writes: readonly Write[],
 ): Promise<string[]> {
-  const there = await rows<{ id: string; body: string }>(
+  const comments = await rows<{ id: string; body: string }>(
     world.deps.db,
     `select t.id, t.body from timeline_items t join cards c on c.id = t.card_id
       where c.workspace_id = :workspaceId and t.type = 'comment'`,
     { workspaceId },
   );
-  const bodies = new Map(there.map(({ id, body }) => [id, body]));
+  const bodies = new Map(comments.map(({ id, body }) => [id, body]));
   return successes(writes, "POST", /\/comments$/)
     .filter(
       ({ write, success }) => bodies.get((answerOf(success) as { id: string }).id) !== write.sent["body"],
     )
-    .map(({ write }) => `the comment of ${write.key} is not there as it was written`);
+    .map(({ write }) => `the comment of ${write.key} does not exist or has another text`);
 }
 
-/** What a move said it merged is merged on the forge. */
+/** Pull requests that moves reported as merged are merged on the forge. */
 function lostMerges({ world }: Subject, writes: readonly Write[]): string[] {
   const { state } = world.forge.context;
   return successes(writes, "POST", /\/move$/).flatMap(({ write, success }) =>
@@ -107,12 +106,12 @@ function lostMerges({ world }: Subject, writes: readonly Write[]): string[] {
       const pull = state.pullRequests.in(repository?.id ?? 0).find(({ number }) => number === prNumber);
       return pull?.mergedAt
         ? []
-        : [`${write.key} says that ${fullName}#${prNumber} is merged, and it is not`];
+        : [`${write.key} reports that ${fullName}#${prNumber} is merged, but it is not`];
     }),
   );
 }
 
-/** A release that was completed is, and its tags are where the answer says. */
+/** Completed releases are completed, and their tags are at the reported commits. */
 async function lostReleases({ world }: Subject, writes: readonly Write[]): Promise<string[]> {
   const { state, git } = world.forge.context;
   const found: string[] = [];
@@ -126,7 +125,7 @@ async function lostReleases({ world }: Subject, writes: readonly Write[]): Promi
       .where("id", id)
       .first("status");
     if (release?.status !== "completed")
-      found.push(`the release ${id} was completed and is ${release?.status ?? "gone"}`);
+      found.push(`the release ${id} was completed but is ${release?.status ?? "missing"}`);
     for (const { repositoryId, tagName, sha } of tags) {
       const row = await world.deps
         .db<{ forge_id: number }>("repositories")

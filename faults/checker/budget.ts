@@ -1,14 +1,14 @@
 import type { ForgeCall } from "../world/forge-record.ts";
 import type { Invariant } from "./subject.ts";
 
-/** Turns are a second apart where they are given; how late a busy machine sends what has its turn is not ours. */
+/** The service starts writes one second apart, but a busy machine may send some of them late. */
 const LATE_WRITES = 3;
-/** Word has to reach the process that is told, be written down there, and be seen by the others; what they send until then is not held against them. */
-const ON_ITS_WAY_MS = 1_500;
-const POINTS_A_MINUTE = 900;
+/** The time for the limit to reach a process, be stored, and be read by the other processes. */
+const PROPAGATION_MS = 1_500;
+const POINTS_PER_MINUTE = 900;
 
 // Invariant: I11 GitHub's rate limits are respected
-/** I11: one write a second for each installation, 900 points a minute, and no call while the forge has asked for none. */
+/** Per installation: one write a second, 900 points a minute, and no call before `Retry-After`. */
 export const theForgesBudgetIsKept: Invariant = ({ world }) => {
   const { calls, holds } = world.record;
   const found: string[] = [];
@@ -20,14 +20,14 @@ export const theForgesBudgetIsKept: Invariant = ({ world }) => {
     const early = calls.filter(
       (call) =>
         call.installationId === installationId &&
-        call.sentAt > from + ON_ITS_WAY_MS &&
+        call.sentAt > from + PROPAGATION_MS &&
         call.sentAt < until - 100 &&
         (budget === null || (budget === "graphql") === call.isGraphql),
     );
     found.push(
       ...early.map(
         ({ route, sentAt }) =>
-          `${route} was called ${until - sentAt} ms before the installation ${installationId} was to be called again`,
+          `${route} of installation ${installationId} was called ${until - sentAt} ms before the limit ended`,
       ),
     );
   }
@@ -40,7 +40,7 @@ function tooManyWrites(calls: readonly ForgeCall[]): string[] {
     for (let last = first + 1; last < writes.length; last++) {
       const seconds = ((writes[last] ?? 0) - from) / 1_000;
       const count = last - first + 1;
-      if (count > seconds + 1 + LATE_WRITES) return [`${count} writes were made within ${seconds} s`];
+      if (count > seconds + 1 + LATE_WRITES) return [`${count} writes within ${seconds} s`];
     }
   }
   return [];
@@ -52,7 +52,7 @@ function tooManyPoints(calls: readonly ForgeCall[]): string[] {
     const points = costs
       .filter((each) => each.at >= at && each.at < at + 60_000)
       .reduce((sum, each) => sum + each.points, 0);
-    if (points > POINTS_A_MINUTE) return [`${points} points were spent within a minute`];
+    if (points > POINTS_PER_MINUTE) return [`${points} points within a minute`];
   }
   return [];
 }

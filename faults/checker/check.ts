@@ -4,14 +4,13 @@ import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
 import { theForgesBudgetIsKept } from "./budget.ts";
-import { checksAreAsReported } from "./checks.ts";
-import { nothingIsLeftOver } from "./left-over.ts";
+import { checksAreAsReported, nothingIsLeftOver } from "./after-repair.ts";
 import { boardsAreApart, secretsAreKept } from "./secrets.ts";
 import { othersMergesAreTold, timelinesOnlyGrow } from "./told.ts";
 import { answersAreEqual, nothingIsDoubled } from "./once.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
-/** What a run broke. */
+/** A broken invariant. */
 export interface Violation {
   readonly invariant: string;
   readonly text: string;
@@ -30,19 +29,19 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I12: checksAreAsReported,
 };
 
-/** Holds all invariants against a run that has come to rest. It only reads, and begins anew where a connection was closed just as it was used again. */
+/** Checks all invariants of a finished run. Starts again if a reused connection was closed. */
 export async function check(
   world: FaultWorld,
   history: History,
   known: readonly BoardKnowledge[],
-  tries = 3,
+  attempts = 3,
 ): Promise<Violation[]> {
   try {
     return await checkOnce(world, history, known);
   } catch (error) {
-    const isCutOff = error instanceof TypeError && error.message === "fetch failed";
-    if (!isCutOff || tries === 1) throw error;
-    return check(world, history, known, tries - 1);
+    const isClosed = error instanceof TypeError && error.message === "fetch failed";
+    if (!isClosed || attempts === 1) throw error;
+    return check(world, history, known, attempts - 1);
   }
 }
 
@@ -53,16 +52,12 @@ async function checkOnce(
 ): Promise<Violation[]> {
   const subject: Subject = { world, history, known, writes: writesOf(history.calls) };
   const found: Violation[] = [];
-  for (const [invariant, hold] of Object.entries(INVARIANTS)) {
-    for (const text of await hold(subject)) found.push({ invariant, text });
+  for (const [invariant, findViolations] of Object.entries(INVARIANTS)) {
+    for (const text of await findViolations(subject)) found.push({ invariant, text });
   }
   for (const board of world.boards) {
-    for (const { invariant, text } of await inconsistencies(
-      { forge: world.forge, db: world.deps.db },
-      board,
-    )) {
-      found.push({ invariant, text: `${board.owner} ${text}` });
-    }
+    const inconsistent = await inconsistencies({ forge: world.forge, db: world.deps.db }, board);
+    for (const { invariant, text } of inconsistent) found.push({ invariant, text: `${board.owner} ${text}` });
   }
   return found;
 }

@@ -4,18 +4,17 @@ import { rows, type Db } from "../../src/store/db/connect.ts";
 import type { Invariant } from "./subject.ts";
 
 // Invariant: I9 No credential reads or changes another tenant's data
-/** I9: nothing written on one board is ever read through a credential of another's, and nothing of it is changed. */
 export const boardsAreApart: Invariant = async ({ world, history, known }) => {
   const found: string[] = [];
   for (const { owner, path, method, text } of history.calls) {
     for (const { board } of known) {
       if (board.owner === owner) continue;
       if (text.includes(`only-${board.owner}`) || text.includes(board.workspaceId)) {
-        found.push(`${method} ${path} told ${owner} of ${board.owner}: ${text.slice(0, 300)}`);
+        found.push(`${method} ${path} showed ${owner} data of ${board.owner}: ${text.slice(0, 300)}`);
       }
     }
   }
-  const strangers = await rows<{ what: string }>(
+  const foreign = await rows<{ what: string }>(
     world.deps.db,
     `select 'card ' || number || ' ' || title as what from cards where title like 'intruder%'
      union all select 'label ' || name from labels where name like 'intruder%'
@@ -24,25 +23,24 @@ export const boardsAreApart: Invariant = async ({ world, history, known }) => {
      union all select 'card ' || c.number || ' has a repository of another project' from card_repositories l
        join cards c on c.id = l.card_id join repositories r on r.id = l.repository_id where r.project_id <> c.project_id`,
   );
-  return [...found, ...strangers.map(({ what }) => `somebody else's: ${what}`)];
+  return [...found, ...foreign.map(({ what }) => `changed by another tenant: ${what}`)];
 };
 
 // Invariant: I10 No secret is in a log, table or response
-/** I10: no secret is in a log, a table or an answer. */
 export const secretsAreKept: Invariant = async ({ world, history }) => {
   const secrets = [
     ...world.secrets,
-    ...[...world.record.tokens].map((token) => ["an installation's token", token] as const),
+    ...[...world.record.tokens].map((token) => ["an installation token", token] as const),
   ].filter(([, secret]) => secret.length >= 8);
   const found: string[] = [];
-  const look = (where: string, text: string): void => {
+  const inspect = (where: string, text: string): void => {
     for (const [name, secret] of secrets) if (text.includes(secret)) found.push(`${name} is in ${where}`);
   };
   for (const file of readdirSync(world.logFolder).filter((name) => name.endsWith(".log"))) {
-    look(file, readFileSync(join(world.logFolder, file), "utf8"));
+    inspect(file, readFileSync(join(world.logFolder, file), "utf8"));
   }
-  for (const { method, path, text } of history.calls) look(`an answer to ${method} ${path}`, text);
-  for (const [table, text] of await dumpOf(world.deps.db)) look(`the table ${table}`, text);
+  for (const { method, path, text } of history.calls) inspect(`an answer to ${method} ${path}`, text);
+  for (const [table, text] of await dumpOf(world.deps.db)) inspect(`the table ${table}`, text);
   return [...new Set(found)];
 };
 

@@ -3,7 +3,7 @@ import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History, RecordedCall } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
-/** What an invariant is held against: the history of a run, and what the world has come to. */
+/** What an invariant is checked on: the history of a run and the final state. */
 export interface Subject {
   readonly world: FaultWorld;
   readonly history: History;
@@ -21,20 +21,20 @@ export interface Write {
   readonly sent: Readonly<Record<string, unknown>>;
   readonly key: string;
   readonly attempts: readonly RecordedCall[];
-  /** Its first success; null where none was heard of. */
+  /** The first successful answer; null if none arrived. */
   readonly success: RecordedCall | null;
   readonly start: number;
-  /** When its effect was there at the latest; infinite where nobody knows whether there is one. */
+  /** When it took effect at the latest; infinite if it is unknown whether it did. */
   readonly end: number;
 }
 
-/** A sentence for each thing that is not as it must be. */
+/** Returns a message for each violation. */
 export type Invariant = (subject: Subject) => Promise<readonly string[]> | readonly string[];
 
 export const isSuccess = ({ status }: RecordedCall): boolean =>
   status !== null && status >= 200 && status < 300;
 
-/** Puts the attempts under one key together. */
+/** Groups attempts by key. */
 export function writesOf(calls: readonly RecordedCall[]): Write[] {
   const groups = new Map<string, RecordedCall[]>();
   for (const call of calls) {
@@ -68,22 +68,21 @@ export function writesOf(calls: readonly RecordedCall[]): Write[] {
 
 export const answerOf = (call: RecordedCall): unknown => JSON.parse(call.text);
 
-/** The card a write to `/v1/cards/{number}…` is about. */
 export const cardNumberOf = ({ path }: Pick<Write, "path">): number =>
   Number(/^\/v1\/cards\/(\d+)/.exec(path)?.[1] ?? 0);
 
-/** A write of something that holds one value at a time. */
+/** A write of a value that later writes replace. */
 export interface RegisterWrite<Value> {
   readonly value: Value;
   readonly start: number;
-  /** Infinite where nobody knows when it was done, or whether. */
+  /** Infinite if it is unknown when, or whether, it took effect. */
   readonly end: number;
   readonly isAcknowledged: boolean;
 }
 
 /**
- * Whether a value may be what is there in the end, after these writes of one thing: no success that began after this value was certainly
- * written may have been lost to it.
+ * Whether a value may be the final one after these writes: no acknowledged write of another value
+ * started after the value was certainly written.
  */
 export function mayBeLast<Value>(value: Value, writes: readonly RegisterWrite<Value>[]): boolean {
   return writes.some(
@@ -93,14 +92,14 @@ export function mayBeLast<Value>(value: Value, writes: readonly RegisterWrite<Va
   );
 }
 
-export interface CardRow {
+interface CardRow {
   readonly number: number;
   readonly title: string;
   readonly description: string;
   readonly stageId: string;
 }
 
-/** The cards of a board as they are in the end. */
+/** The final cards of a board. */
 export const cardsOf = ({ world }: Subject, workspaceId: string): Promise<CardRow[]> =>
   rows<CardRow>(
     world.deps.db,

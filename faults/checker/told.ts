@@ -2,36 +2,36 @@ import { rows } from "../../src/store/db/connect.ts";
 import { readInbox } from "../../test/support/inbox.ts";
 import type { Invariant, Subject } from "./subject.ts";
 
-interface Told {
+interface Item {
   readonly id: string;
 }
 
 // Invariant: I5 A timeline only grows at its end, without duplicates
-/** I5: what was once read on a timeline stays, in that order, with nothing put in before it; and the forge's news is told once. */
+/** Every earlier read of a timeline is a prefix of the final one, and each event is on it once. */
 export const timelinesOnlyGrow: Invariant = async (subject) => {
   const found: string[] = [];
   const { world, history, known } = subject;
   for (const { board, cards } of known) {
     for (const number of cards) {
       const path = `/v1/cards/${number}/timeline`;
-      const last = (await board.api.get<readonly Told[]>(path)).body;
-      const readings = history.calls
+      const last = (await board.api.get<readonly Item[]>(path)).body;
+      const reads = history.calls
         .filter((call) => call.owner === board.owner && call.path === path && call.status === 200)
-        .map(({ text }) => JSON.parse(text) as readonly Told[]);
-      for (const reading of readings) {
-        const at = reading.findIndex(({ id }, index) => last[index]?.id !== id);
+        .map(({ text }) => JSON.parse(text) as readonly Item[]);
+      for (const read of reads) {
+        const at = read.findIndex(({ id }, index) => last[index]?.id !== id);
         if (at >= 0)
           found.push(
-            `${board.owner} card ${number}: what was read at place ${at} of its timeline is ${JSON.stringify(last[at])} now`,
+            `${board.owner} card ${number}: item ${at} of the timeline has changed to ${JSON.stringify(last[at])}`,
           );
       }
     }
   }
-  return [...new Set(found), ...(await toldTwice(world.deps.db))];
+  return [...new Set(found), ...(await duplicateItems(world.deps.db))];
 };
 
-async function toldTwice(db: Subject["world"]["deps"]["db"]): Promise<string[]> {
-  const told = await rows<{ what: string; count: number }>(
+async function duplicateItems(db: Subject["world"]["deps"]["db"]): Promise<string[]> {
+  const duplicates = await rows<{ what: string; count: number }>(
     db,
     `select c.number || ' ' || t.kind || ' ' || coalesce(t.data->>'prNumber', t.data->>'headSha', t.data->>'after', '') as what, count(*) as count
        from timeline_items t join cards c on c.id = t.card_id
@@ -41,11 +41,11 @@ async function toldTwice(db: Subject["world"]["deps"]["db"]): Promise<string[]> 
      union all
      select 'comment ' || body, count(*) from timeline_items where type = 'comment' group by card_id, body having count(*) > 1`,
   );
-  return told.map(({ what, count }) => `is told ${count} times: ${what}`);
+  return duplicates.map(({ what, count }) => `on the timeline ${count} times: ${what}`);
 }
 
 // Invariant: I6 Merges are attributed to Trunkline or to others, as they happened
-/** I6, the other half: what people merged is told as theirs, and waits in the inbox while the card stands before that. */
+/** Merges by people are attributed to them, and are in the inbox until the card is done. */
 export const othersMergesAreTold: Invariant = async ({ world, known }) => {
   const { state } = world.forge.context;
   const found: string[] = [];
@@ -67,7 +67,7 @@ export const othersMergesAreTold: Invariant = async ({ world, known }) => {
       const pull = state.pullRequests.in(forgeId).find((each) => each.number === number);
       if (!pull?.mergedAt || pull.mergedById === bot) continue;
       const person = state.accounts.get(pull.mergedById ?? 0)?.login;
-      const isTold = inbox.some(
+      const isInInbox = inbox.some(
         (item) =>
           item.kind === "pr_merged_outside" &&
           item.card?.number === card &&
@@ -75,11 +75,11 @@ export const othersMergesAreTold: Invariant = async ({ world, known }) => {
           item.repository === repository,
       );
       if (login !== person)
-        found.push(`card ${card}: ${repository}#${number} was merged by ${person}, told is ${login}`);
-      else if (stage !== "done" && !isTold)
         found.push(
-          `card ${card}: ${repository}#${number} was merged by ${person}, and the inbox says nothing`,
+          `card ${card}: ${repository}#${number} was merged by ${person}, but the timeline names ${login}`,
         );
+      else if (stage !== "done" && !isInInbox)
+        found.push(`card ${card}: ${repository}#${number} was merged by ${person}, but is not in the inbox`);
     }
   }
   return found;

@@ -1,7 +1,7 @@
-/** A mistake made on purpose in the compiled service. */
+/** A bug that is added to the compiled service. */
 export interface SeededBug {
   readonly name: string;
-  /** The invariant that must be found broken. */
+  /** The invariant that must detect it. */
   readonly breaks: string;
   readonly edits: readonly Edit[];
 }
@@ -9,14 +9,14 @@ export interface SeededBug {
 interface Edit {
   /** Below `dist/src`. */
   readonly file: string;
-  /** Must be there, or the bug cannot be made. */
+  /** Must occur in the file. */
   readonly find: string;
   readonly replace: string;
 }
 
 export const SEEDED_BUGS: readonly SeededBug[] = [
   {
-    name: "every third placing of a card is acknowledged and not done",
+    name: "every third placement of a card is acknowledged but not stored",
     breaks: "I1",
     edits: [
       {
@@ -27,7 +27,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "the answer is kept under another key: a retry does everything again",
+    name: "the response is stored under another key, so a retry repeats the request",
     breaks: "I2",
     edits: [
       {
@@ -38,18 +38,18 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "a replay is answered with the time of day",
+    name: "a replay adds spaces to the response",
     breaks: "I3",
     edits: [
       {
         file: "http/route.js",
-        find: "return begun.answer;",
-        replace: `return { ...begun.answer, body: begun.answer.body && begun.answer.body + " ".repeat(1 + Math.random() * 9) };`,
+        find: "return start.answer;",
+        replace: `return { ...start.answer, body: start.answer.body && start.answer.body + " ".repeat(1 + Math.random() * 9) };`,
       },
     ],
   },
   {
-    name: "a refused card is moved all the same",
+    name: "a refused move changes the stage",
     breaks: "I4",
     edits: [
       {
@@ -60,7 +60,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "timelines are told by the newest first",
+    name: "timelines are sorted newest first",
     breaks: "I5",
     edits: [
       {
@@ -71,7 +71,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "merges of ours and of others are taken for each other",
+    name: "merges by Trunkline and by others are swapped",
     breaks: "I6",
     edits: [
       {
@@ -82,7 +82,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "places in a column are counted from one",
+    name: "positions in a column start at 1",
     breaks: "I7",
     edits: [
       {
@@ -93,7 +93,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "the dead keep what they held",
+    name: "dead processes keep their work",
     breaks: "I8",
     edits: [
       {
@@ -109,7 +109,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "labels are found by their ids alone",
+    name: "labels are found without their workspace",
     breaks: "I9",
     edits: [
       {
@@ -120,10 +120,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "the log says who called, with everything",
+    name: "the log contains API keys",
     breaks: "I10",
     edits: [
-      { file: "log.js", find: "hooks: { streamWrite: withoutSecrets }", replace: "hooks: {}" },
+      { file: "log.js", find: "hooks: { streamWrite: redact }", replace: "hooks: {}" },
       {
         file: "http/metrics.js",
         find: `info({ requestId, method, path,`,
@@ -132,7 +132,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "nobody waits for a turn, or when the forge asks for patience",
+    name: "write turns and GitHub's rate limits are ignored",
     breaks: "I11",
     edits: [
       { file: "store/forge/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
@@ -141,7 +141,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "what nobody told of is not looked for",
+    name: "events without a webhook are not found",
     breaks: "I12",
     edits: [
       {

@@ -1,24 +1,24 @@
 import { median } from "../../src/flow/landings.ts";
 
-/** What one look at the service, its database and its folder for temporary files found. */
+/** One sample of the service, its database and its folder for temporary files. */
 export interface Sample {
-  /** Seconds since the load began. */
+  /** Seconds since the start of the load. */
   readonly at: number;
-  /** What the kernel says the process has, in MB. */
+  /** Resident memory of the process, in MB. */
   readonly rss: number;
-  /** What is still held after a garbage collection, buffers included, in MB. */
+  /** Heap and buffers after a garbage collection, in MB. */
   readonly heap: number;
   readonly files: number;
   /** All of the service's connections to PostgreSQL. */
   readonly connections: number;
-  /** Jobs that are due, and deliveries not worked yet. */
+  /** Due jobs and unprocessed deliveries. */
   readonly queue: number;
-  /** Rows of the table of jobs, given up ones included. */
+  /** Rows in the jobs table, including jobs that failed permanently. */
   readonly jobs: number;
-  /** That table with its indexes, in MB. */
+  /** The jobs table with its indexes, in MB. */
   readonly jobsSize: number;
   readonly temporary: number;
-  /** Cards that have come through so far. */
+  /** Cards finished so far. */
   readonly cards: number;
 }
 
@@ -26,12 +26,12 @@ export type Measure = Exclude<keyof Sample, "at" | "cards">;
 
 interface Limit {
   readonly name: string;
-  /** The last third may be above the middle third by this share of it, and by so much more. */
+  /** The last third may exceed the middle third by this share of it plus `more`. */
   readonly share: number;
   readonly more: number;
 }
 
-/** What has to be flat, and how far noise may carry it. */
+/** The values that must be flat, and the noise that is allowed. */
 export const LIMITS: Readonly<Record<Measure, Limit>> = {
   rss: { name: "process memory (RSS), MB", share: 0.05, more: 12 },
   heap: { name: "memory after garbage collection, MB", share: 0.02, more: 2 },
@@ -52,33 +52,29 @@ export interface Verdict {
 }
 
 /**
- * Holds the median of the last third of a run against that of its middle third; the first third is for caches to fill. A median, because one
- * look may fall into a job of the hour; thirds, because a straight line through noise has a slope of its own.
+ * Compares the median of the last third of a run with that of the middle third. Caches fill in the
+ * first third. A median, because a sample may coincide with an hourly job. Thirds, because a line
+ * fitted through noise has a slope.
  */
 export function judge(samples: readonly Sample[]): Verdict[] {
   const third = Math.floor(samples.length / 3);
   const middleThird = samples.slice(third, 2 * third);
   const lastThird = samples.slice(-third);
-  const held = (Object.entries(LIMITS) as [Measure, Limit][]).map(([measure, { name, share, more }]) => {
+  const verdicts = (Object.entries(LIMITS) as [Measure, Limit][]).map(([measure, { name, share, more }]) => {
     const middle = median(middleThird.map((sample) => sample[measure])) ?? 0;
     const last = median(lastThird.map((sample) => sample[measure])) ?? 0;
     const allowed = middle * (1 + share) + more;
     return { name, middle, last, allowed, isFlat: last <= allowed };
   });
-  return [...held, atWork(middleThird, lastThird)];
+  return [...verdicts, judgeThroughput(middleThird, lastThird)];
 }
 
-/** A service that does nothing any more is flat, too: it has to bring at least half as many cards through in the end as before. */
-function atWork(middleThird: readonly Sample[], lastThird: readonly Sample[]): Verdict {
-  const through = (part: readonly Sample[]): number => (part.at(-1)?.cards ?? 0) - (part[0]?.cards ?? 0);
-  const middle = through(middleThird);
-  const last = through(lastThird);
+/** The last third must finish half as many cards: a service that does nothing is flat too. */
+function judgeThroughput(middleThird: readonly Sample[], lastThird: readonly Sample[]): Verdict {
+  const finished = (part: readonly Sample[]): number => (part.at(-1)?.cards ?? 0) - (part[0]?.cards ?? 0);
+  const middle = finished(middleThird);
+  const last = finished(lastThird);
   const allowed = middle / 2;
-  return {
-    name: "finished cards (at least)",
-    middle,
-    last,
-    allowed,
-    isFlat: last > 0 && last >= allowed,
-  };
+  const isFlat = last > 0 && last >= allowed;
+  return { name: "finished cards (at least)", middle, last, allowed, isFlat };
 }

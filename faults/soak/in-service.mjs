@@ -1,6 +1,6 @@
 /**
- * Loaded into the service before its own code. SIGUSR2 makes it collect garbage, so that what is measured is what is held. SOAK_LEAK names
- * what is lost on purpose, every SOAK_LEAK_MS, so that the soak can be seen to fail.
+ * Loaded into the service before its own code. SIGUSR2 starts a garbage collection. SOAK_LEAK names
+ * a resource to leak every SOAK_LEAK_MS, to show that the soak test detects it.
  */
 import { randomBytes } from "node:crypto";
 import { openSync, writeFileSync } from "node:fs";
@@ -14,9 +14,9 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc");
 process.on("SIGUSR2", () => collect());
 
-const lost = [];
+const leaked = [];
 
-async function connected() {
+async function connect() {
   const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
   client.on("error", () => undefined);
   await client.connect();
@@ -24,12 +24,12 @@ async function connected() {
 }
 
 const leaks = {
-  heap: () => lost.push(Array.from({ length: 30_000 }, () => ({ kept: true }))),
-  files: () => lost.push(openSync(process.execPath)),
-  connections: async () => lost.push(await connected()),
+  heap: () => leaked.push(Array.from({ length: 30_000 }, () => ({ leaked: true }))),
+  files: () => leaked.push(openSync(process.execPath)),
+  connections: async () => leaked.push(await connect()),
   jobs: async () => {
-    lost[0] ??= await connected();
-    await lost[0].query("select graphile_worker.add_job('a-task-nobody-knows') from generate_series(1, 5)");
+    leaked[0] ??= await connect();
+    await leaked[0].query("select graphile_worker.add_job('an-unknown-task') from generate_series(1, 5)");
   },
   temporary: () => writeFileSync(join(tmpdir(), randomBytes(8).toString("hex")), ""),
 };

@@ -9,7 +9,7 @@ export interface Soaked extends Progress {
   readonly boards: number;
   readonly lives: number;
   readonly verdicts: readonly Verdict[];
-  /** Work that was unfinished after the load ended. */
+  /** Unfinished work and other problems after the load. */
   readonly troubles: readonly string[];
   /** CPU time of the service, in seconds. */
   readonly processor: number;

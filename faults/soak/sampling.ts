@@ -6,17 +6,16 @@ import { METRICS_TOKEN } from "../../test/support/world.ts";
 import type { Sample } from "./flatness.ts";
 import { HARNESS, type SoakWorld } from "./world.ts";
 
-/** How long a collection of garbage is given before its result is read, in milliseconds. */
+/** The time for a garbage collection before memory is read. */
 const COLLECTING_MS = 500;
 
-/** Looks at everything once. */
 export async function takeSample(world: SoakWorld, at: number, cards: number): Promise<Sample> {
   const pid = world.service.pid();
-  if (pid === undefined || !world.service.isUp()) throw new Error("the service has ended");
+  if (pid === undefined || !world.service.isUp()) throw new Error("The service has ended.");
   process.kill(pid, "SIGUSR2");
   await sleep(COLLECTING_MS);
   const { db } = world.deps;
-  const numbers = await readMetrics(world);
+  const metric = await readMetrics(world);
   const { queueDepth, waiting } = await readQueueStatistics(db);
   const found = await firstRow<{ connections: number; jobs: number; size: number }>(
     db,
@@ -29,8 +28,8 @@ export async function takeSample(world: SoakWorld, at: number, cards: number): P
   return {
     at,
     cards,
-    rss: megabytes(numbers("process_resident_memory_bytes")),
-    heap: megabytes(numbers("nodejs_heap_size_used_bytes") + numbers("nodejs_external_memory_bytes")),
+    rss: megabytes(metric("process_resident_memory_bytes")),
+    heap: megabytes(metric("nodejs_heap_size_used_bytes") + metric("nodejs_external_memory_bytes")),
     files: (await readdir(`/proc/${pid}/fd`)).length,
     connections: found?.connections ?? 0,
     queue: queueDepth + waiting,
@@ -44,18 +43,18 @@ const megabytes = (bytes: number): number => bytes / 1_048_576;
 
 async function readMetrics({ service }: SoakWorld): Promise<(name: string) => number> {
   const response = await fetch(`${service.baseUrl}/metrics`, {
-    // A connection of its own: one kept from the last look may be closed just as it is used again.
+    // The server may close a reused connection at the moment of the request.
     headers: { authorization: `Bearer ${METRICS_TOKEN}`, connection: "close" },
   });
   const text = await response.text();
   return (name) => {
     const [, value] = new RegExp(`^${name} (\\S+)$`, "m").exec(text) ?? [];
-    if (value === undefined) throw new Error(`the service tells no ${name}`);
+    if (value === undefined) throw new Error(`The service has no metric ${name}.`);
     return Number(value);
   };
 }
 
-/** The service's processor time so far, in seconds, of which a shared machine takes nothing. */
+/** The CPU time of the service so far, in seconds. It does not depend on other load. */
 export async function processorSeconds({ service }: SoakWorld): Promise<number> {
   const fields = (await readFile(`/proc/${service.pid()}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;

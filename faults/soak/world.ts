@@ -6,30 +6,30 @@ import { WEBHOOK_PATH } from "../../src/app.ts";
 import type { Deps } from "../../src/actions/deps.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { connect } from "../../src/store/db/connect.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { outsideDeps } from "../../test/support/processes/outside-deps.ts";
-import { environmentOf } from "../../test/support/processes/shipped-service.ts";
 import { makeBoard, METRICS_TOKEN, type TestBoard } from "../../test/support/world.ts";
-import { freePort, startCrashingPostgres } from "../world/postgres.ts";
-import { makeServiceProcess, type ServiceProcess } from "../world/service-process.ts";
+import { startCrashingPostgres } from "../world/postgres.ts";
+import { makeServiceProcess, serviceEnvironment, type ServiceProcess } from "../world/service-process.ts";
 
-/** One process of the compiled service, the forge it works on, a PostgreSQL of its own, and some boards. */
+/** One process of the compiled service, its forge, its PostgreSQL, and some boards. */
 export interface SoakWorld {
   readonly service: ServiceProcess;
   readonly forge: RunningForge;
-  /** The harness's own way into the database and to the forge. */
+  /** Direct access to the database and the forge. */
   readonly deps: Deps;
   readonly boards: readonly TestBoard[];
-  /** Where the service puts what is temporary. */
+  /** The service's folder for temporary files. */
   readonly temporary: string;
   stop(): Promise<void>;
 }
 
-export interface SoakWorldOptions {
+interface SoakWorldOptions {
   readonly folder: string;
-  /** Where the compiled service is. */
+  /** The folder of the compiled service. */
   readonly root: string;
   readonly boards: number;
-  /** What is leaked on purpose, and how often; null for nothing. */
+  /** What to leak, and how often; null for nothing. */
   readonly leak: { readonly what: string; readonly everyMs: number } | null;
 }
 
@@ -40,20 +40,13 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
   mkdirSync(temporary, { recursive: true });
   const postgres = await startCrashingPostgres();
   const databaseUrl = await postgres.createDatabase("soak");
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const forge = await startForge({
     dataDir: join(folder, "forge"),
     port: 0,
     webhookUrl: `http://127.0.0.1:${port}${WEBHOOK_PATH}`,
     seed: false,
   });
-  const github = {
-    apiUrl: forge.apiUrl,
-    appId: forge.app.id,
-    privateKey: forge.app.privateKey,
-    webhookSecrets: [forge.app.webhookSecret],
-    paceWrites: true,
-  };
   const env = {
     LOG_LEVEL: "info",
     METRICS_TOKEN,
@@ -65,13 +58,13 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
     name: "service",
     root,
     port,
-    env: environmentOf({ databaseUrl, github, env }),
+    env: serviceEnvironment(databaseUrl, forge, env),
     logFolder: folder,
     clockSkewMs: 0,
   });
   await service.start();
-  // Told from the service's connections by its name.
-  const db = connect({ connectionString: named(databaseUrl), max: 4, onError: () => undefined });
+  // The application name distinguishes these connections from those of the service.
+  const db = connect({ connectionString: withName(databaseUrl), max: 4, onError: () => undefined });
   const deps = outsideDeps(db, forge);
   const made: TestBoard[] = [];
   for (let at = 0; at < boards; at++)
@@ -92,10 +85,10 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
   };
 }
 
-/** What the harness's own connections call themselves. */
+/** The application name of the harness's connections. */
 export const HARNESS = "soak harness";
 
-function named(databaseUrl: string): string {
+function withName(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set("application_name", HARNESS);
   return url.href;

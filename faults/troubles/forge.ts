@@ -3,8 +3,7 @@ import type { RateLimit } from "../../sandbox/forge/control/answers.ts";
 import type { Fault, FaultRule } from "../../sandbox/forge/control/faults.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Dice } from "../dice.ts";
-import type { History } from "../history.ts";
-import { added, STRUCK } from "../tally.ts";
+import { added, STRUCK, type History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
 const WEIGHTS = {
@@ -22,7 +21,7 @@ const WEIGHTS = {
   suspend: 2,
 } as const;
 
-/** Lets the forge fail in every way it can, now for one installation, now for another. */
+/** Injects every kind of forge fault, each for a random installation. */
 export async function troubleForge(
   world: FaultWorld,
   dice: Dice,
@@ -36,18 +35,18 @@ export async function troubleForge(
     await sleep(dice.between(50, 700));
     const installation = dice.pick(state.installations.all());
     if (!installation || isOver()) break;
-    const wanted = dice.weighted(WEIGHTS);
-    const rule = someFault(wanted, installation.id, dice);
+    const kind = dice.weighted(WEIGHTS);
+    const rule = chooseFault(kind, installation.id, dice);
     const effect = rule && "effect" in rule.fault ? ` ${rule.fault.effect}` : "";
-    const name = `forge: ${wanted}${wanted === "early" ? "" : effect}`;
+    const name = `forge: ${kind}${kind === "early" ? "" : effect}`;
     history.event("fault", name, { installation: installation.id, rule });
     if (rule) names.set(faults.add(rule), name);
-    else if (wanted === "revoke") world.forge.control.revokeTokens(installation.id);
-    else if (wanted === "stale") await beStale(world, dice);
+    else if (kind === "revoke") world.forge.control.revokeTokens(installation.id);
+    else if (kind === "stale") await readStale(world, dice);
     else await suspend(world, state.accounts.need(installation.accountId).login, dice);
   }
-  const struck = faults.list().map(({ id, hits }) => ({ [names.get(id) ?? ""]: hits }));
-  history.event("note", STRUCK, added(struck));
+  const hits = faults.list().map((fault) => ({ [names.get(fault.id) ?? ""]: fault.hits }));
+  history.event("note", STRUCK, added(hits));
 }
 
 async function suspend({ forge, boards }: FaultWorld, account: string, dice: Dice): Promise<void> {
@@ -58,22 +57,22 @@ async function suspend({ forge, boards }: FaultWorld, account: string, dice: Dic
   forge.pages.setSuspended(account, false, by);
 }
 
-async function beStale({ forge }: FaultWorld, dice: Dice): Promise<void> {
+async function readStale({ forge }: FaultWorld, dice: Dice): Promise<void> {
   forge.control.staleReads({ seconds: dice.between(1, 3) });
   await sleep(dice.between(500, 2_000));
   forge.control.staleReads(null);
 }
 
-/** What the next calls of an installation meet; null for what is no matter of single calls. */
-function someFault(name: keyof typeof WEIGHTS, installationId: number, dice: Dice): FaultRule | null {
+/** A rule for the next calls of an installation; null if the fault does not concern calls. */
+function chooseFault(kind: keyof typeof WEIGHTS, installationId: number, dice: Dice): FaultRule | null {
   const effect = dice.pick(["before", "after"] as const) ?? "before";
   const times = Number(dice.weighted({ "1": 5, "2": 2, "4": 1 }));
   const match: CallMatch = {
     installationId,
-    ...PLACES[dice.weighted({ any: 3, graphql: 2, post: 3, put: 2, delete: 1 })],
+    ...MATCHES[dice.weighted({ any: 3, graphql: 2, post: 3, put: 2, delete: 1 })],
   };
   const rule = (fault: Fault, count = times): FaultRule => ({ match, fault, times: count });
-  switch (name) {
+  switch (kind) {
     case "status":
       return rule({ kind: "answer", status: dice.pick([500, 502, 503, 504]) ?? 502, effect });
     case "reset":
@@ -85,10 +84,10 @@ function someFault(name: keyof typeof WEIGHTS, installationId: number, dice: Dic
     case "garble":
       return rule({ kind: "garble", as: dice.pick(["html", "truncated", "empty"] as const) ?? "html" });
     case "early":
-      // What the call caused is told before the call is answered.
+      // The webhooks of the call arrive before its answer.
       return rule({ kind: "delay", ms: 1_500, effect: "after" });
     case "limit":
-      return rule({ kind: "rate-limit", ...someLimit(dice) }, 1);
+      return rule({ kind: "rate-limit", ...chooseLimit(dice) }, 1);
     case "unauthorized":
       return rule({ kind: "answer", status: 401, body: { message: "Bad credentials" } }, 1);
     case "undecided":
@@ -98,13 +97,13 @@ function someFault(name: keyof typeof WEIGHTS, installationId: number, dice: Dic
   }
 }
 
-const someLimit = (dice: Dice): RateLimit =>
+const chooseLimit = (dice: Dice): RateLimit =>
   dice.chance(0.5)
     ? { limit: "primary", resetIn: dice.between(1, 3) }
     : { limit: dice.pick(["secondary", "content"] as const) ?? "secondary", retryAfter: dice.between(1, 3) };
 
-/** Where it fails: anywhere, or at the calls that change something. */
-const PLACES = {
+/** The calls that a fault applies to. */
+const MATCHES = {
   any: {},
   graphql: { path: "/graphql" },
   post: { method: "POST", path: "/repositories/**" },

@@ -3,7 +3,7 @@ import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
-/** Kills processes at any moment, and starts them again after a while. */
+/** Kills service processes at random moments and starts them again. */
 export async function killProcesses(
   { processes }: FaultWorld,
   dice: Dice,
@@ -18,6 +18,23 @@ export async function killProcesses(
     await process.kill();
     await sleep(dice.between(0, 1_500));
     await process.start();
-    history.event("note", "started again", { process: process.name });
+    history.event("note", "process restarted", { process: process.name });
+  }
+}
+
+/** Crashes PostgreSQL at random moments, as `pg_ctl restart -m immediate` does. */
+export async function crashDatabase(
+  { postgres }: FaultWorld,
+  dice: Dice,
+  history: History,
+  isOver: () => boolean,
+): Promise<void> {
+  if (dice.chance(0.4)) return;
+  while (!isOver()) {
+    await sleep(dice.between(2_000, 8_000));
+    if (isOver()) return;
+    history.event("fault", "PostgreSQL crash");
+    await postgres.crash();
+    history.event("note", "PostgreSQL restarted");
   }
 }

@@ -4,7 +4,7 @@ import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
-/** Loses, doubles, delays, reorders and spoils webhooks, a few at a time. */
+/** Drops, duplicates, delays, reorders, corrupts and holds webhooks. */
 export async function troubleWebhooks(
   { forge }: FaultWorld,
   dice: Dice,
@@ -14,23 +14,16 @@ export async function troubleWebhooks(
   const { webhooks } = forge.control;
   while (!isOver()) {
     await sleep(dice.between(100, 1_500));
-    const fault = someFault(dice);
+    const fault = chooseFault(dice);
     history.event("fault", `webhooks: ${fault.kind}`, fault);
     webhooks.add({ fault, times: dice.between(1, 4) });
     if (dice.chance(0.4)) await webhooks.release(dice.pick(["kept", "reversed", "shuffled"] as const));
   }
 }
 
-function someFault(dice: Dice): DeliveryFault {
-  const kind = dice.weighted({
-    drop: 2,
-    unlogged: 2,
-    duplicate: 3,
-    delay: 2,
-    reorder: 2,
-    corrupt: 1,
-    hold: 2,
-  });
+function chooseFault(dice: Dice): DeliveryFault {
+  const weights = { drop: 2, unlogged: 2, duplicate: 3, delay: 2, reorder: 2, corrupt: 1, hold: 2 };
+  const kind = dice.weighted(weights);
   switch (kind) {
     case "unlogged":
       return { kind: "drop", unlogged: true };
@@ -47,7 +40,7 @@ function someFault(dice: Dice): DeliveryFault {
   }
 }
 
-/** From now on all arrive; what was kept back is sent in any order. */
+/** Ends all webhook faults. Held webhooks are sent in a random order. */
 export async function endWebhookTroubles({ forge }: FaultWorld): Promise<void> {
   forge.control.webhooks.clear();
   await forge.control.webhooks.release("shuffled");

@@ -3,35 +3,35 @@ import type { ApiCall } from "../../sandbox/forge/hooks.ts";
 import type { Answer } from "../../sandbox/forge/server/api-error.ts";
 import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
 
-/** One call of an installation, as the forge saw it. */
+/** One call of an installation. */
 export interface ForgeCall {
   readonly installationId: number;
-  /** When the forge came to look at it. */
+  /** When the forge read it. */
   readonly at: number;
-  /** When it left the service's hands. */
+  /** When the service sent it. */
   readonly sentAt: number;
   readonly isWrite: boolean;
   readonly isGraphql: boolean;
   readonly route: string;
 }
 
-/** So long after an answer its asker has to be there, in milliseconds: one that was killed sooner may have told nobody of it. */
-const TO_TELL_MS = 1_000;
+/** A process that is killed sooner after an answer may not have stored the limit. */
+const STORE_LIMIT_MS = 1_000;
 
-/** The forge told an installation to wait, and a process that was there to hear it and tell the others. */
-export interface ForgeHold {
+/** A time in which an installation must not call, by a limit that a process received. */
+interface ForgeHold {
   readonly installationId: number;
   readonly from: number;
   readonly until: number;
-  /** Null: no calls at all. */
+  /** Null means all calls. */
   readonly budget: "rest" | "graphql" | null;
 }
 
-/** The forge's own record of what it was asked, and what it asked for. */
+/** The calls that the forge received and the limits that it imposed. */
 export interface ForgeRecord {
   readonly calls: readonly ForgeCall[];
   readonly holds: readonly ForgeHold[];
-  /** Every token it handed out. */
+  /** Every installation token it issued. */
   readonly tokens: ReadonlySet<string>;
 }
 
@@ -62,15 +62,15 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       if (call.path.endsWith("/access_tokens")) addToken(tokens, answer);
       const installationId = installationOf(call);
       const from = Date.now();
-      const until = waitIn(answer, from);
+      const until = limitEnd(answer, from);
       if (installationId === null || until <= from) return;
       const isPrimary = answer.headers?.["x-ratelimit-remaining"] === "0";
-      const own = call.route === "POST /graphql" ? "graphql" : "rest";
-      const hold = { installationId, from, until, budget: isPrimary ? own : null } as const;
-      const asker = call.headers["x-sent-by"];
+      const resource = call.route === "POST /graphql" ? "graphql" : "rest";
+      const hold = { installationId, from, until, budget: isPrimary ? resource : null } as const;
+      const sender = call.headers["x-sent-by"];
       setTimeout(() => {
-        if (isThere(asker)) holds.push(hold);
-      }, TO_TELL_MS).unref();
+        if (isRunning(sender)) holds.push(hold);
+      }, STORE_LIMIT_MS).unref();
     },
   });
   return { calls, holds, tokens };
@@ -81,8 +81,8 @@ function addToken(tokens: Set<string>, { body }: Answer): void {
   if (typeof token === "string") tokens.add(token);
 }
 
-/** Whether a process is there; those that do not say who they are, are taken to be. */
-function isThere(pid: unknown): boolean {
+/** Whether a process runs. A call without a process id counts as from a running one. */
+function isRunning(pid: unknown): boolean {
   try {
     return pid === undefined || process.kill(Number(pid), 0);
   } catch {
@@ -90,8 +90,8 @@ function isThere(pid: unknown): boolean {
   }
 }
 
-/** Until when an answer asks its caller to wait; 0 where it does not. */
-function waitIn({ status, headers = {}, body }: Answer, now: number): number {
+/** When the limit in an answer ends, as Unix time in milliseconds; 0 without a limit. */
+function limitEnd({ status, headers = {}, body }: Answer, now: number): number {
   const isLimit = /rate limit/i.test(JSON.stringify(body ?? "")) && [200, 403, 429].includes(status);
   if (!isLimit) return 0;
   if (headers["retry-after"] !== undefined) return now + Number(headers["retry-after"]) * 1_000;

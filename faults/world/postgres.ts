@@ -1,7 +1,5 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rename, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,20 +11,21 @@ import { prepareCluster, readPassword, type ClusterPlace } from "../../sandbox/p
 import { launch } from "../../sandbox/postgres/launch.ts";
 import { connectionStringFor, type Listener } from "../../sandbox/postgres/listeners.ts";
 import type { TiedProcess } from "../../sandbox/postgres/tied-process.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { connect } from "../../src/store/db/connect.ts";
 import { migrate } from "../../src/store/db/migrate.ts";
 
-/** A PostgreSQL that loses nothing it has answered, and can be made to crash at the same address. */
+/** A durable PostgreSQL that can crash and restart at the same address. */
 export interface CrashingPostgres {
   readonly password: string;
-  /** A migrated database of one's own. */
+  /** Creates a migrated database and returns its connection string. */
   createDatabase(name: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
-  /** What `pg_ctl restart -m immediate` does: every connection breaks, and it recovers from its log. */
+  /** Like `pg_ctl restart -m immediate`: closes all connections and recovers from the WAL. */
   crash(): Promise<void>;
-  /** Keeps what a standby has that hears nothing more from now on. Crashes for it. */
+  /** Stores a copy of the data, as on a standby that receives nothing more. Crashes the server. */
   leaveStandby(): Promise<void>;
-  /** Is gone for good, and the standby takes its place: whatever was committed since is lost. */
+  /** Replaces the data by that copy: later commits are lost. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -39,7 +38,8 @@ export async function startCrashingPostgres(): Promise<CrashingPostgres> {
   const account = await chooseAccount(clusterDir);
   const place: ClusterPlace = { dataDir, clusterDir, account, binaries: await findBinaries(account) };
   await prepareCluster(place, false);
-  const listener: Listener = { kind: "tcp", port: await freePort() };
+  const [port = 0] = await freePorts(1);
+  const listener: Listener = { kind: "tcp", port };
   const password = await readPassword(dataDir);
   let server = await start(place, listener);
   const urlOf = (database: string): string => {
@@ -86,14 +86,14 @@ export async function startCrashingPostgres(): Promise<CrashingPostgres> {
 }
 
 async function start(place: ClusterPlace, listener: Listener): Promise<TiedProcess> {
-  let words = "";
+  let output = "";
   for (let attempt = 0; attempt < 40; attempt++) {
     const server = await launch(place, listener, { isThrowAway: false, onLine: () => undefined });
     if (typeof server !== "string") return server;
-    words = server;
+    output = server;
     await sleep(250);
   }
-  throw new Error(`PostgreSQL did not come back:\n${words}`);
+  throw new Error(`PostgreSQL did not start:\n${output}`);
 }
 
 async function runOn(connectionString: string, statement: string): Promise<void> {
@@ -104,13 +104,4 @@ async function runOn(connectionString: string, statement: string): Promise<void>
   } finally {
     await client.end();
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,5 +1,5 @@
-// Loaded before the service: each of its calls says which process sent it and when it left the service's hands, by the clock that is not skewed. On a busy machine it may be
-// a second before the forge, which is in the harness's process, comes to look at it.
+// Loaded before the service. Adds the process id and the time to each call, by the clock without
+// skew. On a busy machine the forge, in the harness's process, may read a call a second later.
 const { fetch } = globalThis;
 
 globalThis.fetch = (url, init) => {

@@ -3,24 +3,37 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
+import { environmentOf } from "../../test/support/processes/shipped-service.ts";
 
-export interface ServiceSettings {
+interface ServiceSettings {
   readonly name: string;
   /** The folder that holds `dist`, `migrations` and `node_modules`. */
   readonly root: string;
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Where its log goes, as `<name>.log`. */
+  /** The folder of its log, `<name>.log`. */
   readonly logFolder: string;
-  /** How far its clock is from everybody else's. */
   readonly clockSkewMs: number;
 }
 
-/** Those that run: they are not to outlive us, however we end. */
+/** The environment of a service that uses this database and forge. */
+export function serviceEnvironment(
+  databaseUrl: string,
+  forge: RunningForge,
+  env: Readonly<Record<string, string>>,
+) {
+  const { apiUrl, app } = forge;
+  const { id: appId, privateKey, webhookSecret } = app;
+  const github = { apiUrl, appId, privateKey, webhookSecrets: [webhookSecret], paceWrites: true };
+  return environmentOf({ databaseUrl, github, env });
+}
+
+/** Killed when this process exits. */
 const running = new Set<ChildProcess>();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** `dist/src/main.js` as it is shipped, in a process that may be killed at any time. */
+/** The compiled service in a process that may be killed at any time. */
 export interface ServiceProcess {
   readonly name: string;
   readonly baseUrl: string;
@@ -76,7 +89,7 @@ export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
   };
 }
 
-/** A process that ends before it listens (the database is away, say) is started again by whoever supervises: here that is the caller. */
+/** Also returns if the process ends, for example without a database. The caller restarts it. */
 async function untilReady(baseUrl: string, isRunning: () => boolean): Promise<void> {
   for (let tries = 0; tries < 600 && isRunning(); tries++) {
     const isHealthy = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(

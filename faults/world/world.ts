@@ -6,37 +6,36 @@ import type { Deps } from "../../src/actions/deps.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { connect } from "../../src/store/db/connect.ts";
+import { freePorts } from "../../test/support/free-ports.ts";
 import { outsideDeps } from "../../test/support/processes/outside-deps.ts";
-import { environmentOf } from "../../test/support/processes/shipped-service.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import { recordForge, type ForgeRecord } from "./forge-record.ts";
-import { recordCalls } from "./record-calls.ts";
-import { freePort, type CrashingPostgres } from "./postgres.ts";
-import { makeServiceProcess, type ServiceProcess } from "./service-process.ts";
+import type { CrashingPostgres } from "./postgres.ts";
+import { makeServiceProcess, serviceEnvironment, type ServiceProcess } from "./service-process.ts";
 
-/** Two processes of the service, the forge they work on, and some boards. */
+/** Two processes of the service, their forge, and some boards. */
 export interface FaultWorld {
   readonly postgres: CrashingPostgres;
   readonly forge: RunningForge;
   readonly record: ForgeRecord;
-  /** The harness's own way into the database and to the forge. */
+  /** Direct access to the database and the forge. */
   readonly deps: Deps;
   readonly processes: readonly ServiceProcess[];
   readonly boards: readonly TestBoard[];
-  /** What must never be read anywhere but where it belongs: name → text. */
+  /** Secrets that must not occur in logs, tables and answers: name → text. */
   readonly secrets: Map<string, string>;
   readonly logFolder: string;
   stop(): Promise<void>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly seed: number;
   readonly dice: Dice;
   readonly postgres: CrashingPostgres;
   readonly folder: string;
-  /** Where the compiled service is. */
+  /** The folder of the compiled service. */
   readonly root: string;
   readonly boards: number;
   readonly history: History;
@@ -44,7 +43,7 @@ export interface WorldOptions {
 
 const REPOSITORIES = ["web", "api"];
 
-/** How wrong the second process's clock may be. */
+/** Possible errors of the second process's clock. */
 const SKEWS_MS = [0, 0, 600_000, -600_000, 86_400_000, -86_400_000];
 
 export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld> {
@@ -73,31 +72,8 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   const record = recordForge(forge);
   const db = connect({ connectionString: databaseUrl, max: 4, onError: () => undefined });
   const metricsToken = `canary-metrics-${randomBytes(12).toString("hex")}`;
-  const github = {
-    apiUrl: forge.apiUrl,
-    appId: forge.app.id,
-    privateKey: forge.app.privateKey,
-    webhookSecrets: [forge.app.webhookSecret],
-    paceWrites: true,
-  };
-  const env = environmentOf({
-    databaseUrl,
-    github,
-    env: { LOG_LEVEL: "debug", METRICS_TOKEN: metricsToken },
-  });
-  const skew = dice.for("clock").pick(SKEWS_MS) ?? 0;
-  const processes = await Promise.all(
-    [0, skew].map(async (clockSkewMs, at) =>
-      makeServiceProcess({
-        name: `process-${at + 1}`,
-        root: options.root,
-        port: await freePort(),
-        env,
-        logFolder: folder,
-        clockSkewMs,
-      }),
-    ),
-  );
+  const env = { LOG_LEVEL: "debug", METRICS_TOKEN: metricsToken };
+  const processes = await makeProcesses(options, serviceEnvironment(databaseUrl, forge, env));
   const deliveryDice = dice.for("deliveries");
   await Promise.all(processes.map((process) => process.start()));
   const deps = outsideDeps(db, forge);
@@ -132,5 +108,33 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   };
 }
 
-/** The half of an API key that is secret. */
+/** Two processes that are not started. The clock of the second one may be wrong. */
+async function makeProcesses(
+  { root, folder, dice }: WorldOptions,
+  env: Readonly<Record<string, string>>,
+): Promise<ServiceProcess[]> {
+  const skew = dice.for("clock").pick(SKEWS_MS) ?? 0;
+  const ports = await freePorts(2);
+  return ports.map((port, at) =>
+    makeServiceProcess({
+      name: `process-${at + 1}`,
+      root,
+      port,
+      env,
+      logFolder: folder,
+      clockSkewMs: at === 0 ? 0 : skew,
+    }),
+  );
+}
+
+/** Records calls to the forge and their answers. An interrupted or hanging call has none. */
+function recordCalls({ control }: RunningForge, history: History): void {
+  control.observe({
+    onCall: ({ id, method, path, query, body }) =>
+      history.forge({ id, asked: `${method} ${path}`, query: query.toString(), body: body.toString("utf8") }),
+    onAnswer: ({ id }, { status, body }) => history.forge({ id, status, body }),
+  });
+}
+
+/** The secret half of an API key. */
 export const secretOf = (apiKey: string): string => apiKey.slice(apiKey.lastIndexOf("_") + 1);

@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import type { AccountRow, AppRow, InstallationRow, Permissions, TokenRow } from "./rows.ts";
 import type { ForgeState } from "./state.ts";
 
-/** What Trunkline's App asks for on GitHub. */
-export const APP_PERMISSIONS: Permissions = {
+/** The permissions of Trunkline's App on GitHub. */
+const APP_PERMISSIONS: Permissions = {
   metadata: "read",
   contents: "write",
   pull_requests: "write",
@@ -15,7 +15,7 @@ export const APP_PERMISSIONS: Permissions = {
   workflows: "write",
 };
 
-export const APP_EVENTS = [
+const APP_EVENTS = [
   "check_run",
   "check_suite",
   "create",
@@ -29,7 +29,6 @@ export const APP_EVENTS = [
   "status",
 ] as const;
 
-/** The parts of the App a caller may choose; the rest is made once and kept. */
 export interface AppChoices {
   readonly id: number;
   readonly slug: string;
@@ -40,7 +39,7 @@ export interface AppChoices {
   readonly events: readonly string[];
 }
 
-/** Makes the App and its bot account. */
+/** Creates the App and its bot account. */
 export function createApp(
   state: ForgeState,
   ownerId: number,
@@ -75,7 +74,7 @@ export function createAccount(
   given: { login: string; type: AccountRow["type"]; now: string; name?: string | null },
 ): AccountRow {
   if (state.accounts.in(given.login.toLowerCase()).length > 0)
-    throw new Error(`the account ${given.login} exists`);
+    throw new Error(`Account ${given.login} already exists`);
   const id = state.newId();
   return state.accounts.save({
     id,
@@ -88,16 +87,11 @@ export function createAccount(
   });
 }
 
-/** A token for a person (or an agent's account), in GitHub's classic form. */
-export function createPersonToken(
-  state: ForgeState,
-  accountId: number,
-  token = makeToken("ghp_", 36),
-): TokenRow {
-  const id = state.newId();
+/** Creates a classic personal access token. */
+export function createPersonToken(state: ForgeState, accountId: number): TokenRow {
   return state.tokens.save({
-    id,
-    token,
+    id: state.newId(),
+    token: makeToken("ghp_", 36),
     accountId,
     installationId: null,
     permissions: null,
@@ -106,7 +100,10 @@ export function createPersonToken(
   });
 }
 
-/** A token for an installation, in the long form GitHub gives since 2026: `ghs_<app id>_<three dotted parts>`, about 520 characters. */
+/**
+ * Creates an installation access token in GitHub's format since 2026, about 520 characters:
+ * `ghs_<app id>_<three parts with dots>`.
+ */
 export function createInstallationToken(
   state: ForgeState,
   installation: InstallationRow,
@@ -127,7 +124,7 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 function makeToken(prefix: string, length: number): string {
   let text = prefix;
-  // 62 letters: a byte past 247 would favour the first eight.
+  // 248 is a multiple of 62: larger bytes would make the first eight characters more likely.
   while (text.length < prefix.length + length)
     for (const byte of randomBytes(length))
       if (byte < 248 && text.length < prefix.length + length) text += ALPHABET[byte % 62];

@@ -1,5 +1,3 @@
-/** What was reported on commits: statuses, and check runs in their suites. */
-
 export interface StatusRow {
   readonly id: number;
   readonly repositoryId: number;
@@ -24,7 +22,7 @@ export type CheckConclusion =
   | "stale"
   | "startup_failure";
 
-/** All runs of one App on one commit. Its status and conclusion come from its runs. */
+/** The check runs of one App on one commit, which determine its status and conclusion. */
 export interface CheckSuiteRow {
   readonly id: number;
   readonly repositoryId: number;

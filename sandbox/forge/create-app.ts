@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
+import express, { type Request, type Response, Router } from "express";
 import { z } from "zod";
 import type { ForgeContext } from "./context.ts";
 import type { AppRow } from "./rows.ts";
 
-/** What a page is sent to make an App (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest). */
-export const appManifest = z.looseObject({
+/** https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest */
+const appManifest = z.looseObject({
   name: z.string().min(1).max(34),
   url: z.url(),
   redirect_url: z.url({ protocol: /^https?$/ }),
@@ -13,10 +14,12 @@ export const appManifest = z.looseObject({
   default_events: z.array(z.string()).default([]),
 });
 
-/** How long a code for an App's secrets is good. */
-const CODE_MS = 3_600_000;
+const CODE_LIFETIME_MS = 3_600_000;
 
-/** Makes the one App this forge has what a manifest says, and gives the code for its secrets. Its name stays, which its bot bears. */
+/**
+ * Applies a manifest to the forge's only App and returns the code for its credentials. The name
+ * stays, because the bot account is named after it.
+ */
 export function takeManifest(forge: ForgeContext, manifest: z.infer<typeof appManifest>): string {
   const { hook_attributes: hook, default_permissions: permissions, default_events: events } = manifest;
   for (const { id } of forge.state.apps.all()) forge.state.apps.update(id, { permissions, events });
@@ -26,10 +29,50 @@ export function takeManifest(forge: ForgeContext, manifest: z.infer<typeof appMa
   return code;
 }
 
-/** The App a code was given for; none where it is unknown, was used, or is too old. */
+/** The App of a manifest code; undefined if the code is unknown, used or expired. */
 export function redeemCode(forge: ForgeContext, code: string): AppRow | undefined {
-  const since = forge.manifestCodes.get(code);
+  const createdAt = forge.manifestCodes.get(code);
   forge.manifestCodes.delete(code);
-  if (since === undefined || Date.parse(forge.now()) - Date.parse(since) > CODE_MS) return undefined;
+  if (createdAt === undefined) return undefined;
+  if (Date.parse(forge.now()) - Date.parse(createdAt) > CODE_LIFETIME_MS) return undefined;
   return forge.state.apps.all()[0];
+}
+
+const PATHS = ["/settings/apps/new", "/organizations/:org/settings/apps/new"];
+
+/** The page that creates an App from a manifest; unlike GitHub's, without a confirmation. */
+export function serveNewApp(forge: ForgeContext): Router {
+  const router = Router();
+  router.get(PATHS, (_request, response) => {
+    response
+      .type("text")
+      .send("This forge already has its App. POST a manifest to this page to change it.\n");
+  });
+  router.post(PATHS, express.urlencoded({ extended: false }), (request: Request, response: Response) => {
+    const { org } = request.params;
+    const isUnknown =
+      typeof org === "string" && forge.state.accounts.in(org.toLowerCase())[0]?.type !== "Organization";
+    if (isUnknown) {
+      response.status(404).type("text").send("Not Found\n");
+      return;
+    }
+    const manifest = appManifest.safeParse(parseJson(Object(request.body).manifest));
+    if (!manifest.success) {
+      response.status(422).type("text").send("Invalid GitHub App configuration\n");
+      return;
+    }
+    const url = new URL(manifest.data.redirect_url);
+    url.searchParams.set("code", takeManifest(forge, manifest.data));
+    if (typeof request.query["state"] === "string") url.searchParams.set("state", request.query["state"]);
+    response.redirect(302, url.href);
+  });
+  return router;
+}
+
+function parseJson(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
 }

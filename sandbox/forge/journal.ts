@@ -9,28 +9,24 @@ import {
   writeSync,
 } from "node:fs";
 
-/** One line of the journal: a row as it is now, or the end of one. */
+/** One line of the journal: a saved row, or the id of a deleted one (`gone`). */
 export type JournalEntry =
   | { readonly table: string; readonly row: { readonly id: number } }
   | { readonly table: string; readonly gone: number };
 
-/**
- * An append-only file of saved rows. Each entry is handed to the kernel before `append` returns, so a killed process loses
- * nothing it has answered for; a power cut may.
- */
+/** An append-only file of rows. `append` writes at once, so entries survive a killed process. */
 export interface Journal {
   append(entry: JournalEntry): void;
-  /** Replaces the file by these entries: what is current, without its history. */
+  /** Replaces the file's content with the current entries. */
   compact(entries: Iterable<JournalEntry>): void;
-  /** Whether most of the file is history. */
+  /** Whether more than half of the file is outdated. */
   isWorthCompacting(): boolean;
   close(): void;
 }
 
-/** Below this size history costs nothing. */
-const SMALL = 32 * 1024 * 1024;
+const MIN_COMPACT_BYTES = 32 * 1024 * 1024;
 
-/** Reads what a journal holds; a last line torn by a crash is left out. */
+/** Reads a journal; skips a last line that a crash left incomplete. */
 export function readJournal(file: string): JournalEntry[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n");
@@ -40,7 +36,7 @@ export function readJournal(file: string): JournalEntry[] {
     try {
       entries.push(JSON.parse(line) as JournalEntry);
     } catch (cause) {
-      if (index < lines.length - 1) throw new Error(`${file} is damaged at line ${index + 1}`, { cause });
+      if (index < lines.length - 1) throw new Error(`${file}:${index + 1} is not valid JSON`, { cause });
     }
   }
   return entries;
@@ -63,7 +59,7 @@ export function openJournal(file: string): Journal {
       size = fstatSync(descriptor).size;
       sizeWhenCompact = size;
     },
-    isWorthCompacting: () => size > SMALL && size > 2 * sizeWhenCompact,
+    isWorthCompacting: () => size > MIN_COMPACT_BYTES && size > 2 * sizeWhenCompact,
     close() {
       closeSync(descriptor);
     },

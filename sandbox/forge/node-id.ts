@@ -1,4 +1,4 @@
-/** GitHub's opaque GraphQL ids: a readable prefix for the kind, then the numeric id in disguise. */
+/** The type prefixes of GraphQL node ids. */
 export const NODE_PREFIXES = {
   account: { User: "U", Organization: "O", Bot: "BOT" },
   repository: "R",
@@ -21,19 +21,19 @@ export const NODE_PREFIXES = {
   mergeQueueEntry: "MQE",
 } as const;
 
-/** The node id of something with a numeric id. */
+/** The node id of an object with a numeric id. */
 export function nodeId(prefix: string, id: number): string {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(id));
   return `${prefix}_kgDO${bytes.subarray(2).toString("base64url")}`;
 }
 
-/** The node id of something known by a name within a repository, such as a commit or a ref. */
+/** The node id of a named object of a repository, such as a commit or a ref. */
 export function namedNodeId(prefix: string, repositoryId: number, name: string): string {
   return `${prefix}_kwDO${Buffer.from(`${repositoryId}:${name}`).toString("base64url")}`;
 }
 
-/** What a node id made here stands for; null for any other text. */
+/** Parses a node id of this forge; null for any other text. */
 export function readNodeId(
   text: string,
 ):

@@ -1,6 +1,7 @@
 /**
- * The forge's rows. Plain data, replaced as a whole when saved. Ids are unique over all tables, times are ISO 8601 UTC in whole
- * seconds as GitHub writes them. Git's own facts (commits, refs, trees) are never copied here unless GitHub freezes them.
+ * The forge's rows, replaced as a whole when saved. Ids are unique across tables. Times are ISO
+ * 8601 UTC in whole seconds, as on GitHub. Commits, refs and trees are read from Git; rows have
+ * only the hashes that GitHub stores.
  */
 
 export type {
@@ -11,10 +12,9 @@ export type {
   CheckSuiteRow,
   StatusRow,
 } from "./check-rows.ts";
-export type { DeliveryRow, PayloadRow } from "./delivery-rows.ts";
 
 export type Access = "read" | "write" | "admin";
-/** GitHub App permissions by name, e.g. `{ contents: "write" }`. */
+/** GitHub App permissions, such as `{ contents: "write" }`. */
 export type Permissions = Readonly<Record<string, Access>>;
 
 export interface AccountRow {
@@ -28,13 +28,13 @@ export interface AccountRow {
   readonly members: Readonly<Record<string, "admin" | "member">>;
 }
 
-/** A person's token, or one minted for an installation. The text itself is kept: it is a sandbox, in a folder only we read. */
+/** A personal or installation access token in plain text; the data folder is private. */
 export interface TokenRow {
   readonly id: number;
   readonly token: string;
   readonly accountId: number | null;
   readonly installationId: number | null;
-  /** Narrowed rights of an installation token; null is all the installation has. */
+  /** Restricts an installation token; null grants all permissions of the installation. */
   readonly permissions: Permissions | null;
   readonly repositoryIds: readonly number[] | null;
   readonly expiresAt: string | null;
@@ -49,7 +49,7 @@ export interface AppRow {
   readonly webhookSecret: string;
   readonly hookId: number;
   readonly ownerId: number;
-  /** The account that acts when an installation token is used. */
+  /** The account that acts with an installation token. */
   readonly botId: number;
   readonly permissions: Permissions;
   readonly events: readonly string[];
@@ -63,7 +63,7 @@ export interface InstallationRow {
   readonly permissions: Permissions;
   readonly events: readonly string[];
   readonly repositorySelection: "all" | "selected";
-  /** Only read where the selection is `selected`. */
+  /** Used if the selection is `selected`. */
   readonly repositoryIds: readonly number[];
   readonly suspendedAt: string | null;
   readonly suspendedById: number | null;
@@ -85,10 +85,10 @@ export interface RepositoryRow {
   readonly allowRebaseMerge: boolean;
   readonly allowAutoMerge: boolean;
   readonly allowUpdateBranch: boolean;
-  /** False where the account's plan has no draft pull requests. */
+  /** False if the account's plan has no draft pull requests. */
   readonly allowDrafts: boolean;
   readonly deleteBranchOnMerge: boolean;
-  /** `owner/name` in lower case, under which it was known before; those addresses redirect. */
+  /** Former names as `owner/name` in lower case, which redirect. */
   readonly formerNames: readonly string[];
   /** The next pull request's number. */
   readonly nextNumber: number;
@@ -101,7 +101,7 @@ export type MergeMethod = "merge" | "squash" | "rebase";
 
 export interface PullRequestRow {
   readonly id: number;
-  /** A pull request is an issue too, with an id of its own. */
+  /** The id of the issue that every pull request also is. */
   readonly issueId: number;
   readonly repositoryId: number;
   readonly number: number;
@@ -113,22 +113,21 @@ export interface PullRequestRow {
   readonly headRef: string;
   readonly headSha: string;
   readonly baseRef: string;
-  /** The base's tip when the pull request was opened, retargeted, pushed to or closed. */
+  /** The base's tip when the pull request was last opened, retargeted, pushed to or closed. */
   readonly baseSha: string;
   readonly requestedReviewerIds: readonly number[];
   readonly maintainerCanModify: boolean;
   readonly autoMerge: AutoMerge | null;
-  /** Set while it waits in the base branch's merge queue. */
+  /** Set while the pull request is in a merge queue. */
   readonly queuedAt: string | null;
   readonly queuedById: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly closedAt: string | null;
-  readonly closedById: number | null;
   readonly mergedAt: string | null;
   readonly mergedById: number | null;
   readonly mergeCommitSha: string | null;
-  /** Written before the base branch moves: a forge killed in between finds out at its next start whether it merged. */
+  /** Saved before the base branch moves, so that a killed forge can finish the merge on restart. */
   readonly merging: { readonly sha: string; readonly byId: number; readonly baseSha: string } | null;
 }
 
@@ -152,7 +151,7 @@ export interface ReviewRow {
   readonly updatedAt: string;
 }
 
-/** A comment on the pull request's conversation. */
+/** A comment in a pull request's conversation. */
 export interface CommentRow {
   readonly id: number;
   readonly pullRequestId: number;
@@ -194,11 +193,11 @@ export interface ProtectionRow {
   readonly requiredLinearHistory: boolean;
   readonly allowForcePushes: boolean;
   readonly allowDeletions: boolean;
-  /** The branch only takes merges through its merge queue (on GitHub a ruleset; here a switch of the sandbox). */
+  /** Merges must go through the merge queue; on GitHub this is a ruleset. */
   readonly mergeQueue: boolean;
 }
 
-/** One asynchronous merge, as asked for with `merge-async`. */
+/** An asynchronous merge, requested with `merge-async`. */
 export interface MergeRequestRow {
   readonly id: number;
   readonly uuid: string;
@@ -213,4 +212,34 @@ export interface MergeRequestRow {
   readonly sha: string | null;
   readonly message: string | null;
   readonly createdAt: string;
+}
+
+/** The JSON text of a webhook, apart from its deliveries because it is large. */
+export interface PayloadRow {
+  readonly id: number;
+  readonly text: string;
+}
+
+/** An attempt to deliver a webhook. A redelivery is a new row with the same guid. */
+export interface DeliveryRow {
+  readonly id: number;
+  readonly guid: string;
+  readonly event: string;
+  readonly action: string | null;
+  readonly installationId: number | null;
+  readonly repositoryId: number | null;
+  readonly payloadId: number;
+  readonly redelivery: boolean;
+  readonly createdAt: string;
+  /** Null until the attempt has finished. */
+  readonly deliveredAt: string | null;
+  readonly duration: number;
+  /** `OK` or the error. */
+  readonly status: string;
+  /** 0 without a response. */
+  readonly statusCode: number;
+  readonly url: string;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  readonly responseBody: string | null;
 }

@@ -2,17 +2,16 @@ import type { ForgeContext } from "./context.ts";
 import { createApp, makePrivateKey, type AppChoices } from "./app-identity.ts";
 import { makeWorld } from "./world.ts";
 
-/** People and agents of a first start. */
 const USERS = [
   { login: "ada", name: "Ada Lovelace", role: "admin", type: "User" },
   { login: "grace", name: "Grace Hopper", role: "member", type: "User" },
   { login: "copilot-swe-agent[bot]", name: null, role: "member", type: "Bot" },
 ] as const;
 
-/** Makes the App, and unless `empty` the organization, people and repositories a sandbox starts with. */
+/** Creates the App, an organization and users; unless `empty`, repositories and an installation. */
 export async function seed(forge: ForgeContext, app: Partial<AppChoices>, empty: boolean): Promise<void> {
-  forgetHalfASeed(forge);
-  // A key takes about 100 ms, meanwhile git works.
+  deletePartialSeed(forge);
+  // The key takes about 100 ms and is created in parallel with the repositories.
   const key = app.privateKey ?? makePrivateKey();
   const world = makeWorld(forge);
   const acme = world.createOrganization("acme");
@@ -20,15 +19,15 @@ export async function seed(forge: ForgeContext, app: Partial<AppChoices>, empty:
     world.createUser(login, { type, organizations: { acme: role }, ...(name === null ? {} : { name }) });
   if (!empty)
     await Promise.all([
-      world.createRepository("acme", "web", { description: "The shop people see", commits: WEB }),
-      world.createRepository("acme", "api", { description: "What the shop asks", commits: API }),
+      world.createRepository("acme", "web", { description: "The shop's website", commits: WEB }),
+      world.createRepository("acme", "api", { description: "The shop's API", commits: API }),
     ]);
   createApp(forge.state, acme.id, { ...app, privateKey: await key }, forge.now());
   if (!empty) world.installApp("acme", "all");
 }
 
-/** A first start that was killed is begun again. */
-function forgetHalfASeed({ state, git }: ForgeContext): void {
+/** Deletes what a killed first start created. */
+function deletePartialSeed({ state, git }: ForgeContext): void {
   for (const { id } of state.repositories.all()) git.remove(id);
   for (const table of [state.repositories, state.tokens, state.accounts])
     for (const { id } of table.all()) table.delete(id);
@@ -37,7 +36,7 @@ function forgetHalfASeed({ state, git }: ForgeContext): void {
 const WEB = [
   {
     message: "Initial commit",
-    files: { "README.md": "# web\n\nThe shop people see.\n", ".gitignore": "node_modules/\ndist/\n" },
+    files: { "README.md": "# web\n\nThe shop's website.\n", ".gitignore": "node_modules/\ndist/\n" },
   },
   {
     message: "Show the catalogue",
@@ -50,7 +49,8 @@ const WEB = [
     },
   },
   {
-    message: "Say so when the catalogue is empty\n\nAn empty list looked like a page that never loaded.",
+    message:
+      "Show a message when the catalogue is empty\n\nAn empty list looked like a page that had not loaded.",
     files: {
       "src/catalogue.js":
         'import { fetchProducts } from "./client.js";\n\nexport async function showCatalogue(element) {\n  const products = await fetchProducts();\n  if (products.length === 0) element.textContent = "Nothing for sale today.";\n  else element.replaceChildren(...products.map((product) => new Option(product.name)));\n}\n',
@@ -59,9 +59,9 @@ const WEB = [
 ];
 
 const API = [
-  { message: "Initial commit", files: { "README.md": "# api\n\nWhat the shop asks.\n" } },
+  { message: "Initial commit", files: { "README.md": "# api\n\nThe shop's API.\n" } },
   {
-    message: "Answer with products",
+    message: "List products",
     files: {
       "src/products.js":
         'const products = [{ id: 1, name: "Lantern" }, { id: 2, name: "Anvil" }];\n\nexport function listProducts() {\n  return products;\n}\n',

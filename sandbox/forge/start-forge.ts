@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { catchUp } from "./catch-up.ts";
+import { recover } from "./recover.ts";
 import type { AppChoices } from "./app-identity.ts";
 import type { ForgeContext, ForgeLog, ForgeSettings } from "./context.ts";
 import { makeControl, type ForgeControl } from "./control/control.ts";
@@ -8,14 +8,14 @@ import { isoSeconds } from "./git/commits.ts";
 import { openGit } from "./git/git.ts";
 import { answerGraphql } from "./graphql/answer-graphql.ts";
 import type { ForgeHooks } from "./hooks.ts";
-import { writeGitHooks } from "./git-hooks.ts";
-import { makeBackground } from "./background.ts";
-import { makeQueues } from "./queue.ts";
+import { writeGitHooks } from "./smart-http/receive-push.ts";
+import { makeBackground, makeKeyedQueue } from "./background.ts";
 import { seed } from "./seed.ts";
 import { createForgeApp } from "./server/forge-app.ts";
-import { makePages, type Pages } from "./pages.ts";
-import { takePort, type Door } from "./server/door.ts";
+import { makeWebUi, type WebUi } from "./web-ui.ts";
+import { openPort, type ForgeListener } from "./server/listener.ts";
 import { makeRequestLog, type RequestLog } from "./server/request-log.ts";
+import type { AppRow } from "./rows.ts";
 import { openState } from "./state.ts";
 import { makeWebhookSender } from "./webhooks/sender.ts";
 import { makeWorld, type ForgeUser, type World } from "./world.ts";
@@ -23,19 +23,19 @@ import { makeWorld, type ForgeUser, type World } from "./world.ts";
 export interface ForgeOptions {
   readonly dataDir: string;
   readonly host?: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Where the App's webhooks go; null sends none. */
+  /** Null disables webhooks. */
   readonly webhookUrl: string | null;
-  /** Only read at the first start of a data directory. */
+  /** Used at the first start of a data directory only. */
   readonly app?: Partial<AppChoices>;
-  /** False leaves out the repositories and the installation of the first start. */
+  /** False: the first start creates no repositories and no installation. */
   readonly seed?: boolean;
   readonly settings?: Partial<ForgeSettings>;
   readonly hooks?: ForgeHooks;
-  /** Serves the control of misbehaviour below `/_control` to whoever bears this token; without one there is none. */
+  /** Enables `/_control` with this bearer token. */
   readonly controlToken?: string;
-  /** Where git is found, as in `PATH`. */
+  /** The `PATH` to find git in. */
   readonly searchPath?: string;
   readonly webhookTimeoutMs?: number;
   readonly clock?: () => Date;
@@ -46,86 +46,70 @@ export interface RunningForge extends World {
   /** `http://127.0.0.1:PORT/api/v3` */
   readonly apiUrl: string;
   readonly rootUrl: string;
-  /** Clone from `<cloneUrl>/<owner>/<name>.git`. */
+  /** Repositories are at `<cloneUrl>/<owner>/<name>.git`. */
   readonly cloneUrl: string;
-  readonly app: {
-    readonly id: number;
-    readonly slug: string;
-    readonly clientId: string;
-    readonly botId: number;
-    readonly privateKey: string;
-    readonly webhookSecret: string;
-  };
+  readonly app: Pick<AppRow, "id" | "slug" | "clientId" | "botId" | "privateKey" | "webhookSecret">;
   readonly users: readonly ForgeUser[];
-  /** What people do on GitHub's pages. */
-  readonly pages: Pages;
+  readonly pages: WebUi;
   readonly requests: RequestLog;
-  /** Makes it misbehave. */
   readonly control: ForgeControl;
-  /** Where and with which token others make it misbehave; null where it was started without. */
-  readonly controlDoor: ControlDoor | null;
-  /** May be changed while it runs. */
+  /** `/_control`; null without a control token. */
+  readonly controlDoor: { readonly url: string; readonly token: string } | null;
   readonly settings: ForgeSettings;
   readonly context: ForgeContext;
   setWebhookUrl(url: string | null): void;
-  /** Waits until every webhook so far was sent and all background work is done. */
+  /** Waits up to `ms` until all webhooks are sent and all background work is done. */
   settle(ms?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface ControlDoor {
-  readonly url: string;
-  readonly token: string;
-}
+const CONTROL_PATH = "/_control";
+const SILENT_LOG: ForgeLog = { error: () => undefined };
 
-const CONTROL = "/_control";
-const SILENT: ForgeLog = { info: () => undefined, error: () => undefined };
-
-/** Starts a forge on a data directory, filling it at its first start. */
+/** Starts a forge on a data directory, which the first start fills. */
 export async function startForge(options: ForgeOptions): Promise<RunningForge> {
-  const door = await takePort(options.host ?? "127.0.0.1", options.port);
+  const listener = await openPort(options.host ?? "127.0.0.1", options.port);
   try {
-    return await startBehind(door, options);
+    return await startOnPort(listener, options);
   } catch (error) {
-    await door.close();
+    await listener.close();
     throw error;
   }
 }
 
-async function startBehind(door: Door, options: ForgeOptions): Promise<RunningForge> {
+async function startOnPort(listener: ForgeListener, options: ForgeOptions): Promise<RunningForge> {
+  const { root } = listener;
   const unattached = makeControl({ graphql: answerGraphql, ...options.hooks });
-  const { context, settle, end, close } = openContext({ ...options, hooks: unattached.hooks }, door.root);
+  const { context, waitUntilIdle, stop, close } = openContext({ ...options, hooks: unattached.hooks }, root);
   const control = unattached.attach(context);
   if (context.state.apps.all().length === 0) await seed(context, options.app ?? {}, options.seed === false);
-  await catchUp(context);
+  await recover(context);
   const requests = makeRequestLog();
-  door.open(createForgeApp(context, withControl(unattached.hooks, control, options.controlToken), requests));
+  const token = options.controlToken;
+  listener.serve(createForgeApp(context, withControl(unattached.hooks, control, token), requests));
   return {
     ...makeWorld(context),
-    pages: makePages(context),
+    pages: makeWebUi(context),
     apiUrl: context.urls.api,
-    rootUrl: door.root,
-    cloneUrl: door.root,
+    rootUrl: root,
+    cloneUrl: root,
     app: appOf(context),
     get users() {
       return usersOf(context);
     },
     requests,
     control,
-    controlDoor:
-      options.controlToken === undefined
-        ? null
-        : { url: `${door.root}${CONTROL}`, token: options.controlToken },
+    controlDoor: token === undefined ? null : { url: `${root}${CONTROL_PATH}`, token },
     settings: context.settings,
     context,
     setWebhookUrl(url) {
       context.webhooks.url = url;
     },
-    settle: (ms = 5_000) => settle(ms),
+    settle: (ms = 5_000) => waitUntilIdle(ms),
     async stop() {
       control.reset();
-      end();
-      await door.close(() => settle(2_000));
+      stop();
+      await listener.close(() => waitUntilIdle(2_000));
       close();
     },
   };
@@ -136,7 +120,7 @@ function withControl(hooks: ForgeHooks, control: ForgeControl, token: string | u
   return {
     ...hooks,
     mount(app, forge) {
-      app.use(CONTROL, serveControl(control, token));
+      app.use(CONTROL_PATH, serveControl(control, token));
       hooks.mount?.(app, forge);
     },
   };
@@ -144,11 +128,11 @@ function withControl(hooks: ForgeHooks, control: ForgeControl, token: string | u
 
 function openContext(options: ForgeOptions, root: string) {
   const clock = options.clock ?? (() => new Date());
-  const log = options.log ?? SILENT;
+  const log = options.log ?? SILENT_LOG;
   const state = openState(options.dataDir);
   const git = openGit({
     folder: join(options.dataDir, "repositories"),
-    viewsFolder: join(options.dataDir, "older-views"),
+    snapshotsFolder: join(options.dataDir, "older-views"),
     hooksFolder: writeGitHooks(options.dataDir),
     ...(options.searchPath === undefined ? {} : { searchPath: options.searchPath }),
   });
@@ -159,33 +143,33 @@ function openContext(options: ForgeOptions, root: string) {
     around: options.hooks?.aroundDelivery,
     timeoutMs: options.webhookTimeoutMs ?? 10_000,
   });
-  const { later, ending, ...background } = makeBackground(log);
+  const { inBackground, stopping, ...background } = makeBackground(log);
   const context: ForgeContext = {
     state,
     git,
     webhooks,
-    settings: { ...SETTINGS, ...options.settings },
+    settings: { ...DEFAULT_SETTINGS, ...options.settings },
     urls: { root, api: `${root}/api/v3`, graphql: `${root}/api/graphql` },
     manifestCodes: new Map(),
     now: () => isoSeconds(clock()),
-    exclusively: makeQueues(),
-    later,
-    ending,
+    exclusively: makeKeyedQueue(),
+    inBackground,
+    stopping,
     log,
   };
-  const settle = async (ms: number) => {
-    await background.settle(ms);
-    await webhooks.settle(ms);
+  const waitUntilIdle = async (ms: number) => {
+    await background.waitUntilIdle(ms);
+    await webhooks.waitUntilIdle(ms);
   };
   const close = () => {
     webhooks.close();
     git.close();
     state.close();
   };
-  return { context, settle, end: background.end, close };
+  return { context, waitUntilIdle, stop: background.stop, close };
 }
 
-const SETTINGS: ForgeSettings = {
+const DEFAULT_SETTINGS: ForgeSettings = {
   rateLimit: 5_000,
   writesPerMinute: Infinity,
   mergeabilityDelay: 0,
@@ -195,15 +179,15 @@ const SETTINGS: ForgeSettings = {
 
 function appOf(context: ForgeContext): RunningForge["app"] {
   const [app] = context.state.apps.all();
-  if (app === undefined) throw new Error("no App");
+  if (app === undefined) throw new Error("The forge has no App");
   const { id, slug, clientId, botId, privateKey, webhookSecret } = app;
   return { id, slug, clientId, botId, privateKey, webhookSecret };
 }
 
 function usersOf(context: ForgeContext): ForgeUser[] {
   const { accounts, tokens } = context.state;
-  const people = tokens.all().filter((token) => token.accountId !== null);
-  return people.map((token) => {
+  const personal = tokens.all().filter((token) => token.accountId !== null);
+  return personal.map((token) => {
     const account = accounts.need(token.accountId ?? 0);
     return { id: account.id, login: account.login, token: token.token };
   });

@@ -21,62 +21,28 @@ import type {
 } from "./rows.ts";
 import { Table } from "./table.ts";
 
-/** How many webhook deliveries the log keeps; each holds its whole payload. */
-const DELIVERIES_KEPT = 2_000;
+/** The size of the delivery log; each delivery has its payload. */
+const MAX_DELIVERIES = 2_000;
 
-/** Everything the forge knows that git does not. The word in brackets is what `in(…)` of the table groups by. */
-export interface ForgeState {
-  /** [login in lower case] */
-  readonly accounts: Table<AccountRow>;
-  /** [token] */
-  readonly tokens: Table<TokenRow>;
-  /** ["app"]: there is one. */
-  readonly apps: Table<AppRow>;
-  /** [account id] */
-  readonly installations: Table<InstallationRow>;
-  /** [`owner id/name` in lower case] */
-  readonly repositories: Table<RepositoryRow>;
-  /** [repository id] */
-  readonly pullRequests: Table<PullRequestRow>;
-  /** [pull request id] */
-  readonly reviews: Table<ReviewRow>;
-  /** [pull request id] */
-  readonly comments: Table<CommentRow>;
-  /** [`repository id:sha`] */
-  readonly statuses: Table<StatusRow>;
-  /** [`repository id:sha`] */
-  readonly checkSuites: Table<CheckSuiteRow>;
-  /** [`repository id:sha`] */
-  readonly checkRuns: Table<CheckRunRow>;
-  /** [repository id] */
-  readonly releases: Table<ReleaseRow>;
-  /** [repository id] */
-  readonly protections: Table<ProtectionRow>;
-  /** [pull request id] */
-  readonly mergeRequests: Table<MergeRequestRow>;
-  /** [guid] */
-  readonly deliveries: Table<DeliveryRow>;
-  /** [id] */
-  readonly payloads: Table<PayloadRow>;
-  /** The next id; larger than any before it, over restarts too. */
+/** All data of the forge that is not in Git. */
+export interface ForgeState extends Readonly<ReturnType<typeof makeTables>> {
+  /** Increases also across restarts. */
   newId(): number;
-  /** Drops deliveries past what the log keeps, and history where it fills the files. */
-  tidy(): void;
+  /** Deletes the oldest deliveries of a full log and compacts the files if needed. */
+  trim(): void;
   close(): void;
 }
 
-/** The group of rows that belong to one commit. */
 export const commitKey = (repositoryId: number, sha: string): string => `${repositoryId}:${sha}`;
-/** The group of the one repository with this name. */
 export const repositoryKey = (ownerId: number, name: string): string => `${ownerId}/${name.toLowerCase()}`;
 
-/** Opens the state kept in a folder, making it when it is not there. */
+/** Opens the state in a folder, which is created if missing. */
 export function openState(dataDir: string): ForgeState {
   mkdirSync(dataDir, { recursive: true });
   chmodSync(dataDir, 0o700);
   const files = { rows: join(dataDir, "forge.jsonl"), deliveries: join(dataDir, "deliveries.jsonl") };
   const rows = openJournal(files.rows);
-  // Apart, because payloads are large and old ones are dropped.
+  // A separate file, because payloads are large and old ones are deleted.
   const deliveries = openJournal(files.deliveries);
   const tables = makeTables(
     (entry) => rows.append(entry),
@@ -91,10 +57,10 @@ export function openState(dataDir: string): ForgeState {
   return {
     ...tables,
     newId: () => ++lastId,
-    tidy() {
+    trim() {
       trimDeliveries(tables);
-      if (rows.isWorthCompacting()) rows.compact(current(Object.values(others), lastId));
-      if (deliveries.isWorthCompacting()) deliveries.compact(current([log, payloads], lastId));
+      if (rows.isWorthCompacting()) rows.compact(currentEntries(Object.values(others), lastId));
+      if (deliveries.isWorthCompacting()) deliveries.compact(currentEntries([log, payloads], lastId));
     },
     close() {
       rows.close();
@@ -103,10 +69,10 @@ export function openState(dataDir: string): ForgeState {
   };
 }
 
-/** Drops the oldest deliveries past what the log keeps; a payload goes with the last delivery of it. */
+/** Deletes the oldest deliveries of a full log, and payloads without a delivery. */
 function trimDeliveries({ deliveries, payloads }: Pick<ForgeState, "deliveries" | "payloads">): void {
-  if (deliveries.size <= DELIVERIES_KEPT) return;
-  for (const old of deliveries.all().slice(0, deliveries.size - DELIVERIES_KEPT)) {
+  if (deliveries.size <= MAX_DELIVERIES) return;
+  for (const old of deliveries.all().slice(0, deliveries.size - MAX_DELIVERIES)) {
     deliveries.delete(old.id);
     if (deliveries.in(old.guid).length === 0) payloads.delete(old.payloadId);
   }
@@ -115,6 +81,7 @@ function trimDeliveries({ deliveries, payloads }: Pick<ForgeState, "deliveries" 
 const ofCommit = (row: { repositoryId: number; headSha: string }): string =>
   commitKey(row.repositoryId, row.headSha);
 
+/** The second argument of a table returns the key that `in` finds rows by. */
 function makeTables(write: (entry: JournalEntry) => void, writeDelivery: (entry: JournalEntry) => void) {
   return {
     accounts: new Table<AccountRow>("accounts", (row) => row.login.toLowerCase(), write),
@@ -140,27 +107,27 @@ function makeTables(write: (entry: JournalEntry) => void, writeDelivery: (entry:
   };
 }
 
-/** What `restore` needs of a table, whatever its rows. */
-interface Restored {
+/** A table of any row type. */
+interface AnyTable {
   readonly name: string;
   all(): { readonly id: number }[];
   restoreEntry(entry: JournalEntry): void;
 }
 
-/** Reads a journal into its tables and compacts it; answers the highest id it ever held. */
-function restore(file: string, tables: readonly Restored[], journal: Journal): number {
+/** Reads a journal into its tables and compacts it; returns the highest id it ever contained. */
+function restore(file: string, tables: readonly AnyTable[], journal: Journal): number {
   const byName = new Map(tables.map((table) => [table.name, table]));
   let highest = 0;
   for (const entry of readJournal(file)) {
     highest = Math.max(highest, "row" in entry ? entry.row.id : entry.gone);
     byName.get(entry.table)?.restoreEntry(entry);
   }
-  journal.compact(current(tables, highest));
+  journal.compact(currentEntries(tables, highest));
   return highest;
 }
 
-/** What a journal must say of its tables as they are now. */
-function current(tables: readonly Restored[], highest: number): JournalEntry[] {
+/** The journal entries of the current rows and the highest id. */
+function currentEntries(tables: readonly AnyTable[], highest: number): JournalEntry[] {
   const rows = tables.flatMap((table) => table.all().map((row) => ({ table: table.name, row })));
   return [{ table: "highest", gone: highest }, ...rows];
 }

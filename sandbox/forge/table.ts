@@ -1,6 +1,6 @@
 import type { JournalEntry } from "./journal.ts";
 
-/** Rows by id, and by one group each (a repository, a pull request, a commit); every save is written to the journal. */
+/** Rows by id and by group, such as one commit's; every change is written to the journal. */
 export class Table<Row extends { readonly id: number }> {
   readonly name: string;
   readonly #groupOf: (row: Row) => string | number;
@@ -22,10 +22,10 @@ export class Table<Row extends { readonly id: number }> {
     return this.#rows.get(id);
   }
 
-  /** A row that must be there: rows only name rows that exist. */
+  /** Returns a row that must exist. */
   need(id: number): Row {
     const row = this.#rows.get(id);
-    if (row === undefined) throw new Error(`${this.name} ${id} does not exist`);
+    if (row === undefined) throw new Error(`No row ${id} in ${this.name}`);
     return row;
   }
 
@@ -50,12 +50,11 @@ export class Table<Row extends { readonly id: number }> {
     return row;
   }
 
-  /** Saves a row with some fields changed. */
   update(id: number, change: Partial<Omit<Row, "id">>): Row {
     return this.save({ ...this.need(id), ...change });
   }
 
-  /** The same rows in a table of its own: what is saved there is neither seen here nor kept. */
+  /** An independent copy in memory, without the journal. */
   copy(): Table<Row> {
     const copy = new Table(this.name, this.#groupOf, () => undefined);
     for (const row of this.#rows.values()) copy.#put(row);
@@ -79,9 +78,8 @@ export class Table<Row extends { readonly id: number }> {
     else rows.set(row.id, row);
   }
 
-  /** Takes in one line of the journal. */
   restoreEntry(entry: JournalEntry): void {
-    // The journal holds what `save` wrote to it, so the row has this table's shape.
+    // Rows in the journal come from `save`, so they have this table's type.
     if ("row" in entry) this.#put(entry.row as Row);
     else this.#forget(entry.gone);
   }

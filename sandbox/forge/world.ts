@@ -1,20 +1,19 @@
 import { createAccount, createPersonToken } from "./app-identity.ts";
 import type { ForgeContext } from "./context.ts";
-import { needCommit } from "./git/commits.ts";
 import { readRef, updateRef } from "./git/refs.ts";
 import { commitFiles } from "./git/write-files.ts";
 import type { AccountRow, InstallationRow, RepositoryRow } from "./rows.ts";
 import { repositoryKey } from "./state.ts";
 
-/** What a test (or the first start) fills the forge with, past the API: no webhook tells of it. */
+/** Creates data without the API and without webhooks, for tests and the first start. */
 export interface World {
   createOrganization(login: string): AccountRow;
-  /** Joins every organization as a member unless `organizations` names others. */
+  /** Without `organizations`, a member of all. */
   createUser(login: string, options?: UserOptions): ForgeUser;
   createRepository(owner: string, name: string, options?: RepositoryOptions): Promise<RepositoryRow>;
-  /** Installs the App on an account; `repositories` are names. Tells the App nothing: use the API's events for that. */
+  /** `repositories` are names without the owner. */
   installApp(account: string, repositories: readonly string[] | "all"): InstallationRow;
-  /** Commits files to a branch as if pushed long ago; answers the commit. `from` is where a new branch starts. */
+  /** Commits files to a branch and returns the hash. A new branch starts at `from`. */
   commit(
     fullName: string,
     branch: string,
@@ -24,7 +23,7 @@ export interface World {
   repository(fullName: string): RepositoryRow;
 }
 
-export interface UserOptions {
+interface UserOptions {
   readonly type?: "User" | "Bot";
   readonly name?: string;
   readonly organizations?: Readonly<Record<string, "admin" | "member">>;
@@ -38,7 +37,7 @@ export interface ForgeUser {
 
 export interface RepositoryOptions {
   readonly files?: Readonly<Record<string, string>> | null;
-  /** More than one first commit; `files` is then ignored. */
+  /** Initial commits in place of one with `files`. */
   readonly commits?: readonly {
     readonly message: string;
     readonly files: Readonly<Record<string, string | null>>;
@@ -48,7 +47,7 @@ export interface RepositoryOptions {
   readonly description?: string;
 }
 
-export interface CommitOptions {
+interface CommitOptions {
   readonly message?: string;
   readonly author?: string;
   readonly from?: string;
@@ -57,10 +56,7 @@ export interface CommitOptions {
 export function makeWorld(forge: ForgeContext): World {
   const { state } = forge;
   return {
-    createOrganization(login) {
-      const organization = createAccount(state, { login, type: "Organization", now: forge.now() });
-      return organization;
-    },
+    createOrganization: (login) => createAccount(state, { login, type: "Organization", now: forge.now() }),
     createUser: (login, options) => createUser(forge, login, options ?? {}),
     createRepository: (owner, name, options) =>
       createRepository(forge, accountByLogin(forge, owner), name, options ?? {}),
@@ -73,14 +69,14 @@ export function makeWorld(forge: ForgeContext): World {
 
 export function accountByLogin(forge: ForgeContext, login: string): AccountRow {
   const [account] = forge.state.accounts.in(login.toLowerCase());
-  if (account === undefined) throw new Error(`no account ${login}`);
+  if (account === undefined) throw new Error(`No account ${login}`);
   return account;
 }
 
 export function repositoryByName(forge: ForgeContext, fullName: string): RepositoryRow {
   const [owner = "", name = ""] = fullName.split("/");
   const [repository] = forge.state.repositories.in(repositoryKey(accountByLogin(forge, owner).id, name));
-  if (repository === undefined) throw new Error(`no repository ${fullName}`);
+  if (repository === undefined) throw new Error(`No repository ${fullName}`);
   return repository;
 }
 
@@ -92,13 +88,9 @@ function createUser(forge: ForgeContext, login: string, options: UserOptions): F
     now: forge.now(),
     name: options.name ?? null,
   });
-  const everywhere = Object.fromEntries(
-    state.accounts
-      .all()
-      .filter((each) => each.type === "Organization")
-      .map((each) => [each.login, "member" as const]),
-  );
-  for (const [organization, role] of Object.entries(options.organizations ?? everywhere)) {
+  const organizations = state.accounts.all().filter((each) => each.type === "Organization");
+  const allAsMember = Object.fromEntries(organizations.map((each) => [each.login, "member" as const]));
+  for (const [organization, role] of Object.entries(options.organizations ?? allAsMember)) {
     const row = accountByLogin(forge, organization);
     state.accounts.save({ ...row, members: { ...row.members, [account.id]: role } });
   }
@@ -112,8 +104,8 @@ export function installApp(
 ): InstallationRow {
   const { state } = forge;
   const [app] = state.apps.all();
-  if (app === undefined) throw new Error("no App");
-  const named = repositories === "all" ? [] : repositories;
+  if (app === undefined) throw new Error("The forge has no App");
+  const names = repositories === "all" ? [] : repositories;
   return state.installations.save({
     id: state.newId(),
     appId: app.id,
@@ -121,7 +113,7 @@ export function installApp(
     permissions: app.permissions,
     events: app.events,
     repositorySelection: repositories === "all" ? "all" : "selected",
-    repositoryIds: named.map((name) => repositoryByName(forge, `${account.login}/${name}`).id),
+    repositoryIds: names.map((name) => repositoryByName(forge, `${account.login}/${name}`).id),
     suspendedAt: null,
     suspendedById: null,
     createdAt: forge.now(),
@@ -137,7 +129,7 @@ export async function createRepository(
 ): Promise<RepositoryRow> {
   const { state } = forge;
   if (state.repositories.in(repositoryKey(owner.id, name)).length > 0)
-    throw new Error(`${owner.login}/${name} exists`);
+    throw new Error(`Repository ${owner.login}/${name} already exists`);
   const now = forge.now();
   const row: RepositoryRow = {
     id: state.newId(),
@@ -165,8 +157,8 @@ export async function createRepository(
   const files = options.files === undefined ? { "README.md": `# ${name}\n` } : options.files;
   const commits = options.commits ?? (files === null ? [] : [{ message: "Initial commit", files }]);
   const by = signatureOf(owner, now);
-  const first = commits.map((commit) => ({ ...commit, parent: null, author: by, committer: by }));
-  if (first.length > 0) await commitFiles(repo, first, row.defaultBranch);
+  const initial = commits.map((commit) => ({ ...commit, parent: null, author: by, committer: by }));
+  if (initial.length > 0) await commitFiles(repo, initial, row.defaultBranch);
   return state.repositories.save(row);
 }
 
@@ -185,11 +177,11 @@ async function commitToBranch(
   const message = options.message ?? `Change ${Object.keys(files).join(", ")}`;
   const [sha = ""] = await commitFiles(repo, [{ parent: start, message, author, committer: author, files }]);
   const result = await updateRef(repo, `refs/heads/${branch}`, sha, before);
-  if (result !== "done") throw new Error(`${branch} could not be moved`);
-  return (await needCommit(repo, sha)).sha;
+  if (result !== "done") throw new Error(`Branch ${branch} was changed at the same time`);
+  return sha;
 }
 
-/** The name and address an account's commits carry. */
+/** The author or committer of an account's commits. */
 export const signatureOf = (account: AccountRow, date: string) => ({
   name: account.name ?? account.login,
   email: account.email,

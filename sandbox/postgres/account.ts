@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { platform, userInfo } from "node:os";
 
-/** Whom the PostgreSQL processes run as; undefined means as ourselves. */
+/** The user that runs PostgreSQL. Undefined: the user of this process. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
 
-/** "nobody" on every Linux; needs no entry of ours in the host's list of users. */
+/** "nobody" on every Linux. */
 const nobody = { uid: 65_534, gid: 65_534 };
 
-/** PATH for the shell's own tools. Nothing of the service's environment, secrets included, reaches Postgres. */
+/** PostgreSQL gets none of the service's environment, which has secrets. */
 export const bareEnvironment = {
   PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
   LC_ALL: "C",
@@ -19,14 +19,14 @@ export function ownUid(): number | undefined {
   try {
     return userInfo().uid;
   } catch {
-    // A uid without an entry in /etc/passwd: certainly not root.
+    // A uid without an entry in /etc/passwd, so not root.
     return undefined;
   }
 }
 
 /**
- * PostgreSQL refuses to run as root, so root runs it as whoever owns the cluster (someone may have started the service as
- * themselves before), else as nobody. Anybody else runs it as themselves.
+ * PostgreSQL refuses to run as root. Root therefore runs it as the owner of the cluster (another
+ * user may have created it), or as nobody. Other users run it as themselves.
  */
 export async function chooseAccount(clusterDir: string): Promise<Account> {
   const cluster = await stat(clusterDir).catch(() => undefined);
@@ -37,7 +37,7 @@ export async function chooseAccount(clusterDir: string): Promise<Account> {
   }
   if (cluster !== undefined && uid !== undefined && cluster.uid !== uid) {
     throw new Error(
-      `${clusterDir} belongs to user ${cluster.uid}; this is user ${uid}. If root started the service there before, start it as root again or set TRUNKLINE_DATA_DIR to another folder.`,
+      `${clusterDir} belongs to user ${cluster.uid}, but this process runs as user ${uid}. Start the service as the user that started it before (maybe root), or set TRUNKLINE_DATA_DIR to another folder.`,
     );
   }
   return undefined;
@@ -45,11 +45,11 @@ export async function chooseAccount(clusterDir: string): Promise<Account> {
 
 function notAsRoot(): Error {
   return new Error(
-    "The embedded PostgreSQL cannot be started by root on this system: start the service as an ordinary user, or set DATABASE_URL.",
+    "Root cannot start the embedded PostgreSQL on this system. Start the service as another user, or set DATABASE_URL.",
   );
 }
 
-/** Runs a few lines of shell as `account`; resolves with the exit code and everything printed, and never rejects. */
+/** Runs a shell script as `account`. Never rejects. */
 export function runShell(
   account: Account,
   script: string,

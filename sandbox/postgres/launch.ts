@@ -2,15 +2,53 @@ import { join } from "node:path";
 import { type ClusterPlace, pathFromInside } from "./cluster.ts";
 import { type Listener, listenerSettings, removeStaleSocketDir } from "./listeners.ts";
 import { readPostmasterFile } from "./postmaster-file.ts";
-import { settingArguments } from "./settings.ts";
 import { type TiedProcess, spawnTied } from "./tied-process.ts";
+
+const common = {
+  timezone: "UTC",
+  log_timezone: "UTC",
+  log_line_prefix: "",
+  // Clients get the errors of their statements; the log is for errors of the server.
+  log_min_messages: "log",
+  log_checkpoints: "off",
+  shared_buffers: "32MB",
+  // Saves three processes, and needs no system calls that containers may forbid.
+  io_method: "sync",
+};
+
+/** As in production: a commit survives a power failure. */
+const durable = {
+  ...common,
+  max_connections: "100",
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+};
+
+/** For tests: nothing is durable, and several test workers each have their pools. */
+const throwAway = {
+  ...common,
+  max_connections: "200",
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  autovacuum: "off",
+};
+
+/** Settings as arguments, so that clusters of earlier versions use them too. */
+function settingArguments(isThrowAway: boolean, more: Readonly<Record<string, string>>): string[] {
+  const settings = { ...(isThrowAway ? throwAway : durable), ...more };
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
 
 export interface LaunchOptions {
   readonly isThrowAway: boolean;
   readonly onLine: (line: string) => void;
 }
 
-/** The running server, or what it said before it gave up. */
+/** Returns the running server, or the output of a failed start. */
 export async function launch(
   place: ClusterPlace,
   listener: Listener,
@@ -37,16 +75,16 @@ export async function launch(
   });
 }
 
-/** Its postmaster was killed alone: the rest of that server notices, and ends in a moment. */
+/** Whether backends of a killed postmaster still run. They end soon. */
 export function hasOldBackends(output: string): boolean {
   return output.includes("pre-existing shared memory block");
 }
 
 /**
- * The process id in a postmaster.pid left behind may be somebody else's by now (in a restarted container it usually is),
- * and PostgreSQL would take that for a server. We know that none serves this cluster, so we name the process as the
- * grandparent, as pg_ctl does: an ancestor is not mistaken for one. PostgreSQL's check on shared memory remains, which it
- * would not if we removed the file.
+ * The process id in a stale postmaster.pid may belong to another process now, usually so in a
+ * restarted container, and PostgreSQL would refuse to start. No server uses this cluster here, so
+ * the process is declared as the grandparent, as pg_ctl does: ancestors are ignored. Deleting the
+ * file would also disable PostgreSQL's check of the shared memory.
  */
 async function clearStaleFile(clusterDir: string): Promise<Record<string, string>> {
   const stale = await readPostmasterFile(clusterDir);

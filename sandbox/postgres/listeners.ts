@@ -6,24 +6,24 @@ import { basename, join } from "node:path";
 import { type Account, runShell } from "./account.ts";
 import { database, role } from "./cluster.ts";
 
-/** Where a server can be reached: a private socket, or a loopback port with a password. */
+/** How a server listens: on a private socket, or on a loopback port with a password. */
 export type Listener =
   | { readonly kind: "socket"; readonly socketDir: string }
   | { readonly kind: "tcp"; readonly port: number };
 
 const socketPort = 5432;
 const folderPrefix = "trunkline-pg-";
-/** `sun_path` holds 104 bytes on macOS and 108 on Linux, one of them the closing zero. */
-const longestSocketPath = 103;
+/** `sun_path` has 104 bytes on macOS and 108 on Linux, including the final zero. */
+const maxSocketPath = 103;
 
 /**
- * Ways to listen, best first. A socket's path must be short while data directories may be deep, so it lives in a temporary
- * folder of its own (0700): new at every start, so nothing left behind is ever in the way.
+ * Ways to listen, best first. The path of a socket must be short, so it is in a temporary folder
+ * (0700) and not in the data directory. The folder is new at every start.
  */
 export async function* waysToListen(account: Account, only?: Listener["kind"]): AsyncGenerator<Listener> {
   if (only !== "tcp") {
     for (const parent of new Set([tmpdir(), "/tmp", "/var/tmp"])) {
-      const socketDir = await makeSocketDir(parent, account).catch(() => undefined);
+      const socketDir = await createSocketDir(parent, account).catch(() => undefined);
       if (socketDir !== undefined) yield { kind: "socket", socketDir };
     }
   }
@@ -33,9 +33,9 @@ export async function* waysToListen(account: Account, only?: Listener["kind"]): 
   }
 }
 
-async function makeSocketDir(parent: string, account: Account): Promise<string | undefined> {
+async function createSocketDir(parent: string, account: Account): Promise<string | undefined> {
   const path = join(parent, `${folderPrefix}XXXXXX`, `.s.PGSQL.${socketPort}`);
-  if (Buffer.byteLength(path) > longestSocketPath) return undefined;
+  if (Buffer.byteLength(path) > maxSocketPath) return undefined;
   const socketDir = await mkdtemp(join(parent, folderPrefix));
   if (account === undefined) return socketDir;
   await chown(socketDir, account.uid, account.gid);
@@ -50,7 +50,7 @@ async function freePort(): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("a TCP server has no port");
+  if (address === null || typeof address === "string") throw new Error("The TCP server has no port.");
   return address.port;
 }
 
@@ -65,19 +65,19 @@ export function listenerSettings(listener: Listener): Record<string, string> {
     : { listen_addresses: "127.0.0.1", port: String(listener.port), unix_socket_directories: "" };
 }
 
-/** Whether a server that gave up may fare better with the next way to listen. */
+/** Whether a failed start may succeed with another way to listen. */
 export function isListenFailure(output: string): boolean {
   return /Unix-domain socket|\.s\.PGSQL|could not create any TCP|could not bind/.test(output);
 }
 
-/** Understood by pg, knex, graphile-worker and psql alike. */
+/** A connection string for pg, knex, graphile-worker and psql. */
 export function connectionStringFor(listener: Listener, password: string): string {
   return listener.kind === "socket"
     ? `postgresql://${role}@localhost:${socketPort}/${database}?host=${encodeURIComponent(listener.socketDir)}`
     : `postgresql://${role}:${password}@127.0.0.1:${listener.port}/${database}`;
 }
 
-/** Removes what a server killed together with its watcher could not. */
+/** Removes the folder of a server that was killed together with its watcher. */
 export async function removeStaleSocketDir(socketDir: string): Promise<void> {
   if (!basename(socketDir).startsWith(folderPrefix)) return;
   const found = await lstat(socketDir).catch(() => undefined);

@@ -5,16 +5,16 @@ import { incarnation } from "../process-incarnation.ts";
 import { type Account, ownUid, runShell } from "./account.ts";
 import { removeStaleSocketDir } from "./listeners.ts";
 
-/** What a running server says about itself in its cluster's postmaster.pid. */
+/** The content of postmaster.pid, which a running server writes. */
 export interface PostmasterFile {
   readonly pid: number;
   readonly port: number;
-  /** Empty when it listens on TCP only. */
+  /** Empty when the server listens on TCP only. */
   readonly socketDir: string;
   readonly isReady: boolean;
 }
 
-/** Lines of the file: pid, data directory, start time, port, socket directory, address, shared memory, state. */
+/** Its lines: pid, data folder, start time, port, socket folder, address, shared memory, state. */
 export async function readPostmasterFile(clusterDir: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(clusterDir, "postmaster.pid"), "utf8").catch(() => undefined);
   const [pid, , , port, socketDir, , , state] = text?.split("\n") ?? [];
@@ -27,12 +27,13 @@ export async function readPostmasterFile(clusterDir: string): Promise<Postmaster
   };
 }
 
-/** Whether `pid` really serves this cluster, and is no other process that was given the id of one long dead. */
+/** Whether `pid` is a server of this cluster, and not another process with a reused id. */
 export async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
   const folder = await realpath(clusterDir);
   const owner = await ownerOf(folder);
-  // PostgreSQL works inside its data directory. Root may lack the capability to look into others' processes (in a container
-  // it does), so it is the cluster's owner who looks; a process that the owner may not look into is not the server.
+  // The working directory of PostgreSQL is its data directory. In a container root cannot read that
+  // of other users' processes, so it is read as the owner of the cluster, who can read that of the
+  // server.
   const proc = await runShell(owner, 'readlink "/proc/$1/cwd" || readlink /proc/self', [String(pid)]);
   if (proc.ok) return proc.output.trim() === folder;
   const listed = await runShell(owner, 'ps -o command= -p "$1"', [String(pid)]);
@@ -45,8 +46,8 @@ async function ownerOf(folder: string): Promise<Account> {
 }
 
 /**
- * Ends a server that outlived its service (its watcher was killed too), or waits for one that is just shutting down.
- * Only for the holder of the data directory's lock: otherwise the server is somebody's.
+ * Stops a server whose service and watcher were killed, or waits for one that is shutting down. The
+ * caller must own the lock of the data directory: otherwise the server is in use.
  */
 export async function endOrphan(clusterDir: string): Promise<void> {
   for (let tenths = 0; tenths < 200; tenths++) {
@@ -59,5 +60,7 @@ export async function endOrphan(clusterDir: string): Promise<void> {
     await removeStaleSocketDir(file.socketDir);
     await sleep(100);
   }
-  throw new Error(`A PostgreSQL server that was left behind in ${clusterDir} does not stop; end it by hand.`);
+  throw new Error(
+    `The PostgreSQL server of an earlier start in ${clusterDir} does not stop. End the process manually.`,
+  );
 }

@@ -11,16 +11,15 @@ import { endOrphan, readPostmasterFile, servesCluster } from "./postmaster-file.
 import type { TiedProcess } from "./tied-process.ts";
 
 export interface PostgresOptions {
-  /** Holding the lock is what allows us to end a server found running there. The cluster is its folder `postgres`. */
+  /** Its owner may stop a server that still runs there. The cluster is in the folder `postgres`. */
   readonly dataDir: LockedDataDir;
   readonly log?: PostgresLog;
-  /** A test run's cluster: nothing is made durable, and the whole data directory is removed at the end. */
+  /** For tests: nothing is durable, and the data directory is deleted at the end. */
   readonly throwAway?: boolean;
-  /** Otherwise a socket where one can be had, else TCP. */
+  /** By default a socket if possible, else TCP. */
   readonly listen?: Listener["kind"];
 }
 
-/** The part of a pino logger that is used. */
 export interface PostgresLog {
   debug(message: string): void;
   error(message: string): void;
@@ -28,13 +27,13 @@ export interface PostgresLog {
 
 export interface RunningPostgres {
   readonly connectionString: string;
-  /** Resolves, with the last lines of its log, when the server has ended: by `stop`, or by itself. */
+  /** Resolves with the last lines of its log when the server has ended, by `stop` or otherwise. */
   readonly ended: Promise<string>;
-  /** Clients that are still connected are cut off. */
+  /** Closes the connections of clients. */
   readonly stop: () => Promise<void>;
 }
 
-/** Starts PostgreSQL on the data directory, making its cluster the first time. It ends when this process ends. */
+/** Starts PostgreSQL, and creates its cluster the first time. The server ends with this process. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const discard = async (): Promise<void> => {
     if (options.throwAway) await rm(options.dataDir.path, { recursive: true, force: true });
@@ -49,7 +48,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   }
 }
 
-/** The connection string of the server that another process runs on this data directory, if one does. */
+/** The connection string of a server that another process runs on this data directory. */
 export async function findPostgres(dataDir: string): Promise<string | undefined> {
   const clusterDir = join(dataDir, "postgres");
   for (let tenths = 0; tenths < 100; tenths++) {
@@ -76,7 +75,7 @@ async function start(options: PostgresOptions): Promise<Started> {
   await prepareCluster(place, options.throwAway ?? false);
   let output = "";
   for (let attempt = 0; attempt < 20; attempt++) {
-    const started = await launchSomewhere(place, options);
+    const started = await launchListening(place, options);
     if (typeof started !== "string") return started;
     output = started;
     if (!hasOldBackends(output)) break;
@@ -85,11 +84,11 @@ async function start(options: PostgresOptions): Promise<Started> {
   throw new Error(`The embedded PostgreSQL in ${place.clusterDir} did not start:\n${output}`);
 }
 
-/** The server at the first place where it can listen, or what the last one said. */
-async function launchSomewhere(place: ClusterPlace, options: PostgresOptions): Promise<Started | string> {
+/** Tries the ways to listen. Returns the server, or the output of the last attempt. */
+async function launchListening(place: ClusterPlace, options: PostgresOptions): Promise<Started | string> {
   const isThrowAway = options.throwAway ?? false;
   const onLine = (line: string): void => options.log?.[levelOf(line)](`postgres: ${line}`);
-  let output = "it found nowhere to listen";
+  let output = "There is no way to listen.";
   for await (const listener of waysToListen(place.account, options.listen)) {
     const password = listener.kind === "tcp" ? await readPassword(place.dataDir) : "";
     const server = await launch(place, listener, { isThrowAway, onLine });
@@ -102,7 +101,7 @@ async function launchSomewhere(place: ClusterPlace, options: PostgresOptions): P
   return output;
 }
 
-/** A client that is cut off by a stop, or comes too early, is nothing to act on. */
+/** Connections that are refused during the start or closed by the stop are no errors. */
 function levelOf(line: string): keyof PostgresLog {
   return /^(FATAL|PANIC):(?!.*(administrator command|starting up|shutting down))/.test(line)
     ? "error"
@@ -113,14 +112,14 @@ async function findPlace(dataDir: string, isThrowAway: boolean): Promise<Cluster
   const clusterDir = join(dataDir, "postgres");
   const account = await chooseAccount(clusterDir);
   const binaries = await findBinaries(account);
-  // The account's watcher is to remove it, should we be killed.
+  // So that the watcher, which runs as the account, can delete it if this process is killed.
   if (isThrowAway && account !== undefined) await chown(dataDir, account.uid, account.gid);
   return { dataDir, clusterDir, account, binaries };
 }
 
 async function stopServer(server: TiedProcess): Promise<void> {
   server.signal("SIGINT");
-  const impatience = setTimeout(() => server.signal("SIGQUIT"), 15_000);
+  const timer = setTimeout(() => server.signal("SIGQUIT"), 15_000);
   await server.ended;
-  clearTimeout(impatience);
+  clearTimeout(timer);
 }

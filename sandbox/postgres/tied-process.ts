@@ -4,10 +4,10 @@ import { createInterface } from "node:readline";
 import type { Duplex, Readable } from "node:stream";
 import { type Account, bareEnvironment } from "./account.ts";
 
-/** A program that ends when we do, however we do. */
+/** A program that ends with this process, also when this process is killed. */
 export interface TiedProcess {
   signal(name: "SIGINT" | "SIGQUIT"): void;
-  /** Resolves, with the last lines it printed, once it has ended and been cleaned up after. Never rejects. */
+  /** Resolves with the last lines of output after the folders are removed. Never rejects. */
   readonly ended: Promise<string>;
 }
 
@@ -17,19 +17,20 @@ export interface TiedCommand {
   readonly account: Account;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Removed at the end, whatever brings it about. */
+  /** Removed at the end. */
   readonly socketDir?: string | undefined;
-  /** Removed at the end if that is because we are gone. */
+  /** Removed at the end if this process was killed. */
   readonly scratchDir?: string | undefined;
   readonly onLine?: (line: string) => void;
 }
 
 /**
- * The shell leaves a watcher behind and becomes the program (`exec` keeps the process id). The watcher reads a pipe whose
- * other end only we hold: when it closes we are gone, even by SIGKILL, and the program is interrupted, which PostgreSQL
- * takes as a fast shutdown. Its working directory is the cluster, so a vanished postmaster.pid says that it is done even
- * where nobody reaps it. Forked twice, so that the program finds no child it does not know. Removing is tried again, because
- * initdb has no postmaster.pid and may still be writing files where they are removed.
+ * The shell starts a watcher and becomes the program (`exec` keeps the process id). The watcher
+ * reads a pipe that only this process can write to. When it closes, this process has ended, even by
+ * SIGKILL, and the watcher sends SIGINT, for PostgreSQL a fast shutdown. The working directory is
+ * the cluster, so a missing postmaster.pid shows that the server has ended even if nobody reaps it.
+ * The watcher is forked twice, so that the program has no unknown child. Removing is retried,
+ * because initdb has no postmaster.pid and may still write files.
  */
 const script = `
 pid=$$ socket=$1 scratch=$2
@@ -59,7 +60,7 @@ shift 2
 exec "$@" 3<&-
 `;
 
-/** In a session of its own: Ctrl-C in the terminal, or a signal to our whole process group, is ours to answer first. */
+/** In its own session: only this process receives Ctrl-C and signals to its process group. */
 export function spawnTied(tied: TiedCommand): TiedProcess {
   const folders = [tied.socketDir ?? "", tied.scratchDir ?? ""];
   const child = spawn("/bin/sh", ["-c", script, "trunkline", ...folders, tied.command, ...tied.args], {
@@ -85,10 +86,10 @@ async function untilEnded(child: ChildProcess, lines: readonly string[]): Promis
   tie.on("error", () => {}).resume();
   child.once("exit", () => tie.end("ended\n"));
   try {
-    // Comes when every pipe is closed, the watcher's too.
+    // Emitted when all pipes are closed, including the watcher's.
     await once(child, "close");
   } catch (error) {
-    // Not even started: no /bin/sh, or no right to become another user.
+    // It did not start: no /bin/sh, or no permission to change the user.
     tie.destroy();
     return String(error);
   }

@@ -4,16 +4,16 @@ import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/db/connect.ts";
 import type { ReadyBoards } from "../store/cards/ready-boards.ts";
 
-/** What an action works with: the whole of it. */
+/** Everything an action depends on. */
 export interface Deps {
   readonly db: Db;
   readonly forge: Forge;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Boards as they were last read, ready to be sent while nothing has changed them. */
+  /** Cached answers of `GET /v1/board`. */
   readonly boards: ReadyBoards;
-  /** This process, as it signs what it holds. */
+  /** Identifies this process as the owner of what it runs. */
   readonly instanceId: string;
-  /** A fresh identifier (UUIDv7). */
+  /** A new UUIDv7. */
   readonly newId: () => string;
 }

@@ -3,18 +3,18 @@ import { rememberReport, type Monitor } from "../store/ops/monitors.ts";
 import type { Deps } from "./deps.ts";
 import { transaction } from "../store/db/transaction.ts";
 
-/** What a monitor says of a group of production errors. */
+/** A monitor's report on a group of production errors. */
 export interface ErrorReport {
-  /** Names the group: the same one again updates its item. */
+  /** Identifies the group: a later report on it updates the same inbox item. */
   readonly fingerprint: string;
   readonly title: string;
-  /** A web page about it; null where the monitor gave none. It is shown and never fetched. */
+  /** A web page about the group, if the monitor gave one. Trunkline never fetches it. */
   readonly url: string | null;
-  /** Names the report itself, where it has a name: repeated, it is one. */
+  /** Identifies the report, if the monitor gave an id: a repeated report is ignored. */
   readonly reportId: string | null;
 }
 
-/** Puts a reported error into the inbox of the monitor's project. False for a report that came before. */
+/** Adds a reported error to the inbox of the monitor's project. False for a repeated report. */
 export async function reportError(deps: Deps, monitor: Monitor, report: ErrorReport): Promise<boolean> {
   const { fingerprint, title, url, reportId } = report;
   return transaction(deps.db, async (trx) => {

@@ -15,39 +15,39 @@ import {
 import type { CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Deps } from "./deps.ts";
 
-/** Who makes a request, and on which board. */
+/** The user and credential of a request, and its board. */
 export interface Caller {
   readonly userId: string;
   readonly credentialId: string;
   readonly workspaceId: string;
   readonly role: Role;
-  /** Identifies the request: the same for a retry with the same key and content, different for any other. */
+  /** The same for a retry with the same idempotency key and content. */
   readonly requestId: string;
 }
 
-/** A write as it arrives: who makes it, and the idempotency key it is made under. */
-export interface WriteRequest {
+interface WriteRequest {
   readonly caller: Caller;
   readonly cached: CachedCredential;
   readonly key: string;
   readonly fingerprint: Buffer;
 }
 
-/** What a request's key says before the work begins; `subject` is what `find` has found. */
-export type Begun<Subject> =
+/** The state of the idempotency key; `subject` is the result of `find`. */
+type StartedWrite<Subject> =
   | { readonly state: "claimed"; readonly write: Write; readonly subject: Subject }
   | Exclude<Claimed, { readonly state: "claimed" }>;
 
 /**
- * Begins a write: opens its transaction, confirms the credential, claims the idempotency key and finds what the request is
- * about, in two round trips. Throws `StaleCredential`, or what `find` throws unless the key has a stored answer.
+ * Begins a write in two round trips: opens its transaction, revalidates the credential, claims the
+ * idempotency key and finds the subject of the request. Throws `StaleCredential`, or what `find`
+ * throws unless the key has a stored answer.
  */
 export async function beginWrite<Subject>(
   deps: Deps,
   log: Logger,
   { caller, cached, key, fingerprint }: WriteRequest,
   find: (trx: Trx) => Promise<Subject>,
-): Promise<Begun<Subject>> {
+): Promise<StartedWrite<Subject>> {
   const trx = await beginTransaction(deps.db);
   try {
     const { credentialId } = caller;
@@ -68,8 +68,8 @@ export async function beginWrite<Subject>(
 }
 
 /**
- * A write that is being done: who asks for it, its transaction, and where its answer is stored. The answer is stored under the
- * idempotency key in the transaction that does the work, so that a crash never leaves one without the other.
+ * A running write. Its answer is stored under the idempotency key in the same transaction as its
+ * effect, so that a crash never leaves one without the other.
  */
 export class Write implements Caller {
   readonly userId: string;
@@ -96,26 +96,26 @@ export class Write implements Caller {
     this.#held = held;
   }
 
-  /** Stores the answer and commits the transaction, in one round trip. The write is done. */
+  /** Stores the answer and commits the transaction, in one round trip. */
   async answer(body: unknown, status = 200): Promise<StoredAnswer> {
     const [answer] = await allInOrder([this.answerIn(this.trx, body, status), this.trx.commit()]);
     return answer;
   }
 
-  /** Commits the transaction. From then on other processes see the key as running, until `answerIn` has stored the answer. */
+  /** Commits before the write is done: its key is shown as running until `answerIn` ends it. */
   async commit(): Promise<void> {
     this.#isCommitted = true;
     await this.trx.commit();
   }
 
-  /** Stores the answer in a later transaction, as the last thing in it. Throws busy when the key was taken over meanwhile. */
+  /** Stores the answer at the end of a later transaction. Throws busy if the key was taken over. */
   async answerIn(trx: Trx, body: unknown, status = 200): Promise<StoredAnswer> {
     const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
     if (await storeAnswer(trx, this.#held, answer)) return answer;
     throw busy("This request was taken over by its own retry. Make the same call again.", 1);
   }
 
-  /** Undoes the transaction, or releases the key where it was committed: the same request can be made again. */
+  /** Rolls back, or releases the key after `commit`, so that the request can be repeated. */
   async abandon(): Promise<void> {
     if (!this.#isCommitted) return this.trx.rollback();
     await releaseWithRetry(this.#log, "an idempotency key", () => releaseKey(this.#deps.db, this.#held));
@@ -126,8 +126,9 @@ export class Write implements Caller {
 const PAUSES_MS = [250, 1_000, 4_000, 15_000, 30_000] as const;
 
 /**
- * Releases something this process holds. If the database cannot be reached, it tries again in the background until it succeeds or
- * the process ends, because nobody else may take what a live process holds. Never throws. `what` names it in the log.
+ * Releases something this process owns, because no other process may take it over while this one
+ * lives. Never throws: if the database cannot be reached, retries in the background. `what` names
+ * it in the log.
  */
 export async function releaseWithRetry(
   log: Logger,

@@ -8,6 +8,7 @@ import type { Db } from "../store/db/connect.ts";
 import { findWorkspace, listWorkspaces } from "../store/tenancy/workspaces.ts";
 import {
   commandOf,
+  EXAMPLE_ID,
   printDone,
   printResult,
   readOptions,
@@ -22,42 +23,48 @@ import { listVerb, openForge, withDatabase } from "./open.ts";
 const ACCOUNT = { workspace: TEXT, login: TEXT };
 
 const workspaceOf = (values: { readonly workspace?: string | undefined }): string =>
-  requiredId(values.workspace, "--workspace", "a board, as `workspace list` names them");
+  requiredId(values.workspace, "--workspace", "the id of a board, from `trunkline workspace list`");
 
 const createBoard: Verb = async (args, context) => {
   const values = readOptions(args, { organization: TEXT, name: TEXT });
   const order = {
-    organization: required(values.organization, "--organization", "the account the App is installed on"),
-    name: required(values.name, "--name", "what the board is called"),
+    organization: required(values.organization, "--organization", "the account that has installed the App"),
+    name: required(values.name, "--name", "the name of the board"),
   };
   const created = await withDatabase(context, (db) => createWorkspace({ db, newId }, order));
   printResult(context, values, created, [
-    `${created.name} is workspace ${created.id}, its first project ${created.projectId}.`,
-    `Issue a credential for it: credential issue --board ${created.id}:maintainer …`,
+    `Created the board ${created.name}: workspace ${created.id}, project ${created.projectId}.`,
+    `Next, issue a credential: trunkline credential issue --board ${created.id}:maintainer …`,
   ]);
 };
 
-/** `workspace create | list`: the boards of an organization. */
 export const workspace = commandOf(
-  "workspace",
-  "Boards, one or more for each account that has installed the App",
-  ["workspace create --organization <slug> --name N", "workspace list"],
+  {
+    name: "workspace",
+    about: "Creates and lists boards, one or more for each account that has installed the App",
+    usage: ["workspace create --organization <login> --name <name>", "workspace list"],
+    options: {
+      "--organization <login>": "Account on GitHub that has installed the App",
+      "--name <name>": "Name of the board",
+    },
+    examples: ["workspace create --organization acme --name Web", "workspace list"],
+  },
   { create: createBoard, list: listVerb({}, () => listWorkspaces) },
 );
 
-const MEMBER_LOGIN = "the account's name on the forge";
+const MEMBER_LOGIN = "the account's login on GitHub";
 
 const createMember: Verb = async (args, context) => {
   const values = readOptions(args, { ...ACCOUNT, role: TEXT });
   const workspaceId = workspaceOf(values);
   const login = required(values.login, "--login", MEMBER_LOGIN);
   const role = ROLES.find((candidate) => candidate === values.role);
-  if (!role) throw new UsageError(`--role is one of ${ROLES.join(", ")}.`);
+  if (!role) throw new UsageError(`--role must be one of ${ROLES.join(", ")}.`);
   const forge = await openForge(context);
   const user = await withDatabase(context, (db) =>
     addMember({ db, forge, newId }, { workspaceId, login, role }),
   );
-  printResult(context, values, { workspaceId, ...user, role }, [`${user.login} is a ${role} now.`]);
+  printResult(context, values, { workspaceId, ...user, role }, [`${user.login} now has the role ${role}.`]);
 };
 
 const listBoardMembers = listVerb({ workspace: TEXT }, (values) => {
@@ -68,42 +75,55 @@ const listBoardMembers = listVerb({ workspace: TEXT }, (values) => {
   };
 });
 
-/** A verb that takes an account off a board. */
+/** A subcommand that removes an account from a board. */
 const removal =
   (
     remove: (db: Db, workspaceId: string, login: string) => Promise<boolean>,
-    words: { readonly login: string; readonly unknown: string; readonly removed: string },
+    texts: { readonly login: string; readonly unknown: string; readonly removed: string },
   ): Verb =>
   async (args, context) => {
     const values = readOptions(args, ACCOUNT);
     const workspaceId = workspaceOf(values);
-    const login = required(values.login, "--login", words.login);
+    const login = required(values.login, "--login", texts.login);
     const isRemoved = await withDatabase(context, (db) => remove(db, workspaceId, login));
-    if (!isRemoved) throw notFound(`${login} ${words.unknown} ${workspaceId}.`);
-    printDone(context, values, { workspaceId, login, removed: true }, `${login} ${words.removed}`);
+    if (!isRemoved) throw notFound(`${login} ${texts.unknown} ${workspaceId}.`);
+    printDone(context, values, { workspaceId, login, removed: true }, `${login} ${texts.removed}`);
   };
 
-/** `member add | list | remove`: who is on a board, and what they may do there. */
+const WORKSPACE_OPTION = { "--workspace <id>": "Board, from `trunkline workspace list`" };
+
 export const member = commandOf(
-  "member",
-  "People of the forge, and their role on a board",
-  [
-    "member add --workspace <id> --login <forge login> --role viewer|member|maintainer",
-    "member list --workspace <id>",
-    "member remove --workspace <id> --login <forge login>",
-  ],
+  {
+    name: "member",
+    about: "Manages the people on a board and their roles",
+    usage: [
+      "member add --workspace <id> --login <login> --role <role>",
+      "member list --workspace <id>",
+      "member remove --workspace <id> --login <login>",
+    ],
+    options: {
+      ...WORKSPACE_OPTION,
+      "--login <login>": "Account on GitHub",
+      "--role <role>": `One of ${ROLES.join(", ")}`,
+    },
+    examples: [
+      `member add --workspace ${EXAMPLE_ID} --login ada --role maintainer`,
+      `member list --workspace ${EXAMPLE_ID}`,
+      `member remove --workspace ${EXAMPLE_ID} --login ada`,
+    ],
+  },
   {
     add: createMember,
     list: listBoardMembers,
     remove: removal(removeMember, {
       login: MEMBER_LOGIN,
-      unknown: "is no member of workspace",
-      removed: "is no member any more.",
+      unknown: "is not a member of workspace",
+      removed: "is no longer a member.",
     }),
   },
 );
 
-const AGENT_LOGIN = "the agent's account on the forge";
+const AGENT_LOGIN = "the agent's login on GitHub";
 
 const createAgent: Verb = async (args, context) => {
   const values = readOptions(args, ACCOUNT);
@@ -114,19 +134,27 @@ const createAgent: Verb = async (args, context) => {
     registerAgent({ db, forge, newId }, { workspaceId, login }),
   );
   printResult(context, values, { workspaceId, ...user }, [
-    `${user.login} is an agent on this board now, and on no other.`,
+    `${user.login} is now registered as an agent, on this board only.`,
   ]);
 };
 
-/** `agent add | list | remove`: the accounts a board registers as agents, besides those it recognizes. */
+/** Registers agents besides those that a board recognizes. */
 export const agent = commandOf(
-  "agent",
-  "Which accounts on the forge are agents: what they leave unanswered is told in the inbox",
-  [
-    "agent add --workspace <id> --login <forge login>",
-    "agent list [--workspace <id>]",
-    "agent remove --workspace <id> --login <forge login>",
-  ],
+  {
+    name: "agent",
+    about: "Registers accounts on GitHub as coding agents of a board",
+    usage: [
+      "agent add --workspace <id> --login <login>",
+      "agent list [--workspace <id>]",
+      "agent remove --workspace <id> --login <login>",
+    ],
+    options: { ...WORKSPACE_OPTION, "--login <login>": "Account of the agent on GitHub" },
+    examples: [
+      `agent add --workspace ${EXAMPLE_ID} --login my-agent`,
+      "agent list",
+      `agent remove --workspace ${EXAMPLE_ID} --login my-agent`,
+    ],
+  },
   {
     add: createAgent,
     list: listVerb({ workspace: TEXT }, (values) => {
@@ -136,7 +164,7 @@ export const agent = commandOf(
     remove: removal(removeAgent, {
       login: AGENT_LOGIN,
       unknown: "is not registered as an agent of workspace",
-      removed: "is no registered agent of this board any more.",
+      removed: "is no longer registered as an agent of this board.",
     }),
   },
 );

@@ -5,6 +5,7 @@ import { newId } from "../new-id.ts";
 import { listCredentials, revokeCredential, type Scope } from "../store/tenancy/credentials.ts";
 import {
   commandOf,
+  EXAMPLE_ID,
   onlyWord,
   printDone,
   printResult,
@@ -22,16 +23,31 @@ const DEFAULT_KEEP = "24h";
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** `credential issue | list | rotate | revoke`: who may call the API. */
 export const credential = commandOf(
-  "credential",
-  "API keys: who may call, on which boards, until when",
-  [
-    "credential issue --name N --board <workspaceId>:<role> [--board …] --scopes read,write [--expires 90d|never]",
-    "credential list",
-    "credential rotate <clientId> [--keep 24h] [--expires 90d|never]",
-    "credential revoke <clientId>",
-  ],
+  {
+    name: "credential",
+    about: "Issues, lists, rotates and revokes API keys",
+    usage: [
+      "credential issue --name <name> --board <workspaceId>:<role> [--board …] --scopes <scopes> [--expires <days>]",
+      "credential list",
+      "credential rotate <clientId> [--keep <hours>] [--expires <days>]",
+      "credential revoke <clientId>",
+    ],
+    options: {
+      "<clientId>": "Client id of the credential, from `trunkline credential list`",
+      "--name <name>": "Name that is shown as the author of what the credential writes",
+      "--board <workspaceId>:<role>": `Board and role on it, one of ${ROLES.join(", ")}; may be repeated`,
+      "--scopes <scopes>": "read, or read,write",
+      "--keep <hours>": `How long the previous key stays valid, from 0h to 24h (default: ${DEFAULT_KEEP})`,
+      "--expires <days>": `Days until the key expires (default of issue: ${DEFAULT_EXPIRY}), or never`,
+    },
+    examples: [
+      `credential issue --name deploy --board ${EXAMPLE_ID}:member --scopes read,write`,
+      "credential list",
+      "credential rotate qAidaAxp1xcr --keep 1h",
+      "credential revoke qAidaAxp1xcr",
+    ],
+  },
   { issue, list: listVerb({}, () => listCredentials), rotate, revoke },
 );
 
@@ -42,7 +58,7 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
     scopes: TEXT,
     expires: TEXT,
   });
-  const name = required(values.name, "--name", "the credential signs its writes with it");
+  const name = required(values.name, "--name", "the author of what the credential writes");
   if (!values.board?.length) throw new UsageError("--board is required, as <workspaceId>:<role>.");
   const order = {
     name,
@@ -52,29 +68,29 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
   };
   const issued = await withDatabase(context, (db) => issueCredential({ db, newId }, order));
   printResult(context, values, issued, [
-    `API key, shown this once:\n\n  ${issued.apiKey}\n`,
-    `It expires ${issued.expiresAt?.toISOString() ?? "never"}. Its public half is ${issued.clientId}.`,
+    `API key, shown only once:\n\n  ${issued.apiKey}\n`,
+    `Client id: ${issued.clientId}. Expires: ${issued.expiresAt?.toISOString() ?? "never"}.`,
   ]);
 }
 
 function boardOf(text: string): { workspaceId: string; role: Role } {
   const [workspaceId = "", name] = text.split(":");
   const role = ROLES.find((candidate) => candidate === name);
-  if (!role) throw new UsageError(`--board ${text}: the role is one of ${ROLES.join(", ")}.`);
+  if (!role) throw new UsageError(`--board ${text}: the role must be one of ${ROLES.join(", ")}.`);
   return { workspaceId, role };
 }
 
 function scopesOf(text: string | undefined): Scope[] {
   const scopes = new Set((text ?? "").split(",").map((scope) => scope.trim()));
   const isKnown = [...scopes].every((scope) => scope === "read" || scope === "write");
-  if (!isKnown || !scopes.has("read")) throw new UsageError("--scopes is read, or read,write.");
+  if (!isKnown || !scopes.has("read")) throw new UsageError("--scopes must be read, or read,write.");
   return scopes.has("write") ? ["read", "write"] : ["read"];
 }
 
 function expiryOf(text: string): Date | null {
   if (text === "never") return null;
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
-  if (days === undefined) throw new UsageError("--expires is a number of days such as 90d, or never.");
+  if (days === undefined) throw new UsageError("--expires must be a number of days such as 90d, or never.");
   return new Date(Date.now() + Number(days) * DAY_MS);
 }
 
@@ -87,8 +103,8 @@ async function rotate(args: readonly string[], context: CommandContext): Promise
   };
   const rotated = await withDatabase(context, (db) => rotateCredential({ db }, order));
   printResult(context, values, rotated, [
-    `New API key, shown this once:\n\n  ${rotated.apiKey}\n`,
-    `It expires ${rotated.expiresAt?.toISOString() ?? "never"}. The key before it is good until ${rotated.previousUntil.toISOString()}.`,
+    `New API key, shown only once:\n\n  ${rotated.apiKey}\n`,
+    `Expires: ${rotated.expiresAt?.toISOString() ?? "never"}. The previous key is valid until ${rotated.previousUntil.toISOString()}.`,
   ]);
 }
 
@@ -97,7 +113,7 @@ function keepOf(text: string): number {
   const keepMs = Number(hours ?? Number.NaN) * HOUR_MS;
   if (keepMs <= MAX_KEEP_MS) return keepMs;
   throw new UsageError(
-    "--keep is for how long the key before stays good: from 0h, which ends it now, to 24h.",
+    "--keep must be from 0h to 24h: how long the previous key stays valid. 0h ends it now.",
   );
 }
 

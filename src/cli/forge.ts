@@ -1,15 +1,20 @@
 import { join } from "node:path";
+import { WEBHOOK_PATH } from "../app.ts";
 import { dataDirOf } from "../config.ts";
 import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import { startForge } from "../../sandbox/forge/start-forge.ts";
 import { newControlToken, writeForgeFile } from "../../sandbox/state-files.ts";
 import { portOf, printDone, readArgs, TEXT, type Command } from "./command.ts";
 
-/** `forge`: only the embedded forge, to try a service in real mode against. */
 export const forge: Command = {
   name: "forge",
-  about: "Only the sandbox's forge, to try a service in real mode against",
-  usage: ["forge [--port N] [--webhook-url U]"],
+  about: "Runs only the sandbox forge, to try a service in real mode without GitHub",
+  usage: ["forge [--port <port>] [--webhook-url <url>]"],
+  options: {
+    "--port <port>": "Port to listen on; 0 selects a free one (default: SANDBOX_FORGE_PORT or 3001)",
+    "--webhook-url <url>": "URL to deliver webhooks to (default: none)",
+  },
+  examples: [`forge --webhook-url http://127.0.0.1:3000${WEBHOOK_PATH}`],
   run: async (args, context) => {
     const { values } = readArgs(args, { port: TEXT, "webhook-url": TEXT });
     const port = portOf(values.port ?? context.env["SANDBOX_FORGE_PORT"] ?? "3001");
@@ -24,7 +29,7 @@ export const forge: Command = {
     });
     const path = await writeForgeFile(dataDir.path, running);
     const { apiUrl, cloneUrl } = running;
-    const text = `The forge is at ${cloneUrl}, its API at ${apiUrl}.\nThe App's key and secret, the people's tokens and the control's are in ${path}.`;
+    const text = `The forge runs at ${cloneUrl}, its API at ${apiUrl}.\n${path} contains the App's key and secret, the users' tokens and the control token.`;
     printDone(context, values, { apiUrl, cloneUrl, file: path }, text);
     await context.untilSignal();
     await running.stop();

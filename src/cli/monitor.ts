@@ -7,6 +7,7 @@ import { readSandboxFile } from "../../sandbox/state-files.ts";
 import { listMonitors, removeMonitor, setMonitorSecret } from "../store/ops/monitors.ts";
 import {
   commandOf,
+  EXAMPLE_ID,
   onlyWord,
   printDone,
   printResult,
@@ -22,50 +23,50 @@ import {
 import { listVerb, withDatabase } from "./open.ts";
 
 const MAX_SECRET = 500;
-/** Shorter ones can be guessed from what they signed. */
+/** A shorter secret can be found from a signed report by trying all values. */
 const MIN_SECRET = 16;
 
 const create: Verb = async (args, context) => {
   const values = readOptions(args, { project: TEXT, name: TEXT });
   const order = {
-    projectId: requiredId(values.project, "--project", "where its errors are shown"),
-    name: required(values.name, "--name", "what its items are told by"),
+    projectId: requiredId(values.project, "--project", "the id of the project whose inbox shows the errors"),
+    name: required(values.name, "--name", "the name of the monitor in the inbox"),
   };
   const baseUrl = await publicUrlOf(context);
   const { id, secret } = await withDatabase(context, (db) => createMonitor({ db, newId }, order));
   const url = `${baseUrl}/monitors/${id}`;
   printResult(context, values, { id, url, secret }, [
-    `Reports go to ${url}, signed with this secret, shown this once:\n\n  ${secret}\n`,
-    `Where the sender chooses the secret, as Sentry does: monitor secret ${id}`,
+    `Send reports to ${url}, signed with this secret, shown only once:\n\n  ${secret}\n`,
+    `If the sender chooses the secret, as Sentry does, set it with: trunkline monitor secret ${id}`,
   ]);
 };
 
-/** Where the service is reached by others. */
+/** The URL at which senders reach the service. */
 async function publicUrlOf({ env, cwd }: CommandContext): Promise<string> {
   const given = env["PUBLIC_URL"];
   if (given) {
     if (isAddress(given)) return given.replace(/\/$/, "");
-    throw new UsageError(`PUBLIC_URL is the address the service is reached at, such as ${EXAMPLE_ADDRESS}.`);
+    throw new UsageError(`PUBLIC_URL must be the URL of the service, such as ${EXAMPLE_ADDRESS}.`);
   }
   const isSandbox = readConfig(env, cwd).mode === "sandbox";
   const file = isSandbox ? await readSandboxFile(dataDirOf(env, cwd)) : null;
   if (file) return file.baseUrl;
-  throw new UsageError("Set PUBLIC_URL to the address the service is reached at: the monitor's is below it.");
+  throw new UsageError("Set PUBLIC_URL to the URL of the service: the URL of the monitor starts with it.");
 }
 
 const secret: Verb = async (args, context) => {
   const { values, positionals } = readArgs(args, {});
   const id = monitorId(positionals);
-  // Not an option: what a command is called with is seen by everybody on the machine.
+  // Not an option: all users of a machine can see the arguments of its processes.
   const given = (await context.readInput()).trim();
   if (given.length < MIN_SECRET || given.length > MAX_SECRET || /\s/.test(given)) {
     throw new UsageError(
-      `Send the secret to standard input: ${MIN_SECRET} to ${MAX_SECRET} characters without spaces.`,
+      `Write the secret to standard input: ${MIN_SECRET} to ${MAX_SECRET} characters without spaces.`,
     );
   }
   const isSet = await withDatabase(context, (db) => setMonitorSecret(db, id, given));
   if (!isSet) throw unknown(id);
-  printDone(context, values, { id }, "Its reports are checked with that secret now.");
+  printDone(context, values, { id }, "Reports are now verified with this secret.");
 };
 
 const remove: Verb = async (args, context) => {
@@ -73,7 +74,7 @@ const remove: Verb = async (args, context) => {
   const id = monitorId(positionals);
   const isRemoved = await withDatabase(context, (db) => removeMonitor(db, id));
   if (!isRemoved) throw unknown(id);
-  printDone(context, values, { id, removed: true }, "Its reports are refused now.");
+  printDone(context, values, { id, removed: true }, "Reports to this monitor are now refused.");
 };
 
 function monitorId(positionals: readonly string[]): string {
@@ -82,17 +83,30 @@ function monitorId(positionals: readonly string[]): string {
   return id;
 }
 
-const unknown = (id: string): Error => notFound(`There is no monitor ${id}. \`monitor list\` names them.`);
+const unknown = (id: string): Error =>
+  notFound(`There is no monitor ${id}. \`trunkline monitor list\` shows all.`);
 
-/** `monitor create | list | secret | remove`: who may report production errors. */
 export const monitor = commandOf(
-  "monitor",
-  "Where production errors are reported to, for a project's inbox",
-  [
-    "monitor create --project <id> --name N",
-    "monitor list",
-    "monitor secret <monitorId> < file",
-    "monitor remove <monitorId>",
-  ],
+  {
+    name: "monitor",
+    about: "Manages the monitors that report production errors to the inbox of a project",
+    usage: [
+      "monitor create --project <id> --name <name>",
+      "monitor list",
+      "monitor secret <monitorId>",
+      "monitor remove <monitorId>",
+    ],
+    options: {
+      "--project <id>": "Project whose inbox shows the errors",
+      "--name <name>": "Name of the monitor in the inbox",
+      "<monitorId>": "Monitor, from `trunkline monitor list`; `secret` reads its secret from standard input",
+    },
+    examples: [
+      `monitor create --project ${EXAMPLE_ID} --name production`,
+      "monitor list",
+      `monitor secret ${EXAMPLE_ID} < sentry-client-secret.txt`,
+      `monitor remove ${EXAMPLE_ID}`,
+    ],
+  },
   { create, list: listVerb({}, () => listMonitors), secret, remove },
 );

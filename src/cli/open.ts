@@ -8,10 +8,7 @@ import { readForgeFile } from "../../sandbox/state-files.ts";
 import { connect, type Db } from "../store/db/connect.ts";
 import { printRows, readOptions, type CommandContext, type Options, type Verb } from "./command.ts";
 
-/**
- * Connects to DATABASE_URL, or to the database of the sandbox that runs on the data directory, and
- * closes the connection after `work`.
- */
+/** Runs `work` on the database of DATABASE_URL, or of the running sandbox. */
 export async function withDatabase<T>(
   context: CommandContext,
   work: (db: Db, databaseUrl: string) => Promise<T>,
@@ -21,7 +18,7 @@ export async function withDatabase<T>(
   if (!connectionString) {
     throw new Problem(
       "unavailable",
-      "There is no database: set DATABASE_URL, or start the sandbox in this folder and call again beside it.",
+      "There is no database. Set DATABASE_URL, or run the command while the sandbox runs in this folder.",
     );
   }
   const db = connect({ connectionString, max: 2, onError: () => undefined });
@@ -32,7 +29,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** A verb that prints rows of the database. `query` checks the options before it connects. */
+/** A subcommand that prints rows of the database. `query` checks the options before it connects. */
 export const listVerb =
   <O extends Options>(
     options: O,
@@ -43,7 +40,7 @@ export const listVerb =
     printRows(context, values, await withDatabase(context, query(values)));
   };
 
-/** The forge for reads only: the configured App's, or that of the sandbox in this folder. */
+/** Access to GitHub as the configured App, or to the forge of the sandbox in this folder. */
 export async function openForge({ env, cwd }: CommandContext): Promise<Forge> {
   const config = readConfig(env, cwd);
   const log = pino({ level: "silent" });
@@ -60,6 +57,6 @@ export async function openForge({ env, cwd }: CommandContext): Promise<Forge> {
   }
   throw new Problem(
     "unavailable",
-    "There is no forge to ask who that is: set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET as for the service, or call beside a running sandbox.",
+    "There is no GitHub App to look up the account with. Set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET as for the service, or run the command while the sandbox runs in this folder.",
   );
 }

@@ -8,24 +8,24 @@ import { migrate as migrateDatabase } from "../store/db/migrate.ts";
 import { printDone, printRows, readArgs, type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./open.ts";
 
-/** `migrate`: brings the database's schema up to date. */
 export const migrate: Command = {
   name: "migrate",
-  about: "Brings the database's schema up to date, as a starting service does",
+  about: "Applies pending database migrations, as the service does when it starts",
   usage: ["migrate"],
+  examples: ["migrate"],
   run: async (args, context) => {
     const { values } = readArgs(args, {});
     const applied = await withDatabase(context, migrateDatabase);
-    const text = applied.length > 0 ? `Applied:\n  ${applied.join("\n  ")}` : "Nothing to do.";
+    const text = applied.length > 0 ? `Applied:\n  ${applied.join("\n  ")}` : "The schema is up to date.";
     printDone(context, values, { applied }, text);
   },
 };
 
-/** `repair`: makes the running processes compare everything with the forge now. */
 export const repair: Command = {
   name: "repair",
-  about: "Asks the running processes to compare everything with the forge now",
+  about: "Makes the running processes compare all cards with GitHub now and retry failed jobs",
   usage: ["repair"],
+  examples: ["repair"],
   run: async (args, context) => {
     const { values } = readArgs(args, {});
     const asked = await withDatabase(context, repairSoon);
@@ -34,11 +34,15 @@ export const repair: Command = {
   },
 };
 
-/** `delivery list | retry`: webhooks that were set aside because they kept failing. */
 export const delivery: Command = {
   name: "delivery",
-  about: "Webhooks that were set aside because working them kept failing",
-  usage: ["delivery list", "delivery retry <guid>|--all"],
+  about: "Lists and retries webhook deliveries that are parked after too many failures",
+  usage: ["delivery list", "delivery retry <guid>", "delivery retry --all"],
+  options: {
+    "<guid>": "Delivery, from `trunkline delivery list`",
+    "--all": "Retry all parked deliveries",
+  },
+  examples: ["delivery list", "delivery retry --all"],
   run: async ([verb, ...rest], context) => {
     const { values, positionals } = readArgs(rest, { all: { type: "boolean" } });
     const [guid] = positionals;
@@ -46,16 +50,16 @@ export const delivery: Command = {
       printRows(context, values, await withDatabase(context, listParked));
     } else if (verb === "retry" && (guid === undefined) === (values.all ?? false)) {
       const count = await withDatabase(context, (db) => retryParked(db, guid ?? null));
-      if (guid !== undefined && count === 0) throw notFound(`No delivery ${guid} was set aside.`);
+      if (guid !== undefined && count === 0) throw notFound(`There is no parked delivery ${guid}.`);
       printRows(context, values, [{ retried: count }]);
-    } else throw new UsageError("Say `delivery list`, or `delivery retry` with a guid or --all.");
+    } else throw new UsageError("Use `delivery list`, or `delivery retry` with a guid or --all.");
   },
 };
 
-/** `openapi`: the OpenAPI document of what is served, as it is committed. */
 export const openapi: Command = {
   name: "openapi",
-  about: "Prints the API's document",
+  about: "Prints the OpenAPI document of the API",
   usage: ["openapi"],
+  examples: ["openapi > openapi.json"],
   run: async (_args, context) => context.print(JSON.stringify(openApiDocument(routes), null, 2)),
 };

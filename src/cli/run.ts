@@ -1,5 +1,6 @@
-import { ConfigError } from "../config.ts";
-import { Problem } from "../errors.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describeError } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/values.ts";
 import { agent, member, workspace } from "./boards.ts";
 import { UsageError, type Command, type CommandContext } from "./command.ts";
@@ -25,62 +26,102 @@ const COMMANDS: readonly Command[] = [
   openapi,
 ];
 
+/** Aligned on the longest name. */
+function table(rows: readonly (readonly [name: string, about: string])[]): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`);
+}
+
+const COMMON_OPTIONS: readonly (readonly [name: string, about: string])[] = [
+  ["--json", "Print the result as JSON"],
+  ["-h, --help", "Print this help"],
+];
+
 const OVERVIEW = [
-  "Usage: trunkline <command> [--json]",
+  "Usage: trunkline <command> [options]",
   "",
-  ...COMMANDS.flatMap(({ about, usage }) => [`${about}:`, ...usage.map((line) => `  ${line}`), ""]),
-  "It works on the database of DATABASE_URL, or beside a running sandbox on the sandbox's.",
+  "Commands:",
+  ...table(COMMANDS.map(({ name, about }) => [name, about])),
   "",
+  "Options:",
+  ...table([...COMMON_OPTIONS, ["--version", "Print the version"]]),
+  "",
+  "`trunkline help <command>` prints the options and an example of a command.",
+  "Commands use the database that DATABASE_URL names. Without DATABASE_URL they use the database of",
+  "the sandbox that runs on TRUNKLINE_DATA_DIR, by default .trunkline in the current folder.",
 ].join("\n");
 
-const HELP_OPTIONS: ReadonlySet<string> = new Set(["--help", "-h"]);
-
 export interface Terminal extends CommandContext {
-  /** Says what went wrong, apart from what was asked for. */
+  /** Prints to standard error. */
   readonly complain: (line: string) => void;
 }
 
-/** Does what the words ask for and gives the exit code: 0, 1 for what could not be done, 2 for what makes no sense. */
-export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
-  const [name, ...args] = words;
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (!command) return withoutCommand(name, terminal);
-  if (args.some((arg) => HELP_OPTIONS.has(arg))) {
-    terminal.print(`${command.about}:\n${usageOf(command, args[0])}`);
+/** Runs a command. Returns the exit code: 0, 1 for a failure, or 2 for wrong arguments. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === "--version") {
+    terminal.print(readVersion());
+    return 0;
+  }
+  const isHelp = name === "help" || isHelpOption(name);
+  const [commandName, ...commandArgs] = isHelp ? rest : args;
+  const command = COMMANDS.find((candidate) => candidate.name === commandName);
+  if (!command) {
+    if (isHelp && commandName === undefined) {
+      terminal.print(OVERVIEW);
+      return 0;
+    }
+    const unknown = `There is no command \`${commandName}\`.\n\n`;
+    terminal.complain(`${commandName === undefined ? "" : unknown}${OVERVIEW}`);
+    return 2;
+  }
+  if (isHelp || commandArgs.some(isHelpOption)) {
+    terminal.print(helpOf(command, commandArgs[0]));
     return 0;
   }
   try {
-    await command.run(args, terminal);
+    await command.run(commandArgs, terminal);
     return 0;
   } catch (error) {
-    const isUsage = error instanceof UsageError;
-    terminal.complain(isUsage ? `${error.message}\n\n${usageOf(command, args[0])}` : inWords(error));
-    return isUsage ? 2 : 1;
+    if (error instanceof UsageError) {
+      const usage = [...usageOf(command, commandArgs[0]), `See \`trunkline help ${command.name}\`.`];
+      terminal.complain([error.message, "", "Usage:", ...usage].join("\n"));
+      return 2;
+    }
+    terminal.complain(error instanceof ForgeUnavailable ? error.message : describeError(error));
+    return 1;
   }
 }
 
-function withoutCommand(name: string | undefined, { print, complain }: Terminal): number {
-  if (name === "help" || (name !== undefined && HELP_OPTIONS.has(name))) {
-    print(OVERVIEW);
-    return 0;
-  }
-  complain(name === undefined ? OVERVIEW : `There is no command \`${name}\`.\n\n${OVERVIEW}`);
-  return 2;
+const isHelpOption = (arg: string | undefined): boolean => arg === "--help" || arg === "-h";
+
+/** The lines of one subcommand, or all lines when none is of that subcommand. */
+function linesOf(lines: readonly string[], verb: string | undefined): string[] {
+  const own = lines.filter((line) => verb !== undefined && line.split(" ")[1] === verb);
+  return (own.length > 0 ? own : lines).map((line) => `  trunkline ${line}`);
 }
 
-/** How a command is called, or only the way of calling it that is meant. */
-function usageOf(command: Command, verb: string | undefined): string {
-  const meant = command.usage.filter((line) => verb !== undefined && line.split(" ")[1] === verb);
-  return (meant.length > 0 ? meant : command.usage).map((line) => `  trunkline ${line}`).join("\n");
+const usageOf = (command: Command, verb: string | undefined): string[] => linesOf(command.usage, verb);
+
+function helpOf(command: Command, verb: string | undefined): string {
+  const usage = usageOf(command, verb);
+  const options = Object.entries(command.options ?? {}).filter(([option]) =>
+    usage.some((line) => line.includes(option.split(" ")[0] ?? "")),
+  );
+  const parts = [
+    [`${command.about}.`],
+    ["Usage:", ...usage],
+    ["Options:", ...table([...options, ...COMMON_OPTIONS])],
+    ["Example:", ...linesOf(command.examples, verb)],
+  ];
+  return parts.map((lines) => lines.join("\n")).join("\n\n");
 }
 
-/** What a person can act on in words, anything else with the place it comes from. */
-function inWords(error: unknown): string {
-  if (!(error instanceof Error)) return "failed";
-  const isKnown =
-    error instanceof Problem ||
-    error instanceof ConfigError ||
-    error instanceof ForgeUnavailable ||
-    "code" in error;
-  return isKnown ? error.message : (error.stack ?? error.message);
+/** The version in package.json, which is beside `src` and beside `dist`. */
+function readVersion(): string {
+  const path = ["../../package.json", "../../../package.json"]
+    .map((candidate) => join(import.meta.dirname, candidate))
+    .find((candidate) => existsSync(candidate));
+  const { version } = JSON.parse(readFileSync(path ?? "package.json", "utf8")) as { version: string };
+  return version;
 }

@@ -1,7 +1,7 @@
-/** The CI state of a commit: null when nothing has reported. */
+/** The state of a commit's checks; null when nothing has reported. */
 export type ChecksState = "passing" | "failing" | "pending" | null;
 
-/** One check run or commit status, reduced to what decides. */
+/** The result of one check run or commit status. */
 export type CheckOutcome = "passing" | "failing" | "pending" | "skipped";
 
 const FAILING_CONCLUSIONS = new Set([
@@ -13,27 +13,27 @@ const FAILING_CONCLUSIONS = new Set([
 ]);
 
 /**
- * What a check run says, from GitHub's `status` and `conclusion` in either case
+ * From GitHub's `status` and `conclusion` in upper or lower case
  * (conclusions: https://docs.github.com/en/rest/checks/runs).
  */
 export function outcomeOfCheckRun(status: string, conclusion: string | null): CheckOutcome {
   if (status.toLowerCase() !== "completed") return "pending";
-  const word = (conclusion ?? "").toLowerCase();
-  if (FAILING_CONCLUSIONS.has(word)) return "failing";
-  if (word === "skipped" || word === "neutral") return "skipped";
-  // A stale run will be replaced; until then nothing is known.
-  if (word === "stale" || word === "") return "pending";
+  const result = (conclusion ?? "").toLowerCase();
+  if (FAILING_CONCLUSIONS.has(result)) return "failing";
+  if (result === "skipped" || result === "neutral") return "skipped";
+  // GitHub replaces a stale run.
+  if (result === "stale" || result === "") return "pending";
   return "passing";
 }
 
-/** What a commit status says, from its `state` in either case. */
+/** From a commit status's `state` in upper or lower case. */
 export function outcomeOfStatus(state: string): CheckOutcome {
-  const word = state.toLowerCase();
-  if (word === "success") return "passing";
-  return word === "failure" || word === "error" ? "failing" : "pending";
+  const result = state.toLowerCase();
+  if (result === "success") return "passing";
+  return result === "failure" || result === "error" ? "failing" : "pending";
 }
 
-/** The states of a commit by precedence, each with the outcomes that lead to it. */
+/** The states by precedence, each with the outcomes that cause it. */
 export const CHECKS_PRECEDENCE: readonly (readonly [Exclude<ChecksState, null>, readonly CheckOutcome[]])[] =
   [
     ["failing", ["failing"]],
@@ -41,7 +41,6 @@ export const CHECKS_PRECEDENCE: readonly (readonly [Exclude<ChecksState, null>, 
     ["passing", ["passing", "skipped"]],
   ];
 
-/** One state for a commit: the first by precedence that any outcome leads to; null when nothing has reported. */
 export function checksState(outcomes: readonly CheckOutcome[]): ChecksState {
   const found = CHECKS_PRECEDENCE.find(([, from]) => outcomes.some((outcome) => from.includes(outcome)));
   return found?.[0] ?? null;

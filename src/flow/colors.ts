@@ -1,4 +1,4 @@
-/** The palette of labels and features, the default first. */
+/** The palette of labels and features. */
 export const COLORS = [
   "gray",
   "red",

@@ -1,46 +1,42 @@
 import MarkdownIt from "markdown-it";
 import { type Token, ownProseOf } from "./markdown-prose.ts";
 
-/** Behind an `@` it keeps the forge from seeing a name there, and nobody sees it. */
+/** Invisible; after an `@` it keeps GitHub from reading a mention. */
 const JOINER = "\u200D";
 
-/** An `@` that may begin a name, written as such or as HTML's entity for it, whose semicolon may be missing. */
+/** An `@` that may begin a mention, or its HTML entity, whose semicolon may be missing. */
 const AT = /(?:@|&#0*64(?:;|(?!\d))|&#x0*40(?:;|(?![\da-f]))|&commat;)(?=[A-Za-z0-9&])/gi;
-/** How much of what precedes an `@` is looked at. */
+/** How many characters before an `@` are checked. */
 const LOOK_BACK = 500;
 
 /**
- * Behind a letter or digit it belongs to an e-mail address (https://github.com/gjtorikian/html-pipeline, `MentionFilter`), unless that is
- * the end of an entity. An underscore may be the mark of emphasis.
+ * After a letter or digit an `@` is part of an e-mail address, unless that is the end of an entity
+ * (https://github.com/gjtorikian/html-pipeline, `MentionFilter`). An underscore may be emphasis.
  */
 const WORD = /[A-Za-z0-9]$/;
 const ENTITY = /&[#A-Za-z0-9]+$/;
 
-/** The beginning of an address that surely becomes a link: no names are looked for in those. */
+/** The start of an address that GitHub certainly links. Links contain no mentions. */
 const ADDRESS = /\shttps?:\/\/[a-z0-9][a-z0-9-]*(?:\.[a-z0-9][a-z0-9-]*)+(?::\d+)?\/[\w./%?=+,;:#-]*$/i;
 
-/** The parser leaves out deeper nesting, which would take quadratic time. */
+/** Deeper nesting would take quadratic time. */
 const parser = new MarkdownIt("commonmark", { maxNesting: 100 }).disable(["entity", "emphasis"]);
 
-/** Stands for an `@` while the text is parsed: its place in the text, between two noncharacters. */
+/** Replaces an `@` while the text is parsed: its offset between two noncharacters. */
 const MARK = /\uFFFF(\d+)\uFFFF/g;
 
-/**
- * Tags, footnotes, tables and formulas. GitHub reads them in its own way, and each may begin or end
- * within what CommonMark takes for a code span.
- */
+/** HTML, footnotes, tables, formulas: GitHub lets them begin or end in a CommonMark code span. */
 const EXTENSIONS = [/^[ \t]*(?:<|\[(?:\^|.*\]:))/m, /^[ \t|:]*-[ \t|:-]*$/m, /\$[^$`]*`[^$]*\$/];
-/** HTML, which differs between versions of CommonMark, or a link nested too deep to be parsed. */
+/** HTML, which differs between versions of CommonMark, or a link too deep for the parser. */
 const DOUBTFUL_PROSE = /<[a-z/!?]|\]\(/i;
-/** The parser takes it for a quote's next line, GitHub for code or text. */
+/** For the parser the next line of a quote, for GitHub code or text. */
 const DEEP_QUOTE = /(?: {4}|\t) *>/;
-/** GitHub links an address up to the next space, with the backticks in it. */
+/** GitHub links an address up to the next space, including backticks. */
 const ADDRESS_MARK = /\/\/|www\./i;
 
 /**
- * A Markdown text that mentions nobody: no person, no team, no name that stands for everybody.
- * Fences and code spans stay as they are, unless the text holds something that GitHub may read in
- * another way than CommonMark: then none of it counts as code. Takes time in proportion to the text.
+ * A Markdown text in which GitHub finds no mentions. Code stays unchanged, unless GitHub may parse
+ * the text differently from CommonMark: then none of it counts as code. Takes linear time.
  */
 export function withoutMentions(markdown: string): string {
   const code = placesInCode(markdown);
@@ -52,7 +48,7 @@ export function withoutMentions(markdown: string): string {
   });
 }
 
-/** A name as plain text in Markdown: no markup, no mention, no reference. */
+/** Escapes a name for Markdown: no markup, mention or reference. */
 export function plainName(name: string): string {
   return name
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ")
@@ -61,11 +57,9 @@ export function plainName(name: string): string {
     .replaceAll(/[@#](?=\w)/g, `$&${JOINER}`);
 }
 
-function isPartOfWord(before: string): boolean {
-  return WORD.test(before) && !ENTITY.test(before);
-}
+const isPartOfWord = (before: string): boolean => WORD.test(before) && !ENTITY.test(before);
 
-/** The place of each `@` in fences and code spans; null where GitHub may find other fences or spans. */
+/** The offset of each `@` in fences and code spans; null when GitHub may find other ones. */
 function placesInCode(markdown: string): ReadonlySet<number> | null {
   const env = { references: {} };
   const marked = markdown
@@ -74,7 +68,7 @@ function placesInCode(markdown: string): ReadonlySet<number> | null {
   const blocks = parser.parse(marked, env);
   const hasQuote = blocks.some(({ tag }) => tag === "blockquote");
   if (hasQuote && DEEP_QUOTE.test(marked)) return null;
-  // The parser does not read all lines after a definition as GitHub does.
+  // After a link reference definition, GitHub reads some lines differently.
   if (blocks.some(isDoubtful) || Object.keys(env.references).length > 0) return null;
   const code = blocks.flatMap((block) => block.children ?? block).filter(isCode);
   const marks = code.flatMap(({ info, content }) => [...`${info}${content}`.matchAll(MARK)]);
@@ -93,26 +87,26 @@ function isDoubtful({ type, content, children }: Token): boolean {
   );
 }
 
-/** A backtick stands for each code span. */
+/** With a backtick in place of each code span. */
 function proseIn(part: Token): string {
   if (isCode(part)) return "`";
   return part.tag === "br" ? "\n" : part.content;
 }
 
-/** A question mark at the end of words: not one in an address. */
+/** A question mark at the end of a word, as opposed to one in an address. */
 const QUESTION = /[?？؟](?=[\s"'”’»*_~)\]!.?？؟]|$)/;
 
-/** Whether a comment asks something, in its author's own words and outside code. Takes time in proportion to the text. */
+/** Whether a comment asks a question, outside code and quotes. Takes linear time. */
 export const isQuestion = (markdown: string): boolean =>
   ownProseOf(markdown).some(({ shown }) => QUESTION.test(shown));
 
-/** As much of a reason as is told. */
+/** In characters; a longer reason is cut. */
 const MAX_REASON = 500;
 const COMMAND = /^[ \t]*\/give-up(?=[ \t]|$)/i;
 
 /**
- * Why a comment gives up, where a line of it says `/give-up <reason>`: empty without a reason, null where it does not give up. In code and in
- * what it quotes nothing is said. Takes time in proportion to the text.
+ * The reason in a line `/give-up <reason>` outside code and quotes. Empty without a reason, null
+ * without the command. Takes linear time.
  */
 export function giveUpReason(markdown: string): string | null {
   if (!/\/give-up/i.test(markdown)) return null;
@@ -128,7 +122,7 @@ export function giveUpReason(markdown: string): string | null {
   return null;
 }
 
-/** Forge accounts of coding agents that are known without anybody registering them, by login in lower case. */
+/** GitHub logins of coding agents that need no registration, in lower case. */
 const KNOWN_AGENTS: ReadonlySet<string> = new Set([
   "copilot-swe-agent[bot]",
   "copilot",
@@ -141,5 +135,4 @@ const KNOWN_AGENTS: ReadonlySet<string> = new Set([
   "sweep-ai[bot]",
 ]);
 
-/** Whether a forge login is a known coding agent's. */
 export const isKnownAgent = (login: string): boolean => KNOWN_AGENTS.has(login.toLowerCase());

@@ -1,36 +1,36 @@
 import type { ChecksState } from "./checks.ts";
 
-/** What a card's branch looks like in one repository, as the forge last said. */
+/** The state of a card's branch in one repository, as last read from GitHub. */
 export interface BranchFacts {
-  /** The branch aimed at; `sha` is null where it does not exist (an empty repository included). */
+  /** `sha` is null when the branch does not exist, for example in an empty repository. */
   readonly target: { readonly name: string; readonly sha: string | null };
-  /** The tip of the card's branch, null where there is none. */
+  /** The head of the card's branch; null when there is none. */
   readonly headSha: string | null;
   /** How many commits the branch has that the target lacks; null when either is missing. */
   readonly aheadBy: number | null;
-  /** Pull requests from the card's branch in this same repository, newest first. */
+  /** From the card's branch in this repository, not from a fork. Newest first. */
   readonly pullRequests: readonly PullRequestFacts[];
 }
 
 export interface PullRequestFacts {
   readonly number: number;
-  /** The forge's opaque handle, needed to mark it ready. */
+  /** GitHub's GraphQL id. */
   readonly nodeId: string;
   readonly state: "open" | "closed" | "merged";
   readonly isDraft: boolean;
   readonly targetBranch: string;
   readonly headSha: string;
-  /** `unknown` while the forge is still working it out. */
+  /** `unknown` while GitHub computes it. */
   readonly mergeable: "mergeable" | "conflicting" | "unknown";
   readonly reviewDecision: "approved" | "changes_requested" | "review_required" | null;
   readonly isInMergeQueue: boolean;
   readonly mergeSha: string | null;
-  /** As far as the forge tells. An App's merge is never shown as a person's, unless a queue made it. */
+  /** GitHub attributes the App's merge to a person only when a merge queue made it. */
   readonly isMergedByPerson: boolean;
   readonly checks: ChecksSummary;
 }
 
-/** The checks and statuses of one commit, as one state and the names that explain it. */
+/** The checks and statuses of one commit: their combined state and the names that explain it. */
 export interface ChecksSummary {
   readonly state: ChecksState;
   readonly failing: readonly string[];

@@ -1,19 +1,19 @@
 import type { Role } from "./roles.ts";
 
-/** What standing in a stage means for the card's branch in every linked repository; each includes the ones before it. */
+/** What a stage requires in every linked repository. Each type includes the ones before it. */
 export const RULE_TYPES = ["none", "branch", "draft_pull_request", "pull_request", "merge"] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
 export interface Rule {
   readonly type: RuleType;
-  /** Of a merge: the branch merged into, null for the repository's default branch. */
+  /** The target of a merge; null for the repository's default branch. */
   readonly into: string | null;
 }
 
 export interface Stage {
   readonly id: string;
   readonly name: string;
-  /** `backlog` is the first and holds the drafts, `done` the last. */
+  /** `backlog` is the first stage and holds the drafts, `done` is the last. */
   readonly kind: "backlog" | "stage" | "done";
   readonly minRole: Role;
   readonly rule: Rule;
@@ -26,11 +26,10 @@ export interface Flow {
   readonly checks: "required" | "ignored";
   readonly staleAfterDays: number;
   readonly agentSilenceHours: number;
-  /** In flow order, the backlog first. */
   readonly stages: readonly Stage[];
 }
 
-/** The flow a board's first project starts with; its stages get their ids when stored. */
+/** The flow of a board's first project. Its stages get ids when they are stored. */
 export const DEFAULT_FLOW: Omit<Flow, "stages"> & { readonly stages: readonly Omit<Stage, "id">[] } = {
   releases: true,
   branchPattern: "card/{number}-{slug}",
@@ -52,28 +51,26 @@ export const DEFAULT_FLOW: Omit<Flow, "stages"> & { readonly stages: readonly Om
   ],
 };
 
-/** The stage where drafts stand. Every flow has one. */
 export function backlogOf(flow: Flow): Stage {
   const stage = flow.stages.find((candidate) => candidate.kind === "backlog");
-  if (!stage) throw new Error("a flow without a backlog stage");
+  if (!stage) throw new Error("the flow has no backlog stage");
   return stage;
 }
 
-/** The stage with this id, or undefined where the flow has none. */
 export const stageOf = (flow: Flow, stageId: string): Stage | undefined =>
   flow.stages.find((stage) => stage.id === stageId);
 
-/** Whether a stage's rule asks for at least this much. */
+/** Whether a rule requires at least what `type` requires. */
 export const ruleAsks = (rule: Rule, type: RuleType): boolean =>
   RULE_TYPES.indexOf(rule.type) >= RULE_TYPES.indexOf(type);
 
-/** The merge stages that come after a stage, in flow order: as long as there is one, a card's branch is needed. */
+/** The merge stages after a stage. While there is one, the card still needs its branch. */
 export function mergesAfter(flow: Flow, stageId: string): Stage[] {
   const at = flow.stages.findIndex(({ id }) => id === stageId);
   return flow.stages.slice(at + 1).filter(({ rule }) => rule.type === "merge");
 }
 
-/** The targets of all merge stages but the last: what a hotfix that landed at the far end still has to come to. */
+/** The targets of all merge stages but the last: a hotfix that landed still has to reach these. */
 export const earlierTargetsOf = ({ stages }: Flow): (string | null)[] =>
   stages
     .filter(({ rule }) => rule.type === "merge")
@@ -81,8 +78,8 @@ export const earlierTargetsOf = ({ stages }: Flow): (string | null)[] =>
     .map(({ rule }) => rule.into);
 
 /**
- * The branch a card's work aims at: the target of the flow's first merge stage, of the last one for a hotfix. Null is the
- * repository's default branch, which is also what a flow without a merge stage aims at.
+ * The target of a card's branch: that of the first merge stage, or of the last one for a hotfix.
+ * Null is the repository's default branch, also for a flow without a merge stage.
  */
 export function targetOf(flow: Flow, isHotfix: boolean): string | null {
   const merges = flow.stages.filter((stage) => stage.rule.type === "merge");

@@ -1,18 +1,17 @@
 import { branchNameFor, isBranchName } from "./names.ts";
 
-/** The largest card number there can be; one of more digits is none. */
+/** PostgreSQL's `integer`. */
 const MAX_NUMBER = 2_147_483_647;
 
 /**
- * The number of the card that a branch's name is made for, after the flow's pattern: `card/7-say-hello` names card 7 where the pattern is
- * `card/{number}-{slug}`. A slug may be anything without a slash, since people do not spell as we do. Null for a name the pattern does not make.
- *
- * Nothing is tried twice: each number the name contains is held against the pattern from left to right, and names are as short as branch names
- * are, so that no pattern and no name takes long.
+ * The card number in a branch name: `card/7-say-hello` names card 7 if the flow's pattern is
+ * `card/{number}-{slug}`. Null when the name does not match the pattern. The slug may be any text
+ * without a slash, since people choose their own. Tries each number in the name once, so no pattern
+ * or name takes long.
  */
 export function guessCardNumber(pattern: string, branchName: string): number | null {
   if (!isBranchName(branchName)) return null;
-  // Without the `-2` that follows a name somebody else has.
+  // Without the `-2` that is added when a name is taken.
   const shortened = branchName.replace(/-\d{1,2}$/, "");
   return namedBy(pattern, branchName) ?? (shortened === branchName ? null : namedBy(pattern, shortened));
 }
@@ -36,7 +35,7 @@ const isMadeFor = (pattern: string, digits: string, name: string): boolean =>
   name === branchNameFor(pattern, Number(digits), "") ||
   isJoinedBySlugs(pattern.replaceAll("{number}", digits).split("{slug}"), name);
 
-/** Whether a name is these parts with a slug between each two. The first place where a part can be leaves most room for the others. */
+/** Whether a name consists of these parts with a slug between each two. */
 function isJoinedBySlugs(parts: readonly string[], name: string): boolean {
   const [first = "", ...others] = parts;
   const last = others.pop();
@@ -44,6 +43,7 @@ function isJoinedBySlugs(parts: readonly string[], name: string): boolean {
   if (!name.startsWith(first) || !name.endsWith(last)) return false;
   let at = first.length;
   for (const part of others) {
+    // The first match leaves the most room for the other parts.
     const found = name.indexOf(part, at);
     if (found < 0 || name.slice(at, found).includes("/")) return false;
     at = found + part.length;

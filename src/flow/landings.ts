@@ -1,14 +1,20 @@
-/** A commit in the first-parent line of a trunk branch, as the forge tells it. */
+/** A commit in the first-parent line of a trunk. */
 export interface LineCommit {
   readonly sha: string;
   readonly message: string;
+  /** ISO 8601. */
   readonly committedAt: string;
+  /** Null when GitHub knows no account of the author. */
   readonly authorLogin: string | null;
   readonly prNumber: number | null;
+  /**
+   * The commits that a merge brought, newest first. Empty for other commits, null when not all are
+   * known.
+   */
   readonly brought: readonly { readonly sha: string; readonly message: string }[] | null;
 }
 
-/** One thing that landed on a trunk branch: a pull request, however many commits it left there, or a commit that came without one. */
+/** A pull request that reached a trunk with one or several commits, or a commit without one. */
 export interface Landing {
   readonly key: string;
   readonly sha: string;
@@ -26,7 +32,10 @@ export interface Revert {
   readonly by: string;
 }
 
-/** The landings of a line given newest first, oldest first. Landings of one pull request are one, told by the newest commit. */
+/**
+ * The landings of a line that is given newest first, oldest first. The newest commit of a pull
+ * request gives its title and time.
+ */
 export function landingsOf(line: readonly LineCommit[]): Landing[] {
   const landings = new Map<string, Landing>();
   for (const commit of line.toReversed()) {
@@ -34,17 +43,20 @@ export function landingsOf(line: readonly LineCommit[]): Landing[] {
     const key = prNumber === null ? sha : `#${prNumber}`;
     const title = commit.message.split("\n", 1)[0] ?? "";
     const earlier = landings.get(key);
-    // Kept where its newest commit stands.
+    // Inserted again at the end, in the order of the newest commits.
     landings.delete(key);
     const own = revertIn(commit);
-    // A rebased pull request reverts something only where all of it does.
+    // A rebased pull request is a revert only if all its commits are.
     const reverts = earlier === undefined ? own : earlier.reverts && own;
     landings.set(key, { key, sha, title, at: committedAt, authorLogin, prNumber, reverts });
   }
   return [...landings.values()];
 }
 
-/** Git's own words are the proof; titles and descriptions are not. A merge reverts what every commit that it brings reverts. */
+/**
+ * Only Git's own text in the message counts, not titles or descriptions. A merge is a revert if all
+ * commits that it brought are.
+ */
 function revertIn({ sha, message, brought }: LineCommit): Revert | null {
   const undone = undoneBy(message);
   if (undone !== null) return { sha: undone, by: sha };
@@ -58,8 +70,8 @@ const undoneBy = (message: string): string | null =>
   /^This reverts commit ([0-9a-f]{40})\b/m.exec(message)?.[1] ?? null;
 
 /**
- * Which of some landings, oldest first, are reverts. One that undoes a revert is none: the work is back. `isRevert` tells of what landed
- * before, by a commit's name.
+ * The landings, given oldest first, that are reverts. Undoing a revert is none: the work is back.
+ * `isRevert` answers for commits that landed earlier.
  */
 export function revertsAmong(
   landings: readonly Landing[],
@@ -74,7 +86,7 @@ export function revertsAmong(
   return new Set([...found].filter(([, is]) => is).map(([sha]) => sha));
 }
 
-/** The middle of some numbers, to two decimals; null where there are none. */
+/** To two decimals; null for no numbers. */
 export function median(numbers: readonly number[]): number | null {
   const sorted = numbers.toSorted((a, b) => a - b);
   const high = sorted[Math.floor(sorted.length / 2)];

@@ -1,17 +1,16 @@
 import MarkdownIt from "markdown-it";
 
 /** A paragraph or heading. */
-export interface Prose {
-  /** As it is written. */
+interface Prose {
   readonly text: string;
-  /** The same lines; brackets, slashes and question marks that are code or escaped are blanks. */
+  /** `text` with blanks for brackets, slashes and question marks that are escaped or in code. */
   readonly shown: string;
 }
 
-/** Stands for the end of a line, which the parser would replace by a space in a code span. */
+/** Replaces line ends, which the parser would turn into spaces in a code span. */
 const LINE_END = "\uFFFE";
 
-/** Reads blocks, code spans and escapes as CommonMark does; all other markup stays text. */
+/** Parses blocks, code spans and escapes as CommonMark does; other markup stays text. */
 const parser = new MarkdownIt("commonmark", { html: false, maxNesting: 64 }).disable([
   "normalize",
   "reference",
@@ -29,12 +28,12 @@ parser.core.ruler.before("inline", "line_ends", ({ tokens }) => {
 export type Token = ReturnType<typeof parser.parse>[number];
 
 /**
- * The prose of a Markdown text, without its code blocks. Takes time in proportion to the text; leaves
- * out what is nested more than 64 levels deep.
+ * The prose of a Markdown text, without code blocks and without what is nested more than 64 levels
+ * deep. Takes linear time.
  */
 export const proseOf = (markdown: string): Prose[] => read(markdown, true);
 
-/** The same without what it quotes: what its author says. */
+/** Without quotes. */
 export const ownProseOf = (markdown: string): Prose[] => read(markdown, false);
 
 function read(markdown: string, keepsQuotes: boolean): Prose[] {

@@ -1,8 +1,8 @@
-/** What a look at the forge shows to stand in the way of a move, each thing in words for people. */
+/** The refusals that Trunkline derives from the state of a card's branch and pull request. */
 import type { BranchFacts, PullRequestFacts } from "./facts.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** A card's branch in one of its repositories, and the branch it is to be merged into. */
+/** A card's branch in one of its repositories, and the branch that it is merged into. */
 export interface Where {
   readonly repositoryId: string;
   readonly fullName: string;
@@ -12,25 +12,25 @@ export interface Where {
 
 export const noTarget = (facts: BranchFacts): Refusal => ({
   reason: "branch_missing",
-  message: `There is no branch ${facts.target.name} to start from or to merge into. Create it, or change the flow's target.`,
+  message: `The target branch ${facts.target.name} does not exist. Create it, or change the flow's target.`,
   details: { branch: facts.target.name },
 });
 
 export const branchGone = (where: Where): Refusal => ({
   reason: "branch_missing",
-  message: `The card's branch ${where.branchName} is gone. Push it again, and move the card again.`,
+  message: `The card's branch ${where.branchName} does not exist. Push it again, then move the card again.`,
   details: { branch: where.branchName },
 });
 
+/** In the words of GitHub's own refusal. */
 export const noCommits = (where: Where): Refusal => ({
   reason: "nothing_to_merge",
   message: `No commits between ${where.targetBranch} and ${where.branchName}`,
 });
 
-/** Says that somebody has closed the card's pull request. */
 export const pullRequestClosed = (prNumber: number): Refusal => ({
   reason: "pull_request_closed",
-  message: `Pull request #${prNumber} was closed without merging. Reopen it, and move the card again.`,
+  message: `Pull request #${prNumber} was closed without merging. Reopen it, then move the card again.`,
   details: { prNumber },
 });
 
@@ -40,42 +40,28 @@ export const conflicting = (where: Where, pull: PullRequestFacts): Refusal => ({
   details: { prNumber: pull.number },
 });
 
-export function checksInTheWay(where: Where, pull: PullRequestFacts): Refusal[] {
-  const { state, failing, pending } = pull.checks;
+export function checksInTheWay({ branchName }: Where, { checks }: PullRequestFacts): Refusal[] {
+  const { state, failing, pending } = checks;
+  const details = { failing, pending };
   if (state === "failing") {
-    return [
-      {
-        reason: "checks_failing",
-        message: `Checks are failing on ${where.branchName}: ${failing.join(", ")}.`,
-        details: { failing, pending },
-      },
-    ];
+    const message = `Checks are failing on ${branchName}: ${failing.join(", ")}. Fix them, then move the card again.`;
+    return [{ reason: "checks_failing", message, details }];
   }
   if (state === "pending") {
-    return [
-      {
-        reason: "checks_pending",
-        message: `Checks have not finished on ${where.branchName}: ${pending.join(", ")}.`,
-        details: { failing, pending },
-      },
-    ];
+    const message = `Checks have not finished on ${branchName}: ${pending.join(", ")}. Wait for them, then move the card again.`;
+    return [{ reason: "checks_pending", message, details }];
   }
   return [];
 }
 
-export function reviewsInTheWay(pull: PullRequestFacts): Refusal[] {
-  if (pull.reviewDecision === "changes_requested") {
-    return [
-      {
-        reason: "changes_requested",
-        message: `Changes have been requested on pull request #${pull.number}.`,
-      },
-    ];
+export function reviewsInTheWay({ number, reviewDecision }: PullRequestFacts): Refusal[] {
+  if (reviewDecision === "changes_requested") {
+    const message = `Changes are requested on pull request #${number}. Make them, then ask for another review.`;
+    return [{ reason: "changes_requested", message }];
   }
-  if (pull.reviewDecision === "review_required") {
-    return [
-      { reason: "review_required", message: `Pull request #${pull.number} needs an approving review.` },
-    ];
+  if (reviewDecision === "review_required") {
+    const message = `Pull request #${number} needs an approving review. Ask for one.`;
+    return [{ reason: "review_required", message }];
   }
   return [];
 }

@@ -14,10 +14,10 @@ import {
 } from "./merge-blockers.ts";
 import type { Role } from "./roles.ts";
 
-/** One thing to do on the forge, in one repository. */
+/** One write in one repository. */
 export type MoveStep =
   | (Where & { readonly action: "create_branch"; readonly fromSha: string })
-  /** Makes the card's branch again, which the forge deleted when it had merged it elsewhere. */
+  /** Recreates a branch that GitHub deleted after merging it into another target. */
   | (Where & { readonly action: "restore_branch"; readonly fromSha: string })
   | (Where & { readonly action: "open_pull_request"; readonly isDraft: boolean })
   | (Where & OfPullRequest & { readonly action: "mark_ready" })
@@ -32,17 +32,17 @@ interface OfPullRequest {
 export interface RepositoryState {
   readonly repositoryId: string;
   readonly fullName: string;
-  /** The branch the card owns there, null before it was cut. */
+  /** The card's branch; null before it is created. */
   readonly branchName: string | null;
-  /** What the forge says, or why it cannot be asked. */
+  /** A refusal when the repository cannot be read. */
   readonly facts: BranchFacts | Refusal;
-  /** Whether a pull request was heard of that the forge, by these facts, does not show yet. */
+  /** `facts` lack a pull request that a webhook has reported. */
   readonly isBehind?: boolean;
-  /** Whether the branch has nothing but what it was cut from, which may still be more than another target has. */
+  /** Nobody pushed to the branch yet. It may still be ahead of a target it was not created from. */
   readonly isBare?: boolean;
 }
 
-export interface MoveQuestion {
+interface MoveQuestion {
   readonly flow: Flow;
   readonly stage: Stage;
   readonly card: { readonly number: number; readonly title: string };
@@ -50,21 +50,21 @@ export interface MoveQuestion {
 }
 
 export interface MovePlan {
-  /** Branches, pull requests and ready marks first, then merges; empty where nothing is to be done. */
+  /** Merges come last. */
   readonly steps: readonly MoveStep[];
-  /** Why the move cannot be: with any of these nothing is done. */
+  /** If there is any, no step runs. */
   readonly reasons: readonly BlockedReason[];
-  /** What the forge will probably refuse; it has the last word. */
+  /** What GitHub will probably refuse. GitHub decides. */
   readonly doubts: readonly BlockedReason[];
-  /** Whether the forge is still working out what decides, so that asking again soon is worth it. */
+  /** GitHub still computes whether a pull request can be merged. */
   readonly isUndecided: boolean;
-  /** Whether a pull request shown as open has all its commits in its target: the forge may be about to show it as merged. */
+  /** The target has all commits of an open pull request: GitHub may soon report it as merged. */
   readonly isLanding: boolean;
-  /** Whether the forge does not show yet what was heard of: what is left to do can only be told once it does. */
+  /** GitHub does not return a pull request yet that a webhook has reported. */
   readonly isBehind: boolean;
-  /** Whether something has to be made before what comes after it can be judged: plan again once it is. */
+  /** What follows these steps can only be planned after they have run. */
   readonly needsAnotherLook: boolean;
-  /** Of a merge stage: what is in its target already. */
+  /** Of a merge stage: what its target contains already. */
   readonly landed: readonly Landed[];
 }
 
@@ -72,39 +72,35 @@ export interface MovePlan {
 export interface Landed {
   readonly fullName: string;
   readonly targetBranch: string;
-  /** The pull request that brought it there; null where it came with another branch. */
+  /** Null when it was merged through another branch. */
   readonly prNumber: number | null;
 }
 
-interface RepositoryPlan {
+interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "doubts" | "landed">> {
   readonly steps: readonly MoveStep[];
   readonly reasons?: readonly Refusal[];
   readonly doubts?: readonly Refusal[];
-  readonly isUndecided?: boolean;
-  readonly isLanding?: boolean;
-  readonly isBehind?: boolean;
-  readonly needsAnotherLook?: boolean;
   readonly landed?: Landed;
 }
 
-/** Decides what a card's entering a stage does in each of its repositories, or why it may not. Pure. */
+/** The steps that a card needs in each repository to enter a stage, or why it may not enter. */
 export function planMove(question: MoveQuestion): MovePlan {
   const plans = question.repositories.map((repository) => ({
     repository,
     plan: planRepository(question, repository),
   }));
   const steps = plans.flatMap(({ plan }) => plan.steps);
+  const blocked = (kind: "reasons" | "doubts"): BlockedReason[] =>
+    plans.flatMap(({ repository, plan }) =>
+      (plan[kind] ?? []).map((refusal) => blockedReason(repository.fullName, refusal)),
+    );
   return {
     steps: [
       ...steps.filter((step) => step.action !== "merge"),
       ...steps.filter((step) => step.action === "merge"),
     ],
-    reasons: plans.flatMap(({ repository, plan }) =>
-      (plan.reasons ?? []).map((reason) => blockedReason(repository.fullName, reason)),
-    ),
-    doubts: plans.flatMap(({ repository, plan }) =>
-      (plan.doubts ?? []).map((doubt) => blockedReason(repository.fullName, doubt)),
-    ),
+    reasons: blocked("reasons"),
+    doubts: blocked("doubts"),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
     isBehind: plans.some(({ plan }) => plan.isBehind ?? false),
@@ -113,17 +109,14 @@ export function planMove(question: MoveQuestion): MovePlan {
   };
 }
 
-/** Whether a move needs Git: reordering within a stage, a stage that asks for no branch and a card without repositories do not. */
 export const needsGit = (fromStageId: string, stage: Stage, repositoryCount: number): boolean =>
   fromStageId !== stage.id && ruleAsks(stage.rule, "branch") && repositoryCount > 0;
 
-/** The lowest role that may move a card into a stage: the stage's `minRole`, but at least member. */
+/** The lowest role that may move a card into a stage: at least member, since a move writes. */
 export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ? "member" : minRole);
 
 const NOTHING: RepositoryPlan = { steps: [] };
-const BEHIND: RepositoryPlan = { steps: [], isBehind: true };
 
-/** Nothing is left to do there; where the stage merges, because that is done. */
 const landedBy = (rule: Rule, { fullName, targetBranch }: Where, prNumber: number | null): RepositoryPlan =>
   rule.type === "merge" ? { steps: [], landed: { fullName, targetBranch, prNumber } } : NOTHING;
 
@@ -134,22 +127,23 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   const { facts } = repository;
   if (!ruleAsks(rule, "branch")) return NOTHING;
   if ("reason" in facts) return refused(facts);
-  if (facts.target.sha === null) return refused(noTarget(facts));
-  if (repository.branchName === null) return planFirstBranch(question, repository, facts);
+  const { name: targetBranch, sha } = facts.target;
+  if (sha === null) return refused(noTarget(facts));
+  if (repository.branchName === null) return planFirstBranch(question, repository, targetBranch, sha);
   const where: Where = {
     repositoryId: repository.repositoryId,
     fullName: repository.fullName,
     branchName: repository.branchName,
-    targetBranch: facts.target.name,
+    targetBranch,
   };
   const pull = pullRequestThatCounts(facts);
-  // What has landed has landed, whatever became of the branch since.
+  // Also when the branch was deleted after the merge.
   if (pull?.state === "merged") return landedBy(rule, where, pull.number);
   if (facts.headSha === null) return planLostBranch(where, facts);
   if (rule.type === "branch") return NOTHING;
-  if (repository.isBehind) return BEHIND;
+  if (repository.isBehind) return { steps: [], isBehind: true };
   if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
-  if (!pull && rule.type === "merge" && hasLandedOtherwise(facts)) return landedBy(rule, where, null);
+  if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return landedBy(rule, where, null);
   if (!pull) return planFirstPullRequest(question, where, facts, repository.isBare ?? false);
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
@@ -157,8 +151,8 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
 }
 
 /**
- * The pull request that stands for the branch's present work: an open one into the target, else the newest into it unless the
- * branch has gone on since that one ended.
+ * The pull request for the branch's present commits: an open one into the target, else the newest
+ * one into it, unless the branch has unmerged commits that were pushed after its merge.
  */
 function pullRequestThatCounts(facts: BranchFacts): PullRequestFacts | undefined {
   const intoTarget = facts.pullRequests.filter((pull) => pull.targetBranch === facts.target.name);
@@ -174,11 +168,11 @@ function pullRequestThatCounts(facts: BranchFacts): PullRequestFacts | undefined
 const newestMerged = ({ pullRequests }: BranchFacts): PullRequestFacts | undefined =>
   pullRequests.find(({ state }) => state === "merged");
 
-/** Whether the target has the branch's work already, brought there with another branch that it was merged into. */
-const hasLandedOtherwise = (facts: BranchFacts): boolean =>
+/** Whether the target contains the branch's commits because another branch brought them there. */
+const isMergedElsewhere = (facts: BranchFacts): boolean =>
   facts.aheadBy === 0 && newestMerged(facts) !== undefined;
 
-/** The forge may delete a branch once it is merged somewhere; for any other reason it is a person's to bring it back. */
+/** GitHub may delete a merged branch; a branch deleted for another reason is not recreated. */
 function planLostBranch(where: Where, facts: BranchFacts): RepositoryPlan {
   const merged = newestMerged(facts);
   if (!merged) return refused(branchGone(where));
@@ -190,29 +184,17 @@ function planLostBranch(where: Where, facts: BranchFacts): RepositoryPlan {
 
 function planFirstBranch(
   { flow, stage, card }: MoveQuestion,
-  repository: RepositoryState,
-  facts: BranchFacts,
+  { repositoryId, fullName }: RepositoryState,
+  targetBranch: string,
+  fromSha: string,
 ): RepositoryPlan {
-  const branchName = branchNameFor(flow.branchPattern, card.number, card.title);
-  if (facts.target.sha === null) return refused(noTarget(facts));
   if (ruleAsks(stage.rule, "pull_request")) {
-    return refused({
-      reason: "nothing_to_merge",
-      message: `The card has no commits in ${repository.fullName} yet, so there is nothing to put before anybody. Push to its branch there, and move the card again.`,
-    });
+    const message = `The card has no commits in ${fullName} yet. Push to its branch, then move the card again.`;
+    return refused({ reason: "nothing_to_merge", message });
   }
-  return {
-    steps: [
-      {
-        action: "create_branch",
-        repositoryId: repository.repositoryId,
-        fullName: repository.fullName,
-        branchName,
-        targetBranch: facts.target.name,
-        fromSha: facts.target.sha,
-      },
-    ],
-  };
+  const branchName = branchNameFor(flow.branchPattern, card.number, card.title);
+  const where: Where = { repositoryId, fullName, branchName, targetBranch };
+  return { steps: [{ ...where, action: "create_branch", fromSha }] };
 }
 
 function planFirstPullRequest(
@@ -222,7 +204,7 @@ function planFirstPullRequest(
   isBare: boolean,
 ): RepositoryPlan {
   if (facts.aheadBy === 0 || isBare) {
-    // A draft opens at the first push; anything more needs something to show now.
+    // GitHub opens no pull request without commits. A draft is opened after the first push.
     return stage.rule.type === "draft_pull_request" ? NOTHING : refused(noCommits(where));
   }
   return {
@@ -246,7 +228,7 @@ function planMerge(
   facts: BranchFacts,
   pull: PullRequestFacts,
 ): RepositoryPlan {
-  // The forge has it in hand, and judges by itself what it merges: checks are run again there.
+  // The queue runs the checks again and decides; the step only follows it.
   if (pull.isInMergeQueue) return { steps: [{ ...where, ...ofPullRequest(pull), action: "merge" }] };
   const reasons: Refusal[] = [];
   const isLanding = facts.aheadBy === 0;

@@ -1,7 +1,7 @@
 const MAX_BRANCH_SLUG = 50;
 
-/** Text with its letters taken apart from their accents, and Latin letters that have no plain twin spelled out. */
-export const spelledOut = (text: string): string =>
+/** Separates letters from their accents, and spells out letters such as ß that do not decompose. */
+const spelledOut = (text: string): string =>
   text
     .normalize("NFKD")
     .replaceAll("ß", "ss")
@@ -9,10 +9,7 @@ export const spelledOut = (text: string): string =>
     .replaceAll(/[æÆ]/g, "ae")
     .replaceAll(/[łŁ]/g, "l");
 
-/**
- * A title as part of a branch name: ASCII letters, digits and single hyphens, at most 50 characters; empty when nothing of
- * the title can be written so.
- */
+/** A title in at most 50 ASCII letters, digits and hyphens; empty if it has no such characters. */
 export function slugOf(title: string): string {
   const ascii = spelledOut(title)
     .replaceAll(/\p{Mark}/gu, "")
@@ -22,8 +19,8 @@ export function slugOf(title: string): string {
 }
 
 /**
- * The name of a card's branch after the flow's pattern (`card/{number}-{slug}`). Always a valid ref name whatever the title;
- * `attempt` 2 and up add `-2`, `-3` where a foreign branch has the name already.
+ * The name of a card's branch by the flow's pattern, a valid ref name for any title. `attempt` 2
+ * and up adds `-2`, `-3`, for when the name is taken.
  */
 export function branchNameFor(pattern: string, number: number, title: string, attempt = 1): string {
   const name = pattern
@@ -33,12 +30,12 @@ export function branchNameFor(pattern: string, number: number, title: string, at
   return attempt === 1 ? name : `${name}-${attempt}`;
 }
 
-/** As many characters as a title may have: two titles that differ only at their ends still differ as slugs. */
+/** The longest title, so that titles which differ only at the end have different slugs. */
 const MAX_PAGE_SLUG = 200;
 
 /**
- * A page's title as links name it: lower case, words joined by hyphens, Latin letters without their accents, other scripts as they are.
- * A title without any letter or digit is `page`. The slug of a slug is the slug itself.
+ * The slug of a page: lower case, words joined by hyphens, Latin letters without accents, other
+ * scripts unchanged; `page` for a title without letters and digits. The slug of a slug is itself.
  */
 export function pageSlugOf(title: string): string {
   const words = spelledOut(title.normalize("NFKD").toLowerCase())
@@ -49,7 +46,7 @@ export function pageSlugOf(title: string): string {
   return slug === "" ? "page" : slug;
 }
 
-/** The slug itself, or with `-2`, `-3` … behind it: the first that is not taken. */
+/** The first that is not taken of the slug, then the slug with `-2`, `-3` and so on. */
 export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
   let free = slug;
   for (let next = 2; isTaken(free); next += 1) {
@@ -62,15 +59,12 @@ export function freeSlug(slug: string, isTaken: (slug: string) => boolean): stri
   return free;
 }
 
-/**
- * The longest branch name in bytes: a ref is a file for git and GitHub, whose name with `refs/heads/` before it and `.lock` behind it has to
- * fit into 255.
- */
+/** Git stores a ref as a file: `refs/heads/`, the name and `.lock` have to fit into 255 bytes. */
 export const MAX_BRANCH_NAME_BYTES = 239;
 
 const FORBIDDEN = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$|(^|\/)\.|\.lock(\/|$)/u;
 
-/** Whether a branch may have this name, by the rules of `git check-ref-format --branch` and by its length. */
+/** By the rules of `git check-ref-format --branch`, and by length. */
 export const isBranchName = (name: string): boolean =>
   name !== "" &&
   name !== "HEAD" &&
@@ -79,9 +73,9 @@ export const isBranchName = (name: string): boolean =>
 
 const FULL_SHA = /^[0-9a-f]{40}$/i;
 
-/** Whether a tag may have this name: as a branch, and not to be taken for a commit. */
+/** As for branches, but a tag must not look like a commit. */
 export const isTagName = (name: string): boolean =>
   isBranchName(name) && name !== "@" && !FULL_SHA.test(name);
 
-/** A name as names are compared: two that differ by case only, or by how their accents are written, are one. */
+/** For comparing names without regard to case and to the encoding of accents. */
 export const foldName = (name: string): string => name.normalize("NFC").toLowerCase();

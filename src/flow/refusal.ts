@@ -1,4 +1,4 @@
-/** Why a card may not move, in the vocabulary of the API (`blocked.reason`). */
+/** Why a card may not move: the values of `blocked.reason`. */
 export const REFUSAL_REASONS = [
   "conflicts",
   "checks_failing",
@@ -18,22 +18,22 @@ export const REFUSAL_REASONS = [
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** One refusal. `message` is the forge's wording, verbatim, where it gave one. */
 export interface Refusal {
   readonly reason: RefusalReason;
+  /** GitHub's text, verbatim, if it gave one. */
   readonly message: string;
-  /** What can be counted or named: check names, numbers of reviews. */
+  /** For programs, such as check names or the number of required reviews. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The forge's merge queue has let a pull request go without landing it; its word for why, or `unknown`. */
-export const queueRejected = (word: string): Refusal => ({
+/** GitHub's merge queue removed a pull request without merging it; `reason` is GitHub's. */
+export const queueRejected = (reason: string): Refusal => ({
   reason: "queue_rejected",
-  message: `The forge's merge queue threw the pull request out: ${word}`,
-  details: { reason: word },
+  message: `GitHub's merge queue removed the pull request: ${reason}. Correct the cause, then move the card again.`,
+  details: { reason },
 });
 
-/** One thing in a card's way, in one of its repositories. */
+/** One cause in one repository. */
 export interface BlockedReason {
   readonly reason: RefusalReason;
   readonly message: string;
@@ -42,21 +42,20 @@ export interface BlockedReason {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Why the last promotion of a card was refused. The first reason is also told at the top. */
+/** Why the last move of a card was refused. The fields at the top repeat the first of `reasons`. */
 export interface Blocked {
   readonly reason: RefusalReason;
   readonly message: string;
   readonly repository: string;
   readonly reasons: readonly BlockedReason[];
-  /** The stage it could not enter. */
+  /** The stage that the card could not enter. */
   readonly statusId: string;
-  /** The head commit that was refused, null where the branch has none. */
+  /** The head commit that was refused; null when there is no branch. */
   readonly headSha: string | null;
   /** ISO 8601 UTC. */
   readonly at: string;
 }
 
-/** A refusal in a repository, as an item of `reasons`. */
 export const blockedReason = (repository: string, refusal: Refusal): BlockedReason => ({
   reason: refusal.reason,
   message: refusal.message,
@@ -64,7 +63,7 @@ export const blockedReason = (repository: string, refusal: Refusal): BlockedReas
   details: refusal.details ?? {},
 });
 
-/** Why nothing may be done in a repository. */
+/** Why the App cannot use a repository, or a card its link to one. */
 export const BROKEN_KINDS = [
   "uninstalled",
   "suspended",
@@ -75,26 +74,25 @@ export const BROKEN_KINDS = [
 ] as const;
 export type Broken = (typeof BROKEN_KINDS)[number];
 
-/** What each means, and what to do about it. Of `refused` the forge's own words are told, and GitHub's are those of `archived`. */
+/** `archived` is GitHub's own text. For `refused`, GitHub's text is shown where it is known. */
 export const BROKEN_WORDS: Readonly<Record<Broken, string>> = {
-  uninstalled: "The App is not installed on this account any more. Install it again.",
+  uninstalled: "The App is not installed on this account. Install it again.",
   suspended:
-    "The App is suspended on this account. An owner of the account can lift that in its settings on the forge.",
-  refused: "The forge refuses the App access to this account.",
+    "The App is suspended on this account. An owner of the account can lift the suspension in its settings on GitHub.",
+  refused: "GitHub refuses the App access to this account. Check the App's installation on GitHub.",
   not_granted:
-    "The App is not granted this repository any more, or it is gone. Grant it again, or take it out of the project.",
+    "The App has no access to this repository, or the repository is deleted. Grant access again, or remove the repository from the project.",
   archived: "Repository was archived so is read-only.",
   other_project:
     "The repository does not belong to the card's project any more. Add it to the project again, or unlink the card from it.",
 };
 
-/** The refusal of whatever is asked in such a repository. */
 export const brokenRefusal = (broken: Broken): Refusal => ({
   reason: "not_permitted",
   message: BROKEN_WORDS[broken],
   details: { connection: broken },
 });
 
-/** Whether a refusal is about the connection to the forge, and gone once a repository can be asked again. */
+/** Whether a refusal is due to a broken connection and clears when the App has access again. */
 export const isAboutConnection = ({ details }: Pick<Refusal, "details">): boolean =>
   details !== undefined && "connection" in details;

@@ -1,21 +1,21 @@
 import { plainName } from "./comment-text.ts";
 
-/** A pull request of a card, in as far as a pick asks for it. */
+/** A pull request of a card. */
 export interface MergedOrNot {
   readonly number: number;
   readonly targetBranch: string;
   readonly state: "draft" | "open" | "merged" | "closed";
 }
 
-export type PickedMerges =
-  /** The pull requests whose commits are picked, in the order they were merged, and the branch they were merged into. */
+type PickedMerges =
+  /** The pull requests to pick, in the order of their numbers, and the branch that has them. */
   | { readonly merged: readonly number[]; readonly into: string }
-  /** The one that should be merged first; null where the card has none. */
+  /** The pull request that has to be merged first; null when the card has none. */
   | { readonly waitsFor: number | null };
 
 /**
- * Which merges bring a card's work to a release: those into `target`, the branch releases are cut from, or else into the first branch it
- * reached. A merge further on would bring the same changes once more.
+ * The merges to pick for a card: those into `target`, from which release branches are created, or
+ * else those into the first branch it reached. Merges into later branches repeat the same changes.
  */
 export function pickedMerges(pulls: readonly MergedOrNot[], target: string): PickedMerges {
   const merged = pulls.filter(({ state }) => state === "merged").toSorted((a, b) => a.number - b.number);
@@ -26,24 +26,23 @@ export function pickedMerges(pulls: readonly MergedOrNot[], target: string): Pic
   return { merged: there.map(({ number }) => number), into: reached };
 }
 
-/** A card as a release's notes tell of it. */
+/** A card in the notes of a release. */
 export interface NotedCard {
   readonly number: number;
   readonly title: string;
-  /** Its merged pull requests in the repository the notes are for; `isLater` of one that is known to have come too late for what is tagged. */
+  /** Merged in this repository; `isLater` marks one that was merged after the tagged commit. */
   readonly pullRequests: readonly { readonly number: number; readonly isLater: boolean }[];
-  /** Whether nothing of it was merged anywhere, and it does not stand at the end of the flow either. */
+  /** Nothing of the card was merged anywhere, and it is not at the end of the flow. */
   readonly isUndone: boolean;
 }
 
-/** GitHub takes 125,000 characters. */
+/** GitHub accepts 125,000 characters. */
 const MAX_LENGTH = 100_000;
-/** A title tells enough by then. */
 const MAX_TITLE = 200;
 
 /**
- * The notes of a release in one repository, in Markdown: its cards, with their pull requests there. They mention nobody and refer to
- * nothing but those pull requests, whatever the titles hold. Whoever reads them takes what they list for what the tag holds, so what is known not to be there is said not to be.
+ * The release notes of one repository in Markdown: the cards with their pull requests there. Titles
+ * cannot add mentions or references. Cards that the tag does not contain are marked as such.
  */
 export function releaseNotes(cards: readonly NotedCard[]): string {
   if (cards.length === 0) return "No cards.";
@@ -61,8 +60,8 @@ export function releaseNotes(cards: readonly NotedCard[]): string {
 function lineOf({ number, title, pullRequests, isUndone }: NotedCard): string {
   const characters = Array.from(title);
   const short = characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join("")}…` : title;
-  const held = pullRequests.filter(({ isLater }) => !isLater);
-  const isMissing = isUndone || (pullRequests.length > 0 && held.length === 0);
-  const told = isMissing ? ["not in this release"] : held.map((pull) => `#${pull.number}`);
-  return `- Card ${number}: ${plainName(short)}${told.length > 0 ? ` (${told.join(", ")})` : ""}`;
+  const released = pullRequests.filter(({ isLater }) => !isLater);
+  const isMissing = isUndone || (pullRequests.length > 0 && released.length === 0);
+  const notes = isMissing ? ["not in this release"] : released.map((pull) => `#${pull.number}`);
+  return `- Card ${number}: ${plainName(short)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
 }

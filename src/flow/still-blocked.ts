@@ -1,22 +1,22 @@
 import { type Blocked, type BlockedReason, type RefusalReason, isAboutConnection } from "./refusal.ts";
 import type { MovePlan } from "./move.ts";
 
-/** What a later look at a refused card shows. */
+/** The state of a blocked card when it is checked again. */
 export interface LaterLook {
-  /** What entering the same stage would take now. */
+  /** The plan for entering the same stage now. */
   readonly plan: MovePlan;
-  /** The branch's tip in the repository that refused; undefined where it cannot be asked. */
+  /** The branch's head in the repository that refused; undefined when it cannot be read. */
   readonly headSha: string | null | undefined;
-  /** Whether the branch's pull request there waits in the forge's merge queue. */
+  /** The branch's pull request is in GitHub's merge queue. */
   readonly isQueued: boolean;
-  /** How the flow merges now. */
+  /** The flow's merge method now. */
   readonly mergeMethod: string;
-  /** Whether more is permitted since the refusal than was then. */
+  /** The App has more permissions than at the time of the refusal. */
   readonly isPermitted: boolean;
 }
 
-/** What a look can judge: it stands while a look shows it. */
-const SEEN: ReadonlySet<RefusalReason> = new Set([
+/** A plan shows whether these still apply. */
+const PLANNED: ReadonlySet<RefusalReason> = new Set([
   "conflicts",
   "checks_failing",
   "checks_pending",
@@ -24,52 +24,55 @@ const SEEN: ReadonlySet<RefusalReason> = new Set([
   "branch_missing",
   "pull_request_closed",
 ]);
-/** What a look shows as a doubt. */
+/** A plan shows these as doubts. */
 const DOUBTED: ReadonlySet<RefusalReason> = new Set(["review_required", "changes_requested"]);
 
 /**
- * What still stands in the way of a card that was refused; empty where nothing is known to. What only the forge's answer to an order told comes
- * first: no look shows it, so it stands until what was ordered is done, or is not what would be ordered now.
+ * The reasons that still block a card. Those that only GitHub's answer to a write revealed come
+ * first: no plan shows them, so each stays until that write succeeds or is no longer needed.
  */
-export function stillInTheWay(blocked: Blocked, look: LaterLook): BlockedReason[] {
-  const { plan } = look;
-  if (plan.isUndecided) return blocked.reasons.filter((each) => !isForgiven(each, look));
-  const told = blocked.reasons.filter((each) => isOnlyTold(each) && stillHolds(each, blocked, look));
+export function stillInTheWay(blocked: Blocked, inspection: LaterLook): BlockedReason[] {
+  const { plan } = inspection;
+  if (plan.isUndecided) return blocked.reasons.filter((each) => !isForgiven(each, inspection));
+  const answered = blocked.reasons.filter(
+    (each) => isOnlyAnswered(each) && stillApplies(each, blocked, inspection),
+  );
   const doubted = plan.doubts.flatMap((doubt) => {
     const earlier = blocked.reasons.filter(
       ({ reason, repository }) => DOUBTED.has(reason) && repository === doubt.repository,
     );
-    // The forge's own words, where it gave them.
+    // The earlier reason has GitHub's own message.
     return earlier.length === 0 ? [] : [earlier.find(({ reason }) => reason === doubt.reason) ?? doubt];
   });
-  return [...told, ...plan.reasons, ...doubted];
+  return [...answered, ...plan.reasons, ...doubted];
 }
 
-/** Whether two lists of reasons are of the same things, whatever the words. */
+/** Whether two lists name the same causes, whatever their messages. */
 export const areSame = (some: readonly BlockedReason[], others: readonly BlockedReason[]): boolean =>
-  some.map(whatIs).join("\n") === others.map(whatIs).join("\n");
+  some.map(identityOf).join("\n") === others.map(identityOf).join("\n");
 
-const whatIs = ({ reason, repository, details }: BlockedReason): string =>
+const identityOf = ({ reason, repository, details }: BlockedReason): string =>
   JSON.stringify([reason, repository, details["branch"] ?? null]);
 
-const isOnlyTold = (each: BlockedReason): boolean =>
-  "taken" in each.details || !(SEEN.has(each.reason) || DOUBTED.has(each.reason) || isAboutConnection(each));
+const isOnlyAnswered = (each: BlockedReason): boolean =>
+  "taken" in each.details ||
+  !(PLANNED.has(each.reason) || DOUBTED.has(each.reason) || isAboutConnection(each));
 
-function stillHolds(each: BlockedReason, blocked: Blocked, look: LaterLook): boolean {
-  if (isForgiven(each, look)) return false;
-  if (each.reason === "queue_rejected" && look.isQueued) return false;
+function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterLook): boolean {
+  if (isForgiven(each, inspection)) return false;
+  if (each.reason === "queue_rejected" && inspection.isQueued) return false;
   const method = each.details["mergeMethod"];
-  if (method !== undefined && method !== look.mergeMethod) return false;
-  const isOfHead = each.repository === blocked.repository && look.headSha !== undefined;
-  if (isOfHead && look.headSha !== blocked.headSha) return false;
-  // A move that was given up is told until somebody moves the card, whatever there is left to do.
-  return "attempts" in each.details || isAnythingLeft(each, look);
+  if (method !== undefined && method !== inspection.mergeMethod) return false;
+  const isOfHead = each.repository === blocked.repository && inspection.headSha !== undefined;
+  if (isOfHead && inspection.headSha !== blocked.headSha) return false;
+  // An abandoned move blocks the card until somebody moves it.
+  return "attempts" in each.details || isAnythingLeft(each, inspection);
 }
 
 const isForgiven = (each: BlockedReason, { isPermitted }: LaterLook): boolean =>
   isPermitted && each.reason === "not_permitted" && !isAboutConnection(each);
 
-/** Somebody may have done there what was refused us, or what was to be done may not be judged for another reason. */
+/** False when a person has done what was refused. A plan with other reasons cannot show that. */
 const isAnythingLeft = ({ repository }: BlockedReason, { plan }: LaterLook): boolean =>
   plan.steps.some(({ fullName }) => fullName === repository) ||
   plan.reasons.some((reason) => reason.repository === repository);

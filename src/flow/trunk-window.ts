@@ -2,18 +2,17 @@ const DAY_MS = 24 * 3_600_000;
 const MAX_DAYS = 92;
 const DEFAULT_DAYS = 30;
 
-/** Whole days, UTC. */
-export interface TrunkWindow {
+/** Whole days in UTC; `to` is the last one. */
+interface TrunkWindow {
   readonly from: string;
-  /** The last day in it. */
   readonly to: string;
-  /** When `from` begins. */
+  /** The start of `from`. */
   readonly begin: Date;
-  /** When `to` is over. */
+  /** The end of `to`. */
   readonly end: Date;
 }
 
-/** The days a trunk report is about, or what is wrong with those asked for, and with which of the two. */
+/** The window of a trunk report, or which parameter is wrong and why. */
 export function trunkWindow(
   asked: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: Date,
@@ -35,7 +34,7 @@ export function trunkWindow(
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** Dates that the calendar does not have are none. */
+/** False also for days that no calendar has, such as 2026-02-30. */
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);

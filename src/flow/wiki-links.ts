@@ -1,17 +1,16 @@
 import { proseOf } from "./markdown-prose.ts";
 import { pageSlugOf } from "./names.ts";
 
-/** Links beyond this many different ones are text. */
-export const MAX_LINKS = 500;
-/** No title is longer, so nothing longer names a page. */
+const MAX_LINKS = 500;
+/** The longest title of a page. */
 const MAX_TARGET = 200;
 
-/** Between two pairs of brackets: anything but brackets, on one line. */
 const LINK = /\[\[([^[\]\n]+)\]\]/g;
 
 /**
- * The pages a Markdown text links to, as slugs, each once, in the order of the text: `[[Title]]`, `[[slug]]` and `[[slug|text]]`, but not
- * in code and not behind a backslash. At most 500. Takes time in proportion to the text, whatever the text.
+ * The slugs of the first 500 pages that a Markdown text links to by `[[Title]]`, `[[slug]]` or
+ * `[[slug|text]]`, but not in code or after a backslash. In the order of the text, each once. Takes
+ * linear time.
  */
 export function wikiLinksOf(markdown: string): string[] {
   const slugs = new Set<string>();
@@ -26,7 +25,7 @@ export function wikiLinksOf(markdown: string): string[] {
   return [...slugs];
 }
 
-/** What stands before the bar (in a table it has a backslash before it), or null where that names nothing. */
+/** The text before the bar, which is escaped in a table; null when it cannot be a title or slug. */
 function targetOf(inside: string): string | null {
   const [before = ""] = inside.split("|", 1);
   const target = (before.length < inside.length ? before.replace(/\\$/, "") : before).trim();

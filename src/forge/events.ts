@@ -1,6 +1,7 @@
 /**
- * What happens on a forge, in Trunkline's own words. The adapter translates a delivery into one of these at the door; no
- * payload type goes further. Times are the forge's own (ISO 8601 UTC) where it gives one, else null.
+ * What happens on a forge. The adapter translates each delivery into one of these; payload types
+ * stay in the adapter. Times are the forge's (ISO 8601 UTC), or null when it gives none. A deleted
+ * account is null.
  */
 import type { InspectedCheck, NewestCommit, ReviewState } from "./pull-requests.ts";
 import type { ForgeAccount, ForgeRepository } from "./values.ts";
@@ -8,13 +9,9 @@ import type { ForgeAccount, ForgeRepository } from "./values.ts";
 interface FromRepository {
   readonly installationId: number | null;
   readonly repository: ForgeRepository;
-  /** Null when the account is gone. */
   readonly sender: ForgeAccount | null;
   readonly at: string | null;
-  /**
-   * No webhook reported it: a comparison of the stored state with the forge found it. It happened
-   * at `at` or before.
-   */
+  /** Found by comparing the stored state with the forge, not by a webhook; happened by `at`. */
   readonly isFound?: true;
 }
 
@@ -27,7 +24,7 @@ export interface Pushed extends FromRepository {
   readonly after: string | null;
   readonly forced: boolean;
   readonly commits: readonly { readonly sha: string; readonly message: string }[];
-  /** What stands for who pushed and when, of a push that was found. */
+  /** Of a push that was found: indicates who pushed and when. */
   readonly newest?: NewestCommit | null;
 }
 
@@ -47,34 +44,30 @@ export interface PullRequestEvent extends FromRepository {
   readonly number: number;
   readonly nodeId: string;
   readonly title: string;
-  /** Null when the account is gone. */
   readonly author: ForgeAccount | null;
   readonly isDraft: boolean;
   readonly headBranch: string;
   readonly headSha: string;
-  /** The forge id of the repository the head branch lives in, null when that fork is gone. */
+  /** The forge id of the head branch's repository; null for a deleted fork. */
   readonly headRepositoryId: number | null;
   readonly targetBranch: string;
   readonly mergeSha: string | null;
   readonly mergedBy: ForgeAccount | null;
-  /** It contradicts itself, as closed and open at once: the forge must be asked. */
+  /** The payload contradicts itself, for example closed and open: read the pull request instead. */
   readonly isDoubtful: boolean;
-  /** The forge's word for why a queue threw it out; only on `dequeued`. */
+  /** Only of `dequeued`: the forge's reason for removing it from the merge queue. */
   readonly reason: string | null;
 }
 
 export interface CheckReported extends FromRepository, InspectedCheck {
   readonly type: "check_reported";
   readonly sha: string;
-  /** Grows from report to report of one series. */
+  /** Increases from report to report of one series. */
   readonly forgeId: number;
   readonly branchNames: readonly string[];
 }
 
-/**
- * What checks and statuses say on a commit, where a comparison found that no webhook had reported
- * it.
- */
+/** The checks and statuses of a commit, found without a webhook. */
 export interface ChecksFound extends FromRepository {
   readonly type: "checks_found";
   readonly sha: string;
@@ -86,7 +79,7 @@ export interface ChecksFound extends FromRepository {
 export interface ReviewSubmitted extends FromRepository {
   readonly type: "review_submitted";
   readonly number: number;
-  /** Of the pull request, which may not be known yet. */
+  /** Of the pull request, which may not be stored yet. */
   readonly headBranch: string;
   readonly headRepositoryId: number | null;
   readonly reviewId: number;
@@ -94,20 +87,20 @@ export interface ReviewSubmitted extends FromRepository {
   readonly body: string;
 }
 
-/** A comment on a pull request's conversation. `at` is when it was last changed. */
+/** A comment on a pull request's conversation. `at` is the time of its last change. */
 export interface Commented extends FromRepository {
   readonly type: "commented";
   readonly action: "created" | "edited" | "deleted";
   /** The pull request's. */
   readonly number: number;
   readonly commentId: number;
-  /** Who wrote it, whoever changed it; null when the account is gone. */
+  /** The account that wrote it, not the one that edited it. */
   readonly author: ForgeAccount | null;
   readonly body: string;
   readonly writtenAt: string | null;
 }
 
-/** A repository has another name, owner or default branch, is gone, or may be written to (no more): it must be read. */
+/** Its name, owner, default branch or archived state changed, or it is deleted: read it. */
 export interface RepositoryChanged extends FromRepository {
   readonly type: "repository_changed";
 }
@@ -119,8 +112,8 @@ export type ForgeEvent =
   | ChecksFound
   | ReviewSubmitted
   | Commented
-  /** An account's installation, or what it grants, has changed: what it is now must be read. */
+  /** An installation or its permissions changed: read it. */
   | { readonly type: "installation_changed"; readonly installationId: number }
   | RepositoryChanged
-  /** Nothing that concerns us: answered, kept, left alone. */
+  /** Stored and ignored. */
   | { readonly type: "irrelevant" };

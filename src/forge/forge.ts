@@ -29,87 +29,81 @@ import type {
 import type { Releasing } from "./releasing.ts";
 
 /**
- * The port: the questions and orders Trunkline has for a forge, and nothing else about it. `forge/github` is the adapter.
+ * The port: all that Trunkline reads from a forge and writes to it. The adapter is `forge/github`.
  *
- * Every method may throw `ForgeUnavailable` when the forge cannot be reached, answers a 5xx, is out of time, limits our calls, or answers in a
- * shape we do not know; the outcome of an order is then unknown and it must be looked at before it is repeated. A refusal of
- * the forge is no exception: orders return it.
+ * Methods throw `ForgeUnavailable` when the forge does not answer in time or in a known shape,
+ * answers 5xx, or limits our calls. The outcome of a write is then unknown: read the state before
+ * repeating it. Writes return a refusal of the forge instead of throwing. Several questions are
+ * answered in the order asked.
  */
 export interface Forge extends Releasing {
   /** Cached after the first answer. */
   identity(): Promise<ForgeIdentity>;
-  /** The App itself: that this is answered says that its id and key are right. */
+  /** Succeeds only with a valid App id and key. */
   app(): Promise<ForgeApp>;
   webhook(): Promise<ForgeWebhook>;
-  /** Suspended ones included. */
+  /** Includes suspended ones. */
   installations(): Promise<ForgeInstallation[]>;
-  /** Null when it is gone. */
+  /** Null when it does not exist. */
   installation(installationId: number): Promise<ForgeInstallation | null>;
   repositories(installationId: number): Promise<Ordered<GrantedRepository[]>>;
   /**
-   * The account with this login, as `installationId` may see it or, where that is null, anybody; null when there is none. An organization
-   * is none.
+   * The user or bot with this login; null for none or an organization. Reads as the installation,
+   * or without authentication when `installationId` is null.
    */
   account(login: string, installationId: number | null): Promise<ForgeAccount | null>;
-  /** One repository as it is now, followed by its id through renames; null when it is gone or out of reach. */
+  /** Reads a repository by its id; null when it is deleted or not accessible. */
   repository(ref: RepositoryRef): Promise<ForgeRepository | null>;
 
-  /** The forge's log of its deliveries to us, newest first, from its beginning or from the `next` of an earlier page. */
+  /** A page of the forge's log of webhook deliveries; the newest page when `cursor` is null. */
   deliveryLog(cursor: string | null): Promise<DeliveryLogPage>;
-  /** What such a try carried, as JSON text; null where the log does not hold it any more. */
+  /** The payload of an attempt as JSON; null when the log no longer has it. */
   deliveredPayload(attemptId: string): Promise<string | null>;
 
-  /**
-   * What several branches look like now, in the order asked, with the newest of their pull requests. One call
-   * to the forge for each installation concerned, for every 25 branches.
-   */
+  /** The state of branches and their pull requests: one call per installation and 25 branches. */
   inspect(questions: readonly BranchQuestion[], options?: InspectOptions): Promise<BranchAnswer[]>;
   /**
-   * What has been reported on the heads of several pull requests, in the order asked, within 5 seconds. One call to the forge for each
-   * installation concerned, where no pull request has more than a hundred checks. Never throws `ForgeUnavailable`.
+   * The checks on the heads of pull requests, within 5 seconds: one call per installation and 25
+   * pull requests, and one per further 100 checks. Does not throw `ForgeUnavailable`.
    */
   checks(questions: readonly PullRequestQuestion[]): Promise<Asked<readonly CheckDetails[]>[]>;
-  /** The reviews of several pull requests, each list in the order of time; otherwise as `checks`. */
+  /** The reviews of pull requests, each list oldest first; otherwise like `checks`. */
   reviews(questions: readonly PullRequestQuestion[]): Promise<Asked<readonly Review[]>[]>;
 
   /**
-   * The files that both a commit and a branch changed since they parted: those that conflict are among them. Empty where the forge does not
-   * tell within 5 seconds; never throws `ForgeUnavailable`.
+   * The files that both a commit and a branch changed since their merge base, including all that
+   * conflict. Empty without an answer within 5 seconds; does not throw `ForgeUnavailable`.
    */
   changedOnBothSides(repository: RepositoryRef, branchName: string, sha: string): Promise<readonly string[]>;
-  /** The commit a branch points at; null when there is no such branch. */
+  /** The commit of a branch; null when the branch does not exist. */
   branchHead(repository: RepositoryRef, branchName: string): Promise<string | null>;
-  /**
-   * Creates a branch at a commit. A branch that is already there at that very commit is a success (`created` false); at
-   * another commit it is `{ taken: sha }`, never moved.
-   */
+  /** A branch that exists at the commit is a success (`created` false), else `{ taken: sha }`. */
   createBranch(repository: RepositoryRef, branchName: string, sha: string): Promise<CreatedRef>;
   /**
-   * Opens a pull request. One already open for the same head and target is a success, and so is one that an earlier try opened and somebody
-   * has closed or merged since: it is not opened twice, as far as it is listed or heard of. Where the repository has no drafts it is opened ready, and the answer's `isDraft` says so.
+   * Opens a pull request. One that is open for the same head and target is a success, and so is one
+   * from an earlier attempt that was closed or merged since. Opens it ready, and returns that as
+   * `isDraft`, when the repository has no drafts.
    */
   openPullRequest(repository: RepositoryRef, draft: PullRequestDraft): Promise<Ordered<OpenedPullRequest>>;
-  /** Marks a draft ready for review; one already ready is a success. Tells where it aims now, unless the answer was lost. */
+  /** A pull request that is ready already is a success. `targetBranch` is null if unknown. */
   markReady(
     repository: RepositoryRef,
     nodeId: string,
   ): Promise<Ordered<{ readonly targetBranch: string | null }>>;
-  /**
-   * Merges with the head pinned, waiting at most `waitMs` for the forge to finish. One already merged is a success.
-   */
+  /** Merges one head commit, and waits at most `waitMs` for it. A merged one is a success. */
   merge(repository: RepositoryRef, order: MergeOrder, waitMs: number): Promise<Ordered<MergeResult>>;
   /**
-   * Writes a comment on a pull request, in at most `waitMs`. One of ours that bears the mark is a success, its text brought up to date.
-   * Without an id it may be there, and is not shown yet.
+   * Comments on a pull request in at most `waitMs`. An own comment with the mark is a success; its
+   * text is updated. `commentId` is null when the comment may exist and is not listed yet.
    */
   comment(
     repository: RepositoryRef,
     order: CommentOrder,
     waitMs: number,
   ): Promise<Ordered<{ readonly commentId: number | null }>>;
-  /** Whether a comment on a pull request is there; one that may not be read is taken to be. */
+  /** Whether a comment exists; true for one that may not be read. */
   hasComment(repository: RepositoryRef, commentId: number): Promise<boolean>;
-  /** Makes a comment of ours read as given, in at most `waitMs`. */
+  /** Replaces the text of an own comment in at most `waitMs`. */
   editComment(
     repository: RepositoryRef,
     commentId: number,

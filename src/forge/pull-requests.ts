@@ -1,45 +1,46 @@
 import type { RepositoryRef, ForgeRepository, ForgeAccount } from "./values.ts";
 import type { CheckOutcome } from "../flow/checks.ts";
 import type { BranchFacts, PullRequestFacts } from "../flow/facts.ts";
+import type { Flow } from "../flow/flow.ts";
 import type { Refusal } from "../flow/refusal.ts";
 
 export interface BranchQuestion {
   readonly repository: RepositoryRef;
-  /** The card's branch; null asks about the target only. */
+  /** The card's branch; null to inspect only the target. */
   readonly branchName: string | null;
-  /** The branch the card's work aims at; null is the repository's default branch. */
+  /** Null for the repository's default branch. */
   readonly targetBranch: string | null;
 }
 
 export type BranchAnswer =
-  /** The repository cannot be asked: gone, or out of the installation's reach. */
+  /** The repository is deleted, archived, or not accessible to the installation. */
   | { readonly refusal: Refusal }
   | (Omit<BranchFacts, "pullRequests"> & {
       readonly refusal?: undefined;
       readonly repository: ForgeRepository;
       readonly pullRequests: readonly InspectedPullRequest[];
-      /** What was said on the pull request of the branch that changed last; null where that was not asked, and where there is none. */
+      /** Of the pull request that changed last; null without one, or without `isSaidAsked`. */
       readonly said: InspectedWords | null;
-      /** The commit at the branch's head; null where `isSaidAsked` was not, and where there is none. */
+      /** The head commit; null without one, or without `isSaidAsked`. */
       readonly newest: NewestCommit | null;
     });
 
 export interface InspectOptions {
-  /** How many of the newest pull requests of each branch; 20 where it is left out. */
+  /** How many of each branch, the newest ones; 20 by default. */
   readonly pullRequests?: number;
-  /** What was said there, and who wrote the newest commit. */
+  /** Also read comments, reviews and the author of the head commit. */
   readonly isSaidAsked?: boolean;
 }
 
-/** What the commit at a branch's head says of itself: whoever made it may have had it say anything. */
+/** A commit's own metadata, which its author can choose freely. */
 export interface NewestCommit {
-  /** The id of the account that wrote it; null where it names none. */
+  /** The forge id of the author's account; null when it names none. */
   readonly authorId: number | null;
-  /** When it was committed (ISO 8601). */
+  /** ISO 8601. */
   readonly at: string | null;
 }
 
-/** The newest 20 comments and 20 reviews of a pull request. Times are the forge's (ISO 8601). */
+/** The newest 20 comments and 20 reviews of a pull request. Times are in ISO 8601. */
 export interface InspectedWords {
   readonly number: number;
   readonly isAllComments: boolean;
@@ -55,12 +56,12 @@ export interface InspectedWords {
     readonly author: ForgeAccount | null;
     readonly state: Exclude<ReviewState, "pending">;
     readonly body: string;
-    /** When it was submitted, or dismissed. */
+    /** The time of submission or dismissal. */
     readonly at: string | null;
   }[];
 }
 
-/** A pull request as it is now, and what of its past the forge tells. Times are the forge's (ISO 8601). */
+/** Times are in ISO 8601. */
 export interface InspectedPullRequest extends PullRequestFacts {
   readonly title: string;
   readonly openedAt: string | null;
@@ -69,7 +70,7 @@ export interface InspectedPullRequest extends PullRequestFacts {
   readonly mergedAt: string | null;
   readonly author: ForgeAccount | null;
   readonly mergedBy: ForgeAccount | null;
-  /** What the checks of its head say, the newest of each series. */
+  /** The checks of its head, the newest of each series. */
   readonly reports: readonly InspectedCheck[];
 }
 
@@ -77,7 +78,7 @@ export interface InspectedCheck {
   readonly source: "check_run" | "status";
   readonly name: string;
   readonly appId: number | null;
-  /** Null where the forge does not tell, as of statuses. */
+  /** Null for statuses. */
   readonly forgeId: number | null;
   readonly outcome: CheckOutcome;
 }
@@ -91,7 +92,6 @@ export interface CheckDetails {
   readonly id: string;
   readonly name: string;
   readonly state: CheckOutcome;
-  /** Where a person reads more, if the forge knows such a place. */
   readonly url: string | null;
   readonly summary: string | null;
   /** Only of a failing run. */
@@ -108,7 +108,7 @@ export interface CheckNote {
 export type ReviewState = "approved" | "changes_requested" | "commented" | "dismissed" | "pending";
 
 export interface Review {
-  /** The login; `ghost` for an account that is gone. */
+  /** The login; `ghost` for a deleted account. */
   readonly author: string;
   readonly state: ReviewState;
   readonly body: string;
@@ -120,11 +120,11 @@ export interface PullRequestDraft {
   readonly headBranch: string;
   readonly targetBranch: string;
   readonly isDraft: boolean;
-  /** Whether an earlier try may have opened it. */
+  /** An earlier attempt may have opened it. */
   readonly isRepeated: boolean;
-  /** A number that every earlier pull request of ours is at or below: what we opened above it is this one. Null where that is not known. */
+  /** Own pull requests above this number are from an earlier attempt; null if unknown. */
   readonly knownUpTo: number | null;
-  /** Whether word of one above that has come by now: then reads only do not show it yet, and nothing is ordered again. */
+  /** Whether a webhook reported one above that number: then it exists, even if it is not listed. */
   readonly isHeardOf: () => Promise<boolean>;
 }
 
@@ -133,9 +133,9 @@ export interface OpenedPullRequest {
   readonly nodeId: string;
   readonly isDraft: boolean;
   readonly headSha: string;
-  /** Its author's id on the forge, where that is told: one that was open already may be somebody else's. */
+  /** The author's forge id: another account may have opened it before. */
   readonly authorId?: number;
-  /** Set where an earlier try opened it, at this time (ISO 8601), and somebody has ended it since. */
+  /** Set if it was closed or merged after an earlier attempt opened it. `openedAt` in ISO 8601. */
   readonly ended?: { readonly state: "closed" | "merged"; readonly openedAt: string | null };
 }
 
@@ -143,36 +143,34 @@ export interface CommentOrder {
   /** The pull request's. */
   readonly number: number;
   readonly body: string;
-  /** How the body begins, and no other comment's does: what an earlier try wrote is known by it. */
+  /** The unique start of the body, by which an earlier attempt's comment is found. */
   readonly mark: string;
-  /** When the first try began (ISO 8601), by the database's clock. */
+  /** When the first attempt started (ISO 8601), by the database's clock. */
   readonly triedSince: string;
-  /** Whether an earlier try may have had an effect. */
+  /** An earlier attempt may have written it. */
   readonly isRepeated: boolean;
-  /** False while an earlier try may have had an effect that reads do not show yet: then it is looked for alone. */
+  /** False to only search for an earlier attempt's comment, which may not be listed yet. */
   readonly mayWrite: boolean;
 }
-
-export type MergeMethod = "merge" | "squash" | "rebase";
 
 export interface MergeOrder {
   readonly number: number;
   /** The only head commit that may be merged. */
   readonly headSha: string;
-  readonly method: MergeMethod;
-  /** Where it has to aim, for a pull request whose target was not seen just now: looked at first, since the forge pins no target. */
+  readonly method: Flow["mergeMethod"];
+  /** The required target: checked before merging, because the forge cannot pin it. */
   readonly targetBranch?: string | undefined;
-  /** Title of the commit; without one the repository's settings decide. */
+  /** The commit title; the repository's settings decide without one. */
   readonly title?: string | undefined;
-  /** What an earlier try of the same merge was told to ask for, from `MergeResult.handle`. */
+  /** `MergeResult.handle` of an earlier attempt. */
   readonly handle?: string | undefined;
 }
 
 export type MergeResult =
   | { readonly state: "merged"; readonly sha: string }
-  /** Somebody made it aim elsewhere: nothing was merged. */
+  /** The pull request has another target now. Nothing was merged. */
   | { readonly state: "retargeted" }
-  /** Somebody was quicker. */
+  /** A person merged it. */
   | { readonly state: "merged_outside" }
-  /** Accepted but not finished within the time given, or waiting in the forge's merge queue. */
+  /** Not finished in time, or waiting in the forge's merge queue. */
   | { readonly state: "pending" | "enqueued"; readonly handle: string | null };

@@ -1,11 +1,12 @@
-/** What releases and the trunk report ask of the forge and order from it; a part of the port (`forge.ts`). */
+/** The part of the port (`forge.ts`) for releases and the trunk report. */
+import type { LineCommit } from "../flow/landings.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { CreatedRef, Ordered, RepositoryRef } from "./values.ts";
 
-/** Branches that exist only while an order is carried out begin so. Whatever the forge reports about them is nobody's news. */
+/** The prefix of branches that exist only during an operation. Their events are ignored. */
 export const TEMPORARY_BRANCHES = "trunkline/tmp/";
 
-/** The one that a pick has while it is worked out: the same over all its tries. */
+/** The temporary branch of a pick, the same for all attempts. */
 export const pickBranch = (pickId: string): string => `${TEMPORARY_BRANCHES}pick-${pickId}`;
 
 export interface BranchTip {
@@ -13,44 +14,45 @@ export interface BranchTip {
   readonly sha: string;
 }
 
+/** The same for all attempts of one pick. */
 export interface PickOrder {
   readonly branchName: string;
-  /** Where the branch stands as far as the caller knows. The same over all tries of one pick. */
+  /** The branch's tip as far as the caller knows. */
   readonly expectedTip: string;
-  /** The merged ones whose commits are picked, in this order. Of a merge commit its change against the first parent is picked. */
+  /** Merged ones, in the order of picking. A merge commit is picked against its first parent. */
   readonly pullRequests: readonly number[];
-  /** Begins with `TEMPORARY_BRANCHES`; the same over all tries of one pick. */
+  /** From `pickBranch`. */
   readonly tempBranch: string;
 }
 
 export type PickResult =
-  /** The branch's new tip, or, where an earlier try had come this far, the last commit that it picked. */
+  /** `sha` is the new tip, or the last picked commit when an earlier attempt succeeded. */
   | { readonly state: "picked"; readonly sha: string; readonly commits: readonly string[] }
-  /** The branch has all these changes; nothing was written. */
+  /** The branch has all the changes already. */
   | { readonly state: "contained" }
-  /** `files` are those changed on both sides; empty where the forge does not tell. Nothing was written. */
+  /** Nothing was written. `files` changed on both sides; empty if the forge does not list them. */
   | { readonly state: "conflict"; readonly files: readonly string[]; readonly message: string }
   | BranchMoved;
 
-/** The branch stands elsewhere, without these commits. Null: it is gone. */
-export interface BranchMoved {
+/** The branch is at another commit, without the picked ones. Null: it is deleted. */
+interface BranchMoved {
   readonly state: "moved";
   readonly sha: string | null;
 }
 
-/** A branch deleted or found gone (`deleted` false), or found at another commit. */
+/** Deleted, or gone before (`deleted` false), or at another commit. */
 export type DeletedBranch = Ordered<{ readonly deleted: boolean } | { readonly moved: string }>;
 
 export type MovedBranch = Ordered<{ readonly state: "there" } | BranchMoved>;
 
-/** A pick that is worked out and on no branch yet. */
+/** Picked commits that are on no branch yet. */
 export interface PreparedPick {
   readonly state: "prepared";
-  /** What the branch's tip would be. */
+  /** The branch's tip after landing. */
   readonly sha: string;
-  /** What is picked: the commits that the pull requests left on the branch they were merged into. */
+  /** The commits that the pull requests left on their target, and that are picked. */
   readonly commits: readonly string[];
-  /** For the forge, when it is landed or dropped. */
+  /** Opaque; the adapter needs it to land or drop the pick. */
   readonly handle: string;
 }
 
@@ -62,7 +64,7 @@ export interface TaggingQuestion {
 
 export type TaggingAnswer =
   | { readonly refusal: Refusal }
-  /** The commits the branch is at and the tag leads to; null for what is not there. */
+  /** The commits of the branch and the tag; null for one that does not exist. */
   | { readonly refusal?: undefined; readonly branchSha: string | null; readonly tagSha: string | null };
 
 export interface TipTag {
@@ -77,7 +79,7 @@ export interface NewTag {
   readonly sha: string;
 }
 
-/** How many tags one call may make: a forge gives each call only so long. */
+/** The most tags for one call, because forges limit the time of a call. */
 export const TAGS_AT_ONCE = 10;
 
 export interface ReleaseNotes {
@@ -90,74 +92,65 @@ export interface ReleaseNotes {
 
 export interface HistoryQuestion {
   readonly branchName: string;
-  /** A commit to begin at instead of the branch's tip: `next` of an earlier answer. */
+  /** The commit to start from instead of the branch's tip: `next` of an earlier answer. */
   readonly from: string | null;
-  /** Not before this commit, and not telling it. */
+  /** Stop before this commit. */
   readonly after: string | null;
-  /** Not what was committed before (ISO 8601). */
+  /** Stop before commits older than this (ISO 8601). */
   readonly since: string;
 }
 
 /** A commit in the first-parent line of a branch. */
-export interface LandedCommit {
-  readonly sha: string;
-  /** Of a merge: the commits of the merged branch, newest first; null where they are not all known. Empty for any other commit. */
-  readonly brought: readonly { readonly sha: string; readonly message: string }[] | null;
-  readonly message: string;
-  readonly committedAt: string;
-  /** Null where the forge knows no account for the author. */
-  readonly authorLogin: string | null;
-  readonly prNumber: number | null;
-}
+export type LandedCommit = LineCommit;
 
 export interface LandedHistory {
   /** Newest first. */
   readonly commits: readonly LandedCommit[];
-  /** Where to go on, when there was more than one answer can hold. */
+  /** Where the next answer starts; null when this one is complete. */
   readonly next: string | null;
-  /** Whether `after` was met. */
+  /** Whether `after` was reached. */
   readonly isJoined: boolean;
 }
 
-/** Everything here throws `ForgeUnavailable` as the rest of the port does. */
+/** Every method throws `ForgeUnavailable` as those of `Forge` do. */
 export interface Releasing {
-  /** Whether a branch has a commit; null where there is no such branch or commit. */
+  /** Whether a branch contains a commit; null when either does not exist. */
   contains(repository: RepositoryRef, branchName: string, sha: string): Promise<boolean | null>;
-  /** The first-parent line of a branch; null where there is no such branch. */
+  /** The first-parent line of a branch; null when the branch does not exist. */
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
-  /** What is found where tags are to be written, in the order asked: one call to the forge for each installation, for every 50. */
+  /** The present branches and tags: one call per installation and 50 questions. */
   lookBeforeTagging(questions: readonly TaggingQuestion[]): Promise<TaggingAnswer[]>;
   temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
 
-  /** Deletes a branch where it still stands at that commit. One that is gone is a success (`deleted` false). */
+  /** Deletes a branch that is at the expected commit. A deleted one is a success. */
   deleteBranch(repository: RepositoryRef, branchName: string, expectedSha: string): Promise<DeletedBranch>;
   /**
-   * Works out what bringing merged pull requests to a branch comes to: new commits by the same authors, whose messages name the originals, all
-   * of them or none. The branch stays where it is. What is prepared waits on the temporary branch to be landed or dropped. Refused where the
-   * forge knows of no such merge.
+   * Cherry-picks merged pull requests, all or none, into new commits with the original authors and
+   * messages that name the originals. The branch does not change: the commits wait on the temporary
+   * branch for `landPick` or `dropPick`. A refusal when the forge knows no such merge.
    */
   preparePick(repository: RepositoryRef, order: PickOrder): Promise<Ordered<PickResult | PreparedPick>>;
-  /** Moves the branch to what was prepared, once, and only from where it was expected. Repeated, it picks nothing twice. */
+  /** Moves the branch from the expected tip to the prepared one. It may be repeated. */
   landPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<Ordered<PickResult>>;
-  /** Forgets what was prepared; false where its temporary branch may be left. */
+  /** Removes the temporary branch; false when it may be left. */
   dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
-  /** Moves a branch from one commit to any other, back as well, and only from where it was expected. One already there is a success. */
+  /** Moves a branch that is at `from`, also backwards. One that is at `to` already is a success. */
   moveBranch(repository: RepositoryRef, branchName: string, from: string, to: string): Promise<MovedBranch>;
   /**
-   * Creates a tag where no such tag is there and the branch is at that very commit, both found and done by the forge in one. False where it did
-   * not say that it was done, for whatever reason: a look tells it.
+   * Creates a tag atomically if it does not exist and the branch is at the commit. False unless the
+   * forge confirmed it: read the tag to find out.
    */
   tagTip(repository: RepositoryRef, tag: TipTag): Promise<boolean>;
   /**
-   * Creates tags by one call, `TAGS_AT_ONCE` at most, in as many repositories of one installation: each for itself, none in place of one that is
-   * there. Says of each whether the forge said that it made it; of the others nothing is known, `createTag` finds out.
+   * Creates at most `TAGS_AT_ONCE` tags in repositories of one installation in one call, each
+   * independently. True for those that the forge confirmed; use `createTag` for the others.
    */
   createTags(tags: readonly NewTag[]): Promise<readonly boolean[]>;
-  /** Creates a tag. One already there at the very commit is a success (`created` false); at another it is `{ taken: sha }`. */
+  /** A tag that exists at the commit is a success (`created` false), else `{ taken: sha }`. */
   createTag(repository: RepositoryRef, tagName: string, sha: string): Promise<CreatedRef>;
   /**
-   * Publishes the release of a tag, which the forge writes with it where it is not there yet; one that is there stays where it is. A release
-   * already published for the tag is a success and left as it is.
+   * Publishes the release of a tag, and creates the tag if it does not exist. An existing tag or
+   * published release stays unchanged and is a success.
    */
   publishRelease(repository: RepositoryRef, notes: ReleaseNotes): Promise<Ordered<{ readonly url: string }>>;
 }

@@ -1,17 +1,17 @@
 import type { Refusal } from "../flow/refusal.ts";
 
-/** What not every repository has, depending on its plan or on the forge's version. */
+/** What some repositories lack, depending on their plan or on the forge's version. */
 export type Feature = "drafts" | "async_merge";
 
 export interface RepositoryRef {
   readonly installationId: number;
-  /** The forge's own numeric id, which survives renames. */
+  /** The forge's numeric id, which survives renames. */
   readonly forgeId: number;
   /** `owner/name`. */
   readonly fullName: string;
-  /** The forge's GraphQL id; null where the listing that tells it was not read yet. */
+  /** The GraphQL id; null until a listing has returned it. */
   readonly nodeId?: string | null;
-  /** What it was found to lack lately, by whichever process; nothing is tried that needs it. */
+  /** Features that were missing lately; they are not tried. */
   readonly lacks?: readonly Feature[];
 }
 
@@ -30,50 +30,50 @@ export interface ForgeInstallation {
   readonly installationId: number;
   readonly account: { readonly forgeId: number; readonly login: string };
   readonly suspended: boolean;
-  /** What Trunkline needs and the account has not granted, as `workflows: write`. */
+  /** Required, but not granted by the account, such as `workflows: write`. */
   readonly missingPermissions: readonly string[];
 }
 
-/** The App as the forge has it: what it asks the accounts that install it for. */
+/** The App's registration on the forge. */
 export interface ForgeApp {
   readonly slug: string;
-  /** What Trunkline needs and the App does not ask for, as `workflows: write`. */
+  /** Required, but not requested by the App, such as `workflows: write`. */
   readonly missingPermissions: readonly string[];
-  /** Kinds of webhooks that Trunkline works and the App is not sent. */
+  /** Webhook events that Trunkline processes and the App does not subscribe to. */
   readonly missingEvents: readonly string[];
-  /** How far our clock is ahead of the forge's; null where it did not say its time. */
+  /** How far our clock is ahead of the forge's; null when the forge sent no time. */
   readonly clockSkewSeconds: number | null;
 }
 
 export interface ForgeWebhook {
-  /** Null where none is set, or deliveries are off. */
+  /** Null when none is set or deliveries are off. */
   readonly url: string | null;
   readonly isJson: boolean;
   readonly hasSecret: boolean;
 }
 
-/** One try of the forge's to deliver a webhook, as its own log has it. */
+/** One attempt of the forge to deliver a webhook, from its delivery log. */
 export interface DeliveryAttempt {
-  /** The forge's name for this try. */
   readonly id: string;
-  /** Shared by all tries of one delivery. */
+  /** Shared by all attempts of one delivery. */
   readonly guid: string;
   readonly event: string;
   readonly at: string;
-  /** Whether the receiver took it. */
+  /** The receiver accepted it. */
   readonly isOk: boolean;
-  /** Whether the receiver answered that it is not properly signed. */
+  /** The receiver rejected its signature. */
   readonly isUnsigned: boolean;
   readonly ended: string;
 }
 
-/** Part of the delivery log. `next` names the part before it in time; null at the log's end. */
 export interface DeliveryLogPage {
+  /** Newest first. */
   readonly attempts: readonly DeliveryAttempt[];
+  /** The cursor of the next, older page; null at the log's end. */
   readonly next: string | null;
 }
 
-/** Who the App is on the forge: commits, pull requests and comments of ours carry this account. */
+/** The App's bot account: it is the author of our commits, pull requests and comments. */
 export interface ForgeIdentity {
   readonly botLogin: string;
   readonly botId: number;
@@ -86,7 +86,7 @@ export interface ForgeAccount {
   readonly isBot: boolean;
 }
 
-/** What one of several questions brought. Whatever goes wrong with one is told in words, and the others still answer. */
+/** The answer to one of several questions. An error does not affect the other answers. */
 export type Asked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
@@ -95,10 +95,10 @@ export type Ordered<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: Refusal };
 
-/** A branch or tag created or found at the commit (`created` false), or found at another one. */
+/** A ref that was created or exists at the commit (`created` false), or is taken by another one. */
 export type CreatedRef = Ordered<{ readonly created: boolean } | { readonly taken: string }>;
 
-/** The forge could not be asked, or did not say. `retryAfter` in seconds. */
+/** The forge did not answer, or its answer was lost. `retryAfter` in seconds. */
 export class ForgeUnavailable extends Error {
   override readonly name = "ForgeUnavailable";
   readonly retryAfter: number;

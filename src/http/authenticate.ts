@@ -8,52 +8,48 @@ import { findCredential, type Credential, CachedCredential } from "../store/tena
 const refuse = (): Problem =>
   new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`.");
 
-/**
- * Compared when no credential is found: an unknown client id then takes as long as a wrong secret.
- */
-const NOBODY = [Buffer.alloc(32)];
+/** Compared when no credential is found, so that an unknown client id takes as long as a wrong secret. */
+const DUMMY_HASHES = [Buffer.alloc(32)];
 
-/** Authenticates API keys, and caches the credentials it has read. */
+/** Authenticates API keys and caches their credentials. */
 export class Authentication {
   readonly #known = new LRUCache<string, Credential>({ max: 1_000 });
 
   /**
-   * The credential of a request, cached unless `isAnew`. Refuses a key that is missing, malformed,
-   * unknown, wrong, revoked or expired with the same `unauthenticated`, and reads the database
-   * before it refuses a key by the cache.
+   * Returns the credential of a request, from the cache unless `isReread`. Throws the same
+   * `unauthenticated` for a key that is missing, malformed, unknown, wrong, revoked or expired. A
+   * key that does not match the cached credential is checked against the database.
    */
   async authenticate(
     db: Db,
     authorization: string | undefined,
-    { isAnew = false }: { readonly isAnew?: boolean } = {},
+    { isReread = false }: { readonly isReread?: boolean } = {},
   ): Promise<CachedCredential> {
     const [, apiKey] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
     const key = apiKey === undefined ? null : parseCredentialKey(apiKey);
     if (!key) throw refuse();
     const { clientId, secret } = key;
     const known = this.#known.get(clientId);
-    const isRight = isSecret(secret, known?.secretHashes ?? NOBODY);
-    if (known && isRight && !isAnew) return new CachedCredential(known, false);
+    const isCurrent = isSecret(secret, known?.secretHashes ?? DUMMY_HASHES);
+    if (known && isCurrent && !isReread) return new CachedCredential(known, false);
     const credential = await findCredential(db, clientId);
-    const isReallyRight = isSecret(secret, credential?.secretHashes ?? NOBODY);
+    const isValid = isSecret(secret, credential?.secretHashes ?? DUMMY_HASHES);
     if (!credential || credential.stamp === null) this.#known.delete(clientId);
-    if (!credential || !isReallyRight || credential.stamp === null) throw refuse();
+    if (!credential || !isValid || credential.stamp === null) throw refuse();
     this.#known.set(clientId, credential);
     return new CachedCredential(credential, true);
   }
 }
 
 interface BucketOptions {
-  /** How many tokens one burst may take. */
+  /** The capacity of a bucket. */
   readonly burst: number;
   readonly perSecond: number;
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/**
- * A token bucket per name, at most 10,000: the one unused for longest is forgotten, and full again.
- */
+/** Token buckets by name. The 10,001st evicts the least recently used one, which starts full again. */
 export class TokenBuckets {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -68,18 +64,18 @@ export class TokenBuckets {
     this.#now = now;
   }
 
-  /** Takes a token and returns null, or returns the seconds until there is one. */
+  /** Takes a token and returns null, or returns the seconds until one is available. */
   take(name: string): number | null {
     const at = this.#now();
     const bucket = this.#buckets.get(name) ?? { tokens: this.#burst, at };
     const tokens = Math.min(this.#burst, bucket.tokens + ((at - bucket.at) / 1_000) * this.#perSecond);
-    const isThere = tokens >= 1;
-    this.#buckets.set(name, { tokens: isThere ? tokens - 1 : tokens, at });
-    return isThere ? null : (1 - tokens) / this.#perSecond;
+    const hasToken = tokens >= 1;
+    this.#buckets.set(name, { tokens: hasToken ? tokens - 1 : tokens, at });
+    return hasToken ? null : (1 - tokens) / this.#perSecond;
   }
 }
 
-/** Limits refused keys per network address and per client id. */
+/** Limits the refused keys of each network address and client id. */
 export class FailedKeys {
   readonly #failures: TokenBuckets;
 
@@ -94,13 +90,13 @@ export class FailedKeys {
     const waits = names.map((name) => this.#failures.take(name)).filter((wait) => wait !== null);
     if (waits.length === 0) return;
     throw tooMany(
-      "Too many keys that are not valid were sent. Check the API key before the next try.",
+      "Too many invalid API keys were sent. Check the API key before you try again.",
       Math.max(...waits),
     );
   }
 }
 
-/** An IPv4 address, or the first 64 bits of an IPv6 address, which one subscriber gets. */
+/** An IPv4 address, or the first 64 bits of an IPv6 address, which belong to one subscriber. */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

@@ -3,7 +3,7 @@ import { Problem, type ProblemKind } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/values.ts";
 import { isDatabaseAway } from "../store/db/connect.ts";
 
-/** The one place where a problem gets its status. */
+/** The status and reason phrase of each kind of problem. */
 const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
   unauthenticated: [401, "Unauthorized"],
   invalid: [400, "Bad Request"],
@@ -22,28 +22,28 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
 
 const MIB = 1024 * 1024;
 
-/** Answers with `{ message, error, statusCode }` and whatever the problem adds. */
+/** Sends `{ message, error, statusCode }` and the problem's other fields. */
 function sendProblem(response: Response, problem: Problem): void {
   const [statusCode, error] = STATUS[problem.kind];
   if (problem.retryAfter !== undefined) response.set("Retry-After", String(Math.ceil(problem.retryAfter)));
   if (problem.kind === "unauthenticated") response.set("WWW-Authenticate", "Bearer");
-  // Whoever reports an outage can say which request it was, as with every other 5xx.
+  // A report of an outage can quote the request, as for a 500.
   const message =
     statusCode < 500 ? problem.message : `${problem.message} (request ${response.locals.requestId})`;
   response.status(statusCode).json({ message, error, statusCode, ...problem.body });
 }
 
-/** What express itself refuses (bad JSON, a body too large, a broken URL) in our shape; everything else is ours to be ashamed of. */
+/** Converts an error of Express, GitHub or the database into a problem. Null for an unexpected error. */
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (error instanceof ForgeUnavailable) {
-    return new Problem("unavailable", "The forge could not be reached. Make the same call again.", {
+    return new Problem("unavailable", "GitHub could not be reached. Make the same call again.", {
       retryAfter: error.retryAfter,
       cause: error,
     });
   }
   if (isDatabaseAway(error)) {
-    return new Problem("unavailable", "The database is busy or away. Make the same call again.", {
+    return new Problem("unavailable", "The database is busy or unavailable. Make the same call again.", {
       retryAfter: 2,
       cause: error,
     });
@@ -54,7 +54,9 @@ function toProblem(error: unknown): Problem | null {
     return new Problem("too_large", `The body is larger than ${limit / MIB} MiB.`, { cause: error });
   }
   if (status === 415) {
-    return new Problem("unsupported_media_type", "The body's encoding is not supported.", { cause: error });
+    return new Problem("unsupported_media_type", "The encoding of the body is not supported.", {
+      cause: error,
+    });
   }
   if (typeof status === "number" && status >= 400 && status < 500) {
     return new Problem("invalid", "The request could not be read.", { cause: error });
@@ -66,12 +68,12 @@ export const unknownRoute: RequestHandler = (request) => {
   throw new Problem("not_found", `There is no ${request.method} ${request.path}. See /v1/openapi.json.`);
 };
 
-/** Ends every failed request. A 5xx shows nothing but the request's id, which is in the log beside the cause. */
+/** Answers a failed request. A 500 shows only the request id; the log has the cause under that id. */
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const { log, requestId } = response.locals;
   if (response.headersSent) {
-    // Without its end the caller sees that the answer is not whole.
-    log.error({ err: error, method: request.method }, "a request failed after its answer began");
+    // Closing the connection shows the caller that the answer is incomplete.
+    log.error({ err: error, method: request.method }, "a request failed after its answer was started");
     request.socket.destroy();
     return;
   }
@@ -85,7 +87,7 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
   }
   log.error({ err: error, method: request.method }, "a request failed");
   response.status(500).json({
-    message: `Something went wrong on our side. Quote request ${requestId} when you report it.`,
+    message: `Internal error. Quote request ${requestId} when you report it.`,
     error: "Internal Server Error",
     statusCode: 500,
   });

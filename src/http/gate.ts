@@ -5,30 +5,30 @@ import type { Db } from "../store/db/connect.ts";
 import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
 import { Authentication, FailedKeys, TokenBuckets } from "./authenticate.ts";
 
-/** What one process takes. Two processes take twice as much. */
+/** The limits of one process. Two processes allow twice as much. */
 export interface CallLimits {
-  /** Calls of one credential under way at the same moment. */
+  /** Concurrent calls of one credential. */
   readonly callsAtOnce: number;
-  /** Calls of one credential, in the long run and as a burst. */
+  /** Calls of one credential per second, also the size of a burst. */
   readonly callsPerSecond: number;
-  /** Keys that are refused, from one address and for one client id. */
+  /** Refused keys per address and per client id. */
   readonly failedKeysPerMinute: number;
 }
 
-/** More than one process can answer to one caller on the machines it was measured on: a bound for what runs away, no quota. */
+/** Above what one process was measured to answer: they stop a runaway client and are no quota. */
 export const DEFAULT_LIMITS: CallLimits = {
   callsAtOnce: 256,
   callsPerSecond: 100_000,
   failedKeysPerMinute: 120,
 };
 
-/** Who may call, and how often. */
+/** Authenticates calls and limits their rate. */
 export class Gate {
   readonly #limits: CallLimits;
   readonly #authentication = new Authentication();
   readonly #calls: TokenBuckets;
   readonly #failures: FailedKeys;
-  readonly #underWay = new Map<string, number>();
+  readonly #running = new Map<string, number>();
   readonly #admitted = new WeakMap<Response, string>();
 
   constructor(limits: CallLimits) {
@@ -38,10 +38,10 @@ export class Gate {
   }
 
   /**
-   * Runs a call's work with the credential it is made with. If the cached credential turns out to be stale, the credential is read
-   * again and the work starts over, so `work` must send nothing, and write nothing before it has confirmed the credential. Throws
-   * `unauthenticated`, or `too_many` for too many wrong keys and for a credential at its limit. Wrong keys that others send
-   * never refuse a valid one.
+   * Runs `work` with the credential of the request. If the cached credential is stale, it is read
+   * again and `work` restarts, so `work` must not send an answer, and must not write before it has
+   * confirmed the credential. Throws `unauthenticated`, or `too_many` for too many invalid keys and
+   * for a credential at its limit. Invalid keys that others send never block a valid key.
    */
   async admit<T>(
     { db }: Pick<Deps, "db">,
@@ -67,37 +67,37 @@ export class Gate {
   async #authenticate(db: Db, request: Request, isReread: boolean): Promise<CachedCredential> {
     const authorization = request.get("authorization");
     try {
-      return await this.#authentication.authenticate(db, authorization, { isAnew: isReread });
+      return await this.#authentication.authenticate(db, authorization, { isReread });
     } catch (error) {
-      const isWrong = error instanceof Problem && error.kind === "unauthenticated";
-      if (isWrong && authorization !== undefined)
+      const isRefused = error instanceof Problem && error.kind === "unauthenticated";
+      if (isRefused && authorization !== undefined)
         this.#failures.count(request.socket.remoteAddress ?? "", authorization);
       throw error;
     }
   }
 
-  /** Counts a call once, however often its work is begun. */
+  /** Counts a call once, even if its work restarts. */
   #enter(credentialId: string, response: Response): void {
     if (this.#admitted.has(response)) return;
     const { callsAtOnce, callsPerSecond } = this.#limits;
-    const underWay = this.#underWay.get(credentialId) ?? 0;
-    if (underWay >= callsAtOnce) {
-      throw tooMany(`This credential has ${callsAtOnce} calls under way. Wait for their answers.`, 1);
+    const running = this.#running.get(credentialId) ?? 0;
+    if (running >= callsAtOnce) {
+      throw tooMany(`This credential has ${callsAtOnce} calls in progress. Wait for their answers.`, 1);
     }
     const wait = this.#calls.take(credentialId);
     if (wait !== null) {
-      throw tooMany(`This credential makes more than ${callsPerSecond} calls a second. Slow down.`, wait);
+      throw tooMany(`This credential makes more than ${callsPerSecond} calls per second. Slow down.`, wait);
     }
-    this.#underWay.set(credentialId, underWay + 1);
+    this.#running.set(credentialId, running + 1);
     this.#admitted.set(response, credentialId);
   }
 
-  /** The work of a call is done. Whether its caller was still there for the answer makes no difference. */
+  /** Ends the count of a call, also when its caller has disconnected. */
   leave(response: Response): void {
     const credentialId = this.#admitted.get(response);
     if (credentialId === undefined) return;
-    const left = (this.#underWay.get(credentialId) ?? 1) - 1;
-    if (left > 0) this.#underWay.set(credentialId, left);
-    else this.#underWay.delete(credentialId);
+    const left = (this.#running.get(credentialId) ?? 1) - 1;
+    if (left > 0) this.#running.set(credentialId, left);
+    else this.#running.delete(credentialId);
   }
 }

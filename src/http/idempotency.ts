@@ -9,17 +9,17 @@ export function idempotencyKeyOf(header: string | undefined): string {
   if (header !== undefined && KEY.test(header)) return header;
   const wrong =
     header === undefined
-      ? `Every write needs the ${KEY_HEADER} header, and this one came without.`
-      : `The ${KEY_HEADER} header is not a key: ${whatIsWrong(header)}.`;
+      ? `The ${KEY_HEADER} header is missing. Every write needs one.`
+      : `The ${KEY_HEADER} header is invalid: it ${faultOf(header)}.`;
   throw invalid(
-    `${wrong} A key is 16 to 255 characters from A-Z a-z 0-9 _ . : - (a random UUID is one), new for each request and the same for its retries.`,
+    `${wrong} A key has 16 to 255 characters from A-Z a-z 0-9 _ . : - (for example a random UUID). Use a new key for each request and the same key for its retries.`,
   );
 }
 
-function whatIsWrong(key: string): string {
-  if (key.length < 16 || key.length > 255) return `it has ${key.length} characters`;
-  const [stranger = ""] = /[^A-Za-z0-9_.:-]/.exec(key) ?? [];
-  return stranger === " " ? "it has a space in it" : `it has \`${stranger}\` in it`;
+function faultOf(key: string): string {
+  if (key.length < 16 || key.length > 255) return `has ${key.length} characters`;
+  const [character = ""] = /[^A-Za-z0-9_.:-]/.exec(key) ?? [];
+  return character === " " ? "contains a space" : `contains \`${character}\``;
 }
 
 interface RequestContent {
@@ -32,23 +32,23 @@ interface RequestContent {
   readonly body: unknown;
 }
 
-/** SHA-256 over all that makes a request the same request; spacing and the order of fields do not. */
+/** SHA-256 of a request's content. Whitespace and the order of fields in the body do not change it. */
 export const fingerprintOf = (content: RequestContent): Buffer =>
-  hash("sha256", JSON.stringify(inOrder(content)), "buffer");
+  hash("sha256", JSON.stringify(sorted(content)), "buffer");
 
-/** Names a request across its retries: its key and what it asks. */
+/** Identifies a request across its retries: by credential, key and content. */
 export const requestIdOf = (credentialId: string, key: string, fingerprint: Buffer): string =>
   createHash("sha256").update(`${credentialId}\n${key}\n`).update(fingerprint).digest("hex");
 
-/** The same with the fields of all objects in one order. Not by a replacer of `JSON.stringify`, which takes three times as long. */
-function inOrder(value: unknown): unknown {
+/** Sorts the fields of all objects. A replacer of `JSON.stringify` would take three times as long. */
+function sorted(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map(inOrder);
+  if (Array.isArray(value)) return value.map(sorted);
   const fields = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     Object.keys(fields)
       .toSorted()
-      .map((name) => [name, inOrder(fields[name])]),
+      .map((name) => [name, sorted(fields[name])]),
   );
 }
 
@@ -58,6 +58,10 @@ export const keyReused = (): Problem =>
     `This ${KEY_HEADER} was used for a different request. Use a new key for a new request.`,
   );
 export const keyRunning = (): Problem =>
-  new Problem("busy", "The first request with this key is still running. Ask again in a moment.", {
-    retryAfter: 1,
-  });
+  new Problem(
+    "busy",
+    "The first request with this key is still running. Make the same call again in a moment.",
+    {
+      retryAfter: 1,
+    },
+  );

@@ -15,9 +15,9 @@ import {
 } from "./route.ts";
 
 const MAX_LIMIT = 200;
-const limitRange = `a number from 1 to ${MAX_LIMIT}`;
+const limitRange = `must be a number from 1 to ${MAX_LIMIT}`;
 
-/** What may be asked of every list. */
+/** The query parameters of every list. */
 const listQuery = z.object({
   limit: z
     .string()
@@ -26,7 +26,7 @@ const listQuery = z.object({
     .refine((limit) => limit >= 1 && limit <= MAX_LIMIT, limitRange)
     .optional()
     .meta({
-      description: "How many to answer with; without it the list comes whole",
+      description: "The number of items to return; without it the whole list is returned",
       override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
         Object.assign(jsonSchema, { type: "integer", minimum: 1, maximum: MAX_LIMIT });
         delete jsonSchema["pattern"];
@@ -35,23 +35,23 @@ const listQuery = z.object({
   cursor: z
     .string()
     .optional()
-    .meta({ description: "Where to go on, from the `Link` header of the answer before" }),
+    .meta({ description: "The start of the next page, from the `Link` header of the previous answer" }),
 });
 type ListQuery = z.output<typeof listQuery>;
 
 const listHeaders = z.object({
   Link: z.string().optional().meta({
-    description: 'Where the list goes on, as `<address>; rel="next"`; absent at its end',
+    description: 'The next page, as `<address>; rel="next"`; absent on the last page',
     example: '<https://trunkline.example/v1/docs?limit=50&cursor=WyIvdjEv>; rel="next"',
   }),
 });
 
 interface ListDefinition extends Pick<RouteDefinition, "path" | "summary" | "description" | "tag"> {
-  /** Of the answer: what it is and its schema, an array. */
+  /** The description and schema of the answer, an array. */
   readonly list: { readonly description: string; readonly schema: z.ZodArray };
 }
 
-/** An item's id, and where it stood: should it be gone by then, the list goes on from its place. */
+/** An item's id and its index. If the item was deleted, the list continues from the index. */
 type Place = readonly [id: string, index: number];
 const place: z.ZodType<Place> = z.tuple([z.string(), z.int().min(0)]).readonly();
 
@@ -59,7 +59,7 @@ interface Identified {
   readonly id: string;
 }
 
-/** A list of a board that is short enough to be read whole and cut to what is asked for. */
+/** A list of a board that is short enough to be read as a whole and then cut to one page. */
 export function listRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
   route: ListDefinition & {
     readonly params?: Params;
@@ -78,7 +78,7 @@ export function listRoute<Params extends MaybeObject = undefined, Query extends 
   });
 }
 
-/** A list of a board that may grow long: the store reads only the part that is asked for. */
+/** A list of a board that may be long: the store reads only the requested page. */
 export function keyedListRoute<
   Key,
   Params extends MaybeObject = undefined,
@@ -87,7 +87,7 @@ export function keyedListRoute<
   route: ListDefinition & {
     readonly params?: Params;
     readonly query?: Query;
-    /** What cursors hold: the key of an item in the order of the list. */
+    /** The content of a cursor: the sort key of an item. */
     readonly key: z.ZodType<Key>;
     readonly handle: (
       deps: Deps,
@@ -104,13 +104,13 @@ export function keyedListRoute<
     responses: { 200: { ...list, headers: listHeaders } },
     handle: async (deps, call, { request, response }) => {
       const window = windowOf(request, call.query, key);
-      const asked = call as ReadCall<unknown, unknown> as ReadCall<Output<Params>, Output<Query>>;
-      return sendPart(request, response, await handle(deps, asked, window));
+      const own = call as ReadCall<unknown, unknown> as ReadCall<Output<Params>, Output<Query>>;
+      return sendPart(request, response, await handle(deps, own, window));
     },
   });
 }
 
-/** A list about the credential itself. */
+/** A list that belongs to the credential, not to a board. */
 export function accountListRoute(
   route: ListDefinition & {
     readonly handle: (deps: Deps, call: AccountCall) => Promise<readonly Identified[]>;
@@ -144,13 +144,13 @@ function indexAfter(items: readonly Identified[], [id, index]: Place): number {
   return at < 0 ? index : at + 1;
 }
 
-/** Gives the part's items, and says in the `Link` header where the list goes on. */
+/** Returns the items of a page, and sets the `Link` header if another page follows. */
 function sendPart<Key>(request: Request, response: Response, part: Part<unknown, Key>): readonly unknown[] {
   if (part.next !== null) response.links({ next: addressOf(request, cursorOf(request.path, part.next)) });
   return part.items;
 }
 
-/** A cursor is good for the list it came from and no other. */
+/** A cursor contains the path, so that it is valid for its list only. */
 const cursorOf = (path: string, key: unknown): string =>
   Buffer.from(JSON.stringify([path, key])).toString("base64url");
 
@@ -158,13 +158,13 @@ function windowOf<Key>({ path }: Request, query: ListQuery, key: z.ZodType<Key>)
   const { cursor } = query;
   const limit = query.limit ?? null;
   if (cursor === undefined) return { after: null, limit };
-  const held = z.tuple([z.string(), key]).safeParse(contentOf(cursor));
-  if (held.success && cursorOf(path, held.data[1]) === cursor) return { after: held.data[1], limit };
-  const message = "not a cursor of this list: take it from the Link header of an answer, or leave it out";
+  const content = z.tuple([z.string(), key]).safeParse(decodeCursor(cursor));
+  if (content.success && cursorOf(path, content.data[1]) === cursor) return { after: content.data[1], limit };
+  const message = "is not a cursor of this list; take it from the Link header of an answer, or omit it";
   throw invalid(`query.cursor: ${message}`, [{ path: "query.cursor", message }]);
 }
 
-function contentOf(cursor: string): unknown {
+function decodeCursor(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, "base64url").toString());
   } catch {
@@ -172,13 +172,13 @@ function contentOf(cursor: string): unknown {
   }
 }
 
-/** The address that was asked, with this cursor. */
+/** The address of the request with this cursor. */
 function addressOf(request: Request, cursor: string): string {
   const [, search = ""] = request.originalUrl.split("?", 2);
   const query = new URLSearchParams(search);
   query.set("cursor", cursor);
   const address = `${request.path}?${query.toString()}`;
-  // Behind a proxy that ends TLS the request came in as http, which nobody should be sent back to with a key in hand.
+  // Behind a proxy that ends TLS the request arrives as http, but an API key must not be sent over http.
   const isSecure = request.secure || request.get("x-forwarded-proto")?.split(",")[0]?.trim() === "https";
   const origin = `${isSecure ? "https" : "http"}://${request.get("host") ?? ""}`;
   return URL.canParse(address, origin) ? new URL(address, origin).href : address;

@@ -1,55 +1,73 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** Addresses and headers together; Node's own limit, said here because it is promised. */
+/** For the address and the headers; Node's default, set here because it is documented. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/**
- * How often connections that fell idle are looked for while the last calls are answered, in
- * milliseconds.
- */
+/** How often idle connections are closed while the server shuts down, in milliseconds. */
 const SWEEP_MS = 100;
 /**
- * How often slow clients are looked for, in milliseconds. Node's own is half a minute, which would
- * make 10 seconds 40.
+ * How often Node checks for slow clients, in milliseconds. With its default of 30 seconds, a timeout
+ * of 10 seconds would take up to 40.
  */
 const CHECK_MS = 1_000;
 
-/** How long clients are waited for, in milliseconds. */
-export interface Patience {
-  /** For all headers of a request. */
+/**
+ * How long the socket of an unreadable or late request stays open after its answer, in milliseconds.
+ * A client may ignore the end of the answer and keep sending.
+ */
+const DESTROY_AFTER_MS = 1_000;
+
+/** What clients may use of the process. Times are in milliseconds. */
+export interface ConnectionLimits {
+  /** For the headers of a request. */
   readonly headersMs: number;
-  /** For all of a request. */
+  /** For a whole request. */
   readonly requestMs: number;
   /**
-   * For a connection on which nothing moves, such as one whose client does not read its answer. The
+   * For a connection without traffic, for example if the client does not read its answer. The
    * longest calls answer within 80 seconds.
    */
   readonly silenceMs: number;
+  /**
+   * For an idle connection between two requests. Load balancers close theirs after 60 seconds by
+   * default; a service that closes first answers their next request with nothing.
+   */
+  readonly keepAliveMs: number;
+  /** More connections are closed when they arrive. */
+  readonly maxConnections: number;
 }
 
-export const DEFAULT_PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, silenceMs: 120_000 };
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  silenceMs: 120_000,
+  keepAliveMs: 75_000,
+  maxConnections: 4_096,
+};
 
 export interface Listening {
   readonly baseUrl: string;
-  /** Takes no connection more, and resolves when the last call under way has been answered. */
+  /** Accepts no more connections, and resolves after the last running call is answered. */
   close(): Promise<void>;
 }
 
-/** Serves an app at an address. Throws where the address cannot be taken. */
+/** Serves an app at an address. Throws if the address is not available. */
 export async function listen(
   listener: RequestListener,
-  { host, port, patience }: { readonly host: string; readonly port: number; readonly patience: Patience },
+  { host, port, limits }: { readonly host: string; readonly port: number; readonly limits: ConnectionLimits },
 ): Promise<Listening> {
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
       connectionsCheckingInterval: CHECK_MS,
     },
     listener,
   );
-  server.timeout = patience.silenceMs;
+  server.timeout = limits.silenceMs;
+  server.keepAliveTimeout = limits.keepAliveMs;
+  server.maxConnections = limits.maxConnections;
   server.on("clientError", refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -63,7 +81,7 @@ export async function listen(
   };
 }
 
-/** A connection that is kept alive is closed with its answer. */
+/** Closes kept-alive connections with their next answer. */
 const close = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
@@ -73,12 +91,12 @@ const close = (server: Server): Promise<void> =>
   });
 
 const UNREADABLE: Readonly<Record<string, readonly [number, string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "The address and the headers together are larger than 16 kB."],
+  HPE_HEADER_OVERFLOW: [431, "The address and the headers are larger than 16 kB in total."],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The body's chunk extensions are too large."],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time."],
 };
 
-/** Answers bytes that are not valid HTTP. There is no request, so Express cannot answer. */
+/** Answers bytes that are not valid HTTP, for which Express never gets a request. */
 function refuseUnreadable(error: Error & { readonly code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -100,4 +118,5 @@ function refuseUnreadable(error: Error & { readonly code?: string }, socket: Soc
       body,
     ].join("\r\n"),
   );
+  setTimeout(() => socket.destroy(), DESTROY_AFTER_MS).unref();
 }

@@ -5,7 +5,7 @@ declare global {
   // oxlint-disable-next-line typescript/no-namespace -- Express documents no other way to type `response.locals`
   namespace Express {
     interface Locals {
-      /** Names the request to the caller and in the log. */
+      /** Identifies the request in its answer and in the log. */
       requestId: string;
       log: Logger;
       gate: Gate;

@@ -27,7 +27,7 @@ export class Observed {
   }
 }
 
-/** Gives a request its id, which the caller and the log get, and logs and counts its end. */
+/** Sets the id of a request, and logs and counts the request when it is answered. */
 export function observeRequest(
   { log, metrics }: Pick<Deps, "log" | "metrics">,
   gate: Gate,
@@ -51,31 +51,28 @@ export function observeRequest(
   });
 }
 
-/** The route as OpenAPI writes it. As a label, the raw path would be one per card. */
+/** The route as in OpenAPI. The raw path would make one label value per card. */
 function templateOf(matched: unknown): string {
   const path = (matched as { path?: unknown } | undefined)?.path;
   return typeof path === "string" ? path.replaceAll(/:(\w+)/g, "{$1}") : "(none)";
 }
 
-/** Who may read the metrics: callers with the token, everybody, or nobody. */
+/** Who may read the metrics: callers with the token, everyone, or no one. */
 export type MetricsAccess = { readonly token: string } | "open" | "off";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/**
- * Serves metrics to Prometheus. Without a database it serves those of the process, and
- * `trunkline_database_up 0`.
- */
+/** Serves Prometheus metrics. Without a database: those of the process and `trunkline_database_up 0`. */
 export const serveMetrics =
   ({ db, metrics }: { readonly db: Db; readonly metrics: Metrics }, access: MetricsAccess): RequestHandler =>
   async (request, response) => {
     if (access === "off") {
-      throw new Problem("not_found", "Metrics are off. Set METRICS_TOKEN to read them with it.");
+      throw new Problem("not_found", "Metrics are off. Set METRICS_TOKEN to turn them on.");
     }
     if (access !== "open" && !bears(request.get("authorization"), access.token)) {
       throw new Problem("unauthenticated", "Send METRICS_TOKEN as `Authorization: Bearer <token>`.");
     }
-    await askDatabase(db, metrics);
+    await readGauges(db, metrics);
     response.set("Content-Type", metrics.registry.contentType).send(await metrics.registry.metrics());
   };
 
@@ -84,7 +81,7 @@ function bears(authorization: string | undefined, token: string): boolean {
   return given !== undefined && timingSafeEqual(digest(given), digest(token));
 }
 
-async function askDatabase(db: Db, { standing }: Metrics): Promise<void> {
+async function readGauges(db: Db, { standing }: Metrics): Promise<void> {
   const { databaseUp, ...gauges } = standing;
   try {
     const found = await readQueueStatistics(db);
@@ -92,7 +89,7 @@ async function askDatabase(db: Db, { standing }: Metrics): Promise<void> {
     for (const [name, gauge] of Object.entries(gauges)) gauge.set(found[name as keyof typeof found]);
   } catch {
     databaseUp.set(0);
-    // An old value would look current.
+    // The last values would look current.
     for (const gauge of Object.values(gauges)) gauge.set(Number.NaN);
   }
 }

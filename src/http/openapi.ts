@@ -2,28 +2,37 @@ import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
 import { z } from "zod";
 import { WORKSPACE_HEADER } from "./resolve.ts";
 import { KEY_HEADER } from "./idempotency.ts";
+import recorded from "./examples.json" with { type: "json" };
 import type { Route, RouteDefinition } from "./route.ts";
 import { problem } from "./v1/shapes.ts";
+
+/** A call and its answers by status, recorded by `npm run examples`. */
+interface Example {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly answers: Readonly<Record<string, unknown>>;
+}
+const examples: Readonly<Record<string, Example>> = recorded;
 
 const workspaceHeader = z.object({
   [WORKSPACE_HEADER]: z
     .uuid()
     .optional()
-    .meta({ description: "The board; optional when the credential reaches exactly one" }),
+    .meta({ description: "The id of the board; optional if the credential reaches exactly one board" }),
 });
 
 const keyHeader = z.object({
   [KEY_HEADER]: z
     .string()
     .regex(/^[A-Za-z0-9_.:-]{16,255}$/)
-    .meta({ description: "New for each request, the same for its retries" }),
+    .meta({ description: "A new key for each request; the same key for its retries" }),
 });
 
 const replayHeader = z.object({
   "Idempotent-Replay": z
     .literal("true")
     .optional()
-    .meta({ description: "Set where this is the answer to an earlier request with the same key" }),
+    .meta({ description: "Set if this is the stored answer to an earlier request with the same key" }),
 });
 
 const retryHeader = z.object({
@@ -31,30 +40,40 @@ const retryHeader = z.object({
     .string()
     .regex(/^[0-9]+$/)
     .optional()
-    .meta({ description: "Make the same call again after so many seconds" }),
+    .meta({ description: "Make the same call again after this number of seconds" }),
 });
 
-/** The OpenAPI 3.1 document of these routes, made from the schemas that validate. */
+/** Generates the OpenAPI 3.1 document from the schemas that validate. */
 export function openApiDocument(routes: readonly Route[]): object {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const { definition } of routes) {
     paths[definition.path] = { ...paths[definition.path], [definition.method]: operationOf(definition) };
   }
-  return createDocument({
-    openapi: "3.1.0",
-    info: {
-      title: "Trunkline",
-      version: "1",
-      description: "Work boards whose cards own Git branches: moving a card runs Git on the forge.",
+  return createDocument(
+    {
+      openapi: "3.1.0",
+      info: {
+        title: "Trunkline",
+        version: "1",
+        description:
+          "A work board whose cards own Git branches. Moving a card creates its branch, opens its pull request or merges it on GitHub.",
+      },
+      servers: [{ url: "/", description: "The service that serves this document" }],
+      security: [{ apiKey: [] }],
+      components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
+      paths,
     },
-    security: [{ apiKey: [] }],
-    components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
-    paths,
-  });
+    {
+      override: ({ jsonSchema }) => {
+        if (jsonSchema.format === "uuid") delete jsonSchema.pattern;
+      },
+    },
+  );
 }
 
 function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
-  const { method, about, params, query, body } = definition;
+  const { method, path, about, params, query, body } = definition;
+  const example = examples[`${method.toUpperCase()} ${path}`];
   const isWrite = method !== "get";
   const header = isWrite ? workspaceHeader.extend(keyHeader.shape) : workspaceHeader;
   return {
@@ -63,12 +82,18 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
     ...(definition.description && { description: definition.description }),
     tags: [definition.tag],
     ...(about === "board" && { "x-role": definition.role }),
+    ...(example && { "x-codeSamples": [{ lang: "Shell", label: "curl", source: curl(method, example) }] }),
     requestParams: {
       ...(params && { path: params }),
       ...(query && { query }),
       ...(about === "board" && { header }),
     },
-    ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: body, ...exampleOf(example?.body) } },
+      },
+    }),
     responses: {
       ...Object.fromEntries(
         Object.entries(definition.responses).map(([status, { description, schema, headers }]) => [
@@ -76,12 +101,14 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
           {
             description,
             ...headersOf(isWrite && status.startsWith("2"), headers),
-            ...(schema && { content: { "application/json": { schema } } }),
+            ...(schema && {
+              content: { "application/json": { schema, ...exampleOf(example?.answers[status]) } },
+            }),
           },
         ]),
       ),
       default: {
-        description: "The call failed; `message` says why and what to do",
+        description: "The call failed; `message` has the reason and what to do",
         headers: retryHeader,
         content: { "application/json": { schema: problem } },
       },
@@ -89,12 +116,28 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
   };
 }
 
+const exampleOf = (value: unknown) => (value === undefined ? {} : { example: value });
+
+/** The call on the command line. */
+const curl = (method: string, { path, body }: Example): string =>
+  [
+    `curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$TRUNKLINE${path}"`,
+    `-H "Authorization: Bearer $API_KEY"`,
+    ...(method === "get" ? [] : [`-H "Idempotency-Key: $(uuidgen)"`]),
+    ...(body === undefined
+      ? []
+      : [
+          `-H "Content-Type: application/json"`,
+          `-d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`,
+        ]),
+  ].join(" \\\n  ");
+
 function headersOf(isReplayable: boolean, own: z.ZodObject | undefined): { headers?: z.ZodObject } {
   if (!isReplayable) return own ? { headers: own } : {};
   return { headers: own ? own.extend(replayHeader.shape) : replayHeader };
 }
 
-/** `post /v1/cards/{number}/move` is `postCardMove`, `get /v1/cards/{number}/move-plan` is `getCardMovePlan`, `post /v1/cards` is `postCard`. */
+/** For example `postCardMove` for `post /v1/cards/{number}/move`, `postCard` for `post /v1/cards`. */
 function operationIdOf({ method, path }: RouteDefinition): string {
   const steps = path.split("/").slice(2);
   const names = steps.map((step, at) => {

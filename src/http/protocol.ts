@@ -2,7 +2,7 @@ import type { Request, Express, RequestHandler, Response } from "express";
 import { invalid, Problem } from "../errors.ts";
 
 const MAX_ADDRESS = 8 * 1024;
-/** Headers that must not repeat: Node.js would silently take the first, or join them. */
+/** Headers that must not repeat: Node.js would silently take the first value or join all values. */
 const SINGLE = ["authorization", "idempotency-key", "x-service-workspace", "content-type"];
 
 /** Refuses repeated headers and an address that is too long. */
@@ -10,7 +10,7 @@ export function requireReadable(request: Request): void {
   if (request.url.length > MAX_ADDRESS) {
     throw new Problem("address_too_long", `The address is longer than ${MAX_ADDRESS / 1024} kB.`);
   }
-  // Usually no header repeats; `headersDistinct` is then not needed, and it is the expensive part.
+  // Usually no header repeats. `headersDistinct` is expensive.
   if (request.rawHeaders.length === 2 * Object.keys(request.headers).length) return;
   for (const name of SINGLE) {
     const count = request.headersDistinct[name]?.length ?? 0;
@@ -18,7 +18,7 @@ export function requireReadable(request: Request): void {
   }
 }
 
-/** Answers other methods at every route so far with 405 and `Allow`, and OPTIONS with 204. */
+/** Answers other methods on all routes registered so far with 405 and `Allow`, and OPTIONS with 204. */
 export function refuseOtherMethods(app: Express): void {
   const methodsOf = new Map<string, string[]>();
   for (const { route } of app.router.stack) {
@@ -26,29 +26,29 @@ export function refuseOtherMethods(app: Express): void {
     const methods = route.stack.map(({ method }) => method.toUpperCase());
     methodsOf.set(route.path, [...(methodsOf.get(route.path) ?? []), ...methods]);
   }
-  for (const [path, methods] of methodsOf) app.all(path, refuseAllBut(new Set(methods)));
+  for (const [path, methods] of methodsOf) app.all(path, allowOnly(new Set(methods)));
 }
 
-function refuseAllBut(methods: Set<string>): RequestHandler {
+function allowOnly(methods: Set<string>): RequestHandler {
   if (methods.has("GET")) methods.add("HEAD");
   const allowed = [...methods].toSorted().join(", ");
   return (request, response) => {
     response.set("Allow", allowed);
     if (request.method !== "OPTIONS")
-      throw new Problem("method_not_allowed", `${request.path} takes ${allowed}, not ${request.method}.`);
+      throw new Problem("method_not_allowed", `${request.path} allows ${allowed}, not ${request.method}.`);
     response.status(204).end();
   };
 }
 
 /**
- * Makes If-None-Match work with Cache-Control: `fetch` adds `no-cache` to every If-None-Match, and
- * Express then sends the whole answer (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
+ * Ignores Cache-Control on conditional requests: `fetch` adds `no-cache` to every If-None-Match, and
+ * Express then never answers 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
  */
 export function honourIfNoneMatch({ headers }: Request): void {
   if (headers["if-none-match"] !== undefined) delete headers["cache-control"];
 }
 
-/** Answers are data: browsers must not run, frame or sniff them, nor send a referrer. */
+/** Answers are data: browsers must not run, frame or sniff them, or send a referrer. */
 const HEADERS = Object.entries({
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -57,7 +57,7 @@ const HEADERS = Object.entries({
   "X-Frame-Options": "DENY",
 });
 
-/** Sets the headers of every answer; a page may override them. The TLS proxy sets HSTS. */
+/** Sets headers on every answer; a page may override them. HSTS is set by the TLS proxy. */
 export function setSecurityHeaders(response: Response): void {
   for (const [name, value] of HEADERS) response.setHeader(name, value);
 }

@@ -9,7 +9,7 @@ import { id } from "./validate.ts";
 
 export const WORKSPACE_HEADER = "X-Service-Workspace";
 
-/** The board that the header names, or the only board the credential reaches. Throws `invalid`. */
+/** The board in the header, or the only board of the credential. Throws `invalid`. */
 export function boardOf(credential: Credential, header: string | undefined): BoardRole {
   const { boards } = credential;
   const reachable =
@@ -33,18 +33,20 @@ export function boardOf(credential: Credential, header: string | undefined): Boa
 /** Refuses a read-only credential. */
 export function requireWriteScope(credential: Credential): void {
   if (credential.scopes.includes("write")) return;
-  throw forbidden("This credential was issued for reading only. Use one with the write scope.");
+  throw forbidden("This credential has the scope read only. Use one with the scope write.");
 }
 
 /** Refuses a role below the one the route requires. */
 export function requireRole(held: Role, required: Role): void {
   if (mayAct(held, required)) return;
-  throw forbidden(`This call needs the role ${required}; this credential is ${held} on this board.`);
+  throw forbidden(
+    `This call needs the role ${required}. This credential has the role ${held} on this board.`,
+  );
 }
 
 /**
- * The project a call names, or the board's only project. Throws `invalid` when the board has
- * several, and `not_found` for a project of another board.
+ * The project with this id, or the board's only project. Throws `invalid` if the board has several,
+ * and `not_found` for a project of another board.
  */
 export async function projectOf(
   db: Db,
@@ -61,20 +63,19 @@ export async function projectOf(
   if (!only) throw notFound("This board has no project.");
   if (projects.length > 1) {
     const known = projects.map((project) => `${project.id} (${project.name})`).join(", ");
-    throw invalid(`This board holds several projects, so projectId is required: ${known}.`);
+    throw invalid(`This board has several projects, so projectId is required: ${known}.`);
   }
   return only;
 }
 
 export const cardParams = z.object({
-  // Digits only: `Number` would also accept `0x7` and the empty string.
+  // `Number` would also accept `0x7` and the empty string.
   number: z
     .string()
-    .regex(/^-?\d+$/, "a card number is an integer")
+    .regex(/^-?\d+$/, "must be a card number (an integer)")
     .transform(Number)
     .meta({
       description: "The card's number on this board",
-      example: 7,
       override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
         jsonSchema["type"] = "integer";
         delete jsonSchema["pattern"];

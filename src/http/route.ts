@@ -17,9 +17,9 @@ import {
   requestIdOf,
 } from "./idempotency.ts";
 import { readBody, requireNoBody, requireNoBodySent, JsonText, sendJson } from "./json.ts";
-import { validate } from "./validate.ts";
+import { validate, validateQuery } from "./validate.ts";
 
-/** What a route says of itself; the OpenAPI document is made of these. */
+/** The declaration of a route. The OpenAPI document is generated from these. */
 export interface RouteDefinition {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   /** With parameters in braces: `/v1/cards/{number}`. */
@@ -27,7 +27,7 @@ export interface RouteDefinition {
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
-  /** `account` routes are about the credential, not about a board. */
+  /** `account` routes concern the credential, not a board. */
   readonly about: "account" | "board";
   readonly role: Role;
   readonly params?: z.ZodObject;
@@ -38,7 +38,7 @@ export interface RouteDefinition {
 
 interface RouteResponse {
   readonly description: string;
-  /** Null for an answer without a body. */
+  /** Null if the answer has no body. */
   readonly schema: z.ZodType | null;
   readonly headers?: z.ZodObject;
 }
@@ -48,10 +48,10 @@ export interface Route {
   readonly serve: (deps: Deps, request: Request, response: Response) => Promise<void>;
 }
 
-/** A call about the credential itself. */
+/** A call that concerns the credential, not a board. */
 export interface AccountCall<Query = unknown> {
   readonly credential: Credential;
-  /** Confirmed already, except for a route that `confirms` it itself. */
+  /** Confirmed, except in a route with `confirms`. */
   readonly cached: CachedCredential;
   readonly query: Query;
 }
@@ -61,7 +61,7 @@ export interface ReadCall<Params, Query> extends AccountCall<Query> {
   readonly params: Params;
 }
 
-/** What the call came in and goes out by, for headers; the body is what `handle` gives. */
+/** For reading and setting headers. `handle` returns the body. */
 interface Exchange {
   readonly request: Request;
   readonly response: Response;
@@ -72,7 +72,7 @@ interface WriteCall<Params, Query, Body, Subject> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** What `find` found. */
+  /** The result of `find`. */
   readonly subject: Subject;
 }
 
@@ -87,7 +87,7 @@ type Definition<Params, Query, Body> = Omit<
 export type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 export type MaybeObject = z.ZodObject | undefined;
 
-/** A read about the credential: no board is named. */
+/** A read that concerns the credential, not a board. */
 export function accountRoute<Query extends MaybeObject = undefined>(
   route: Omit<Definition<undefined, Query, undefined>, "params" | "body"> & {
     readonly handle: (deps: Deps, call: AccountCall<Output<Query>>, exchange: Exchange) => Promise<unknown>;
@@ -99,7 +99,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
     serve: async (deps, request, response) => {
       const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
         requireNoBodySent(request);
-        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        const query = validateQuery(rest.query, request.query) as Output<Query>;
         await cached.revalidate(deps.db);
         return handle(deps, { credential: cached.credential, cached, query }, { request, response });
       });
@@ -111,7 +111,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
 /** A read of a board. */
 export function readRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
   route: Definition<Params, Query, undefined> & {
-    /** Whether `handle` confirms the credential by its own first statement, which saves a round trip. */
+    /** Whether `handle` confirms the credential in its first statement, which saves a round trip. */
     readonly confirms?: boolean;
     readonly handle: (
       deps: Deps,
@@ -128,8 +128,8 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
         const { credential } = cached;
         const board = boardOf(credential, request.get(WORKSPACE_HEADER));
         requireNoBodySent(request);
-        const params = checked(rest.params, request.params, "path") as Output<Params>;
-        const query = checked(rest.query, request.query, "query") as Output<Query>;
+        const params = pathOf(rest.params, request) as Output<Params>;
+        const query = validateQuery(rest.query, request.query) as Output<Query>;
         if (!confirms) await cached.revalidate(deps.db);
         return handle(deps, { credential, cached, board, params, query }, { request, response });
       });
@@ -144,8 +144,8 @@ function sendRead(response: Response, answer: unknown): void {
 }
 
 /**
- * A write on a board, done once per idempotency key. The checks come in the order every caller can rely on: key, board, scope,
- * idempotency key, role, replay, the subject (404), the body (400), and then whatever the action finds.
+ * A write on a board, run once per idempotency key. The order of the checks is part of the contract:
+ * API key, board, scope, idempotency key, role, replay, subject (404), body (400), action.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
@@ -156,7 +156,7 @@ export function writeRoute<
   route: Definition<Params, Query, Body> & {
     readonly method: Exclude<RouteDefinition["method"], "get">;
     readonly role: Role;
-    /** Finds what the call is about, or throws `not_found`. */
+    /** Finds the resource in the path, or throws `not_found`. */
     readonly find?: (db: Db, board: BoardRole, params: Output<Params>) => Promise<Subject>;
     readonly handle: (
       deps: Deps,
@@ -176,9 +176,9 @@ export function writeRoute<
         requireWriteScope(credential);
         const key = idempotencyKeyOf(request.get(KEY_HEADER));
         requireRole(board.role, role);
-        const params = checked(rest.params, request.params, "path") as Output<Params>;
-        const query = checked(rest.query, request.query, "query") as Output<Query>;
-        // Once, also where the call starts over: a body cannot be read twice.
+        const params = pathOf(rest.params, request) as Output<Params>;
+        const query = validateQuery(rest.query, request.query) as Output<Query>;
+        // A body can be read only once, and this function may restart.
         const input = await (reading ??= readBody(request, response));
         const fingerprint = fingerprintOf({
           method,
@@ -190,23 +190,23 @@ export function writeRoute<
         });
         const requestId = requestIdOf(credentialId, key, fingerprint);
         const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
-        const begun = await beginWrite(
+        const start = await beginWrite(
           deps,
           response.locals.log,
           { caller, cached, key, fingerprint },
           async (trx) => (await find?.(trx, board, params)) as Subject,
         );
-        switch (begun.state) {
+        switch (start.state) {
           case "other_request":
             throw keyReused();
           case "running":
             throw keyRunning();
           case "replay":
             response.set("Idempotent-Replay", "true");
-            return begun.answer;
+            return start.answer;
           case "claimed":
         }
-        const { write, subject } = begun;
+        const { write, subject } = start;
         try {
           if (!rest.body) requireNoBody(input);
           const body = (
@@ -223,7 +223,7 @@ export function writeRoute<
   };
 }
 
-/** Sends the answer of a write, now or when it was first given. */
+/** Sends the answer of a write, new or replayed. */
 function sendStored(response: Response, { status, body }: StoredAnswer): void {
   response.status(status);
   if (body === null) response.end();
@@ -247,5 +247,5 @@ const defined = (
   };
 };
 
-const checked = (schema: MaybeObject, input: unknown, where: "path" | "query"): unknown =>
-  schema && validate(schema, input, where);
+const pathOf = (schema: MaybeObject, request: Request): unknown =>
+  schema && validate(schema, request.params, "path");

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { invalid, type Issue } from "../errors.ts";
 
-/** The most invalid fields that one answer lists. */
+/** The maximum number of invalid fields in one answer. */
 const MAX_ISSUES = 50;
 
-/** Validates input. Throws `invalid` with every invalid field and what is expected there. */
+/** Validates input. Throws `invalid` with every invalid field and what it must contain. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   where: "body" | "query" | "path",
 ): z.output<Schema> {
-  const checked = schema.safeParse(input, { error: zodMessage });
+  const checked = schema.safeParse(input, { error: messageOf });
   if (checked.success) return checked.data;
   const issues = firstOfEach(checked.error.issues.flatMap((issue) => issuesOf(issue, where)));
   const [first] = issues;
@@ -18,6 +18,22 @@ export function validate<Schema extends z.ZodType>(
   throw invalid(
     first ? `${first.path}: ${first.message}${more}` : "The request is not valid.",
     issues.slice(0, MAX_ISSUES),
+  );
+}
+
+/** Validates the query of a request. Throws `invalid` for a parameter that the schema does not have. */
+export function validateQuery(schema: z.ZodObject | undefined, query: object): unknown {
+  const known = Object.keys(schema?.shape ?? {});
+  const unknown = Object.keys(query).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return schema && validate(schema, query, "query");
+  const message =
+    known.length === 0
+      ? "is unknown; this call has no query parameters"
+      : `is unknown; this call has the query parameters ${known.join(", ")}`;
+  const names = unknown.slice(0, MAX_ISSUES).map((name) => `query.${name}`);
+  throw invalid(
+    `${names.join(", ")}: ${message}`,
+    names.map((path) => ({ path, message })),
   );
 }
 
@@ -29,7 +45,7 @@ function issuesOf(issue: z.core.$ZodIssue, where: string): Issue[] {
   return [{ path, message: issue.message }];
 }
 
-/** The first issue of each field: a value that is not text is not also too long. */
+/** Keeps the first issue of each field. */
 const firstOfEach = (issues: readonly Issue[]): Issue[] =>
   [...new Map(issues.toReversed().map((issue) => [issue.path, issue])).values()].toReversed();
 
@@ -38,33 +54,34 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 interface TextOptions {
   readonly min?: number;
   readonly max: number;
-  /** Removes the spaces around the text. */
+  /** Removes leading and trailing whitespace. */
   readonly isTrimmed?: boolean;
 }
 
 /**
- * Text that PostgreSQL and JSON can store: no NUL, no lone surrogate. Length counts characters as
- * JSON Schema does, so that the OpenAPI document is right: an emoji is one character, not two.
+ * Text that PostgreSQL and JSON can store: no NUL, no lone surrogate. The length is in characters as
+ * in JSON Schema, where an emoji is one character and not two.
  */
 export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodString =>
   (isTrimmed ? z.string().trim() : z.string())
-    .refine((value) => !value.includes("\0"), "must not contain NUL")
-    .refine((value) => !LONE_SURROGATE.test(value), "must not contain half a surrogate pair")
+    .refine((value) => !value.includes("\0"), "must not contain a NUL character")
+    .refine((value) => !LONE_SURROGATE.test(value), "must not contain a lone surrogate")
     .refine(
       (value) => {
         const length = value.length <= max ? value.length : Array.from(value).length;
         return length >= min && length <= max;
       },
-      `${min > 0 ? `${min} to` : "at most"} ${max.toLocaleString("en")} characters${isTrimmed ? ", spaces around them not counted" : ""}`,
+      `must have ${min > 0 ? `${min} to` : "at most"} ${max.toLocaleString("en")} characters${isTrimmed ? ", without leading and trailing spaces" : ""}`,
     )
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
 
-/** A UUID in any letter case; never a name or slug. */
-export const id = (): z.ZodGUID => z.guid("an id is required here, not a name or slug").toLowerCase();
+/** A UUID in upper or lower case. */
+export const id = (): z.ZodGUID => z.guid("must be an id (a UUID), not a name or slug").toLowerCase();
 
-/** A date; PostgreSQL has no year 0. */
+/** A date. PostgreSQL has no year 0. */
+const DATE_FORMAT = "must be a date (YYYY-MM-DD)";
 export const day = (): z.ZodISODate =>
-  z.iso.date("a date, as YYYY-MM-DD").refine((value) => !value.startsWith("0000"), "a date, as YYYY-MM-DD");
+  z.iso.date(DATE_FORMAT).refine((value) => !value.startsWith("0000"), DATE_FORMAT);
 
 const NOUNS: Readonly<Record<string, string>> = {
   string: "text",
@@ -77,27 +94,27 @@ const NOUNS: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** The message for a zod issue whose schema does not give one. */
-const zodMessage: z.core.$ZodErrorMap = (issue) => {
+/** The message of an issue if its schema defines none. */
+const messageOf: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":
-      return typeInWords(issue.expected, issue.input);
+      return typeMessage(issue.expected, issue.input);
     case "invalid_value":
-      return `one of ${issue.values.map(String).join(", ")}`;
+      return `must be one of ${issue.values.map(String).join(", ")}`;
     case "too_big":
-      return `at most ${amountOf(issue.maximum, issue.origin)}`;
+      return limitMessage("at most", issue.maximum, issue.origin);
     case "too_small":
-      return `at least ${amountOf(issue.minimum, issue.origin)}`;
+      return limitMessage("at least", issue.minimum, issue.origin);
     default:
-      return "not in the form that is expected here";
+      return "has the wrong format";
   }
 };
 
-function typeInWords(expected: string, input: unknown): string {
-  const required = `${NOUNS[expected] ?? expected} is required here`;
-  if (input === undefined) return required;
+function typeMessage(expected: string, input: unknown): string {
+  const noun = NOUNS[expected] ?? expected;
+  if (input === undefined) return `is required (${noun})`;
   const got = nounOf(input);
-  return got === NOUNS[expected] ? required : `${required}, not ${got}`;
+  return got === noun ? `must be ${noun}` : `must be ${noun}, not ${got}`;
 }
 
 function nounOf(input: unknown): string {
@@ -106,6 +123,9 @@ function nounOf(input: unknown): string {
   return NOUNS[typeof input] ?? typeof input;
 }
 
-const amountOf = (limit: number | bigint, origin: string): string =>
-  `${limit.toLocaleString("en")}${UNITS[origin] ?? ""}`;
-const UNITS: Readonly<Record<string, string>> = { array: " entries", string: " characters" };
+const UNITS: Readonly<Record<string, string>> = { array: "entries", string: "characters" };
+const limitMessage = (bound: string, limit: number | bigint, origin: string): string => {
+  const unit = UNITS[origin];
+  const amount = `${bound} ${limit.toLocaleString("en")}`;
+  return unit ? `must have ${amount} ${unit}` : `must be ${amount}`;
+};

@@ -17,65 +17,65 @@ import { freeDead } from "../webhooks/work-lane.ts";
 
 /**
  * Finds jobs that are locked for this process but that it never received, because the connection
- * broke between the commit and the answer. No other process would take them for four hours.
+ * broke between the commit and the answer. Other processes would run them only after four hours.
  */
 interface LostJobs {
   /** Records a job that this process received. */
   given(job: TakenJob): void;
-  /** Unlocks jobs that it did not receive. */
+  /** Unlocks jobs that this process did not receive. */
   free(workerIds: readonly string[]): Promise<void>;
 }
 
 export function findLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
-  const known = new Set<string>();
+  const started = new Set<string>();
   return {
-    given: (job) => void known.add(nameOf(job)),
+    given: (job) => void started.add(nameOf(job)),
     async free(workerIds) {
-      const before = [...known];
+      const before = [...started];
       const locked = await listLockedJobs(db, workerIds);
-      const lost = locked.filter((job) => job.isOld && !known.has(nameOf(job)));
+      const lost = locked.filter((job) => job.isOld && !started.has(nameOf(job)));
       const names = new Set(locked.map(nameOf));
-      for (const each of before) if (!names.has(each)) known.delete(each);
+      for (const each of before) if (!names.has(each)) started.delete(each);
       if (lost.length === 0) return;
       await freeJobs(db, workerIds, lost);
-      log.warn({ jobs: lost.map(({ task }) => task) }, "jobs that no worker received are released");
+      log.warn({ jobs: lost.map(({ task }) => task) }, "unlocked jobs that no worker received");
     },
   };
 }
 
 const nameOf = ({ id, attempts }: TakenJob): string => `${id} ${attempts}`;
 
-interface Pulse {
+interface Heartbeat {
   /** Stops the heartbeat and removes this instance. */
   stop(): Promise<void>;
 }
 
 /**
  * Writes this process's heartbeat every few seconds, and takes over the work of dead processes.
- * Resolves after the first heartbeat, so that every holder of work is a known instance.
+ * Resolves after the first heartbeat, so that every owner of work is a known instance.
  */
 export async function startPulse(
   deps: Deps,
   workerIds: ReadonlySet<string>,
   lostJobs: LostJobs,
-): Promise<Pulse> {
+): Promise<Heartbeat> {
   const ending = new AbortController();
   await heartbeat(deps.db, deps.instanceId, [...workerIds]);
-  const beating = beat(deps, workerIds, lostJobs, ending.signal);
+  const running = run(deps, workerIds, lostJobs, ending.signal);
   return {
     stop: async () => {
       ending.abort();
-      await beating;
+      await running;
       await leave(deps.db, deps.instanceId);
     },
   };
 }
 
-async function beat(
+async function run(
   deps: Deps,
   workerIds: ReadonlySet<string>,
   lostJobs: LostJobs,
-  ending: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   // Starts without a pause: short-lived processes must also take over orphaned work.
   for (;;) {
@@ -87,17 +87,17 @@ async function beat(
         await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
       for (const { id } of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, id);
     } catch (error) {
-      deps.log.warn({ err: error }, "what dead processes left could not be seen to");
+      deps.log.warn({ err: error }, "the work of dead processes could not be taken over");
     }
     try {
-      await sleep(HEARTBEAT_MS, undefined, { signal: ending });
+      await sleep(HEARTBEAT_MS, undefined, { signal });
     } catch {
       return;
     }
     try {
       await heartbeat(deps.db, deps.instanceId, [...workerIds]);
     } catch (error) {
-      deps.log.warn({ err: error }, "the database could not be told that this process is alive");
+      deps.log.warn({ err: error }, "the heartbeat could not be written");
     }
   }
 }

@@ -12,22 +12,23 @@ import { AT_START, TIMETABLE, tasksOf } from "./tasks.ts";
 const RETRY_MS = 2_000;
 
 /**
- * Starts a worker, and starts it again when it stops by itself, as it does when PostgreSQL is away
- * while a job ends. Throws when the first start fails. The result stops it for good.
+ * Starts a worker, and restarts it when it stops unexpectedly, as it does when PostgreSQL is
+ * unreachable while a job ends. Throws when the first start fails. Returns a function that stops
+ * it.
  */
 export async function keepRunning(start: () => Promise<Runner>, log: Logger): Promise<() => Promise<void>> {
   const ending = new AbortController();
   const { signal } = ending;
-  const asked = new Promise<"asked">((resolve) => {
-    signal.addEventListener("abort", () => resolve("asked"));
+  const stopped = new Promise<"stopped">((resolve) => {
+    signal.addEventListener("abort", () => resolve("stopped"));
   });
 
-  async function startAgain(): Promise<Runner | null> {
+  async function restart(): Promise<Runner | null> {
     while (!signal.aborted) {
       try {
         return await start();
       } catch (error) {
-        log.warn({ err: error }, "the job worker could not be started again");
+        log.warn({ err: error }, "the job worker could not be restarted");
       }
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -35,11 +36,11 @@ export async function keepRunning(start: () => Promise<Runner>, log: Logger): Pr
   }
 
   async function watch(first: Runner): Promise<void> {
-    for (let runner: Runner | null = first; runner !== null; runner = await startAgain()) {
-      const why = await Promise.race([runner.promise, asked]);
-      // `stop` rejects for a worker that is stopping by itself.
-      if (why === "asked") return runner.stop().catch(() => runner?.promise);
-      log.warn("the job worker stopped and is started again");
+    for (let runner: Runner | null = first; runner !== null; runner = await restart()) {
+      const end = await Promise.race([runner.promise, stopped]);
+      // `stop` rejects for a worker that is already stopping.
+      if (end === "stopped") return runner.stop().catch(() => runner?.promise);
+      log.warn("the job worker stopped and is restarted");
     }
   }
 
@@ -51,7 +52,7 @@ export async function keepRunning(start: () => Promise<Runner>, log: Logger): Pr
 }
 
 interface RunningWorker {
-  /** Takes no more jobs, and resolves when the running ones have ended. */
+  /** Starts no more jobs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
@@ -64,9 +65,9 @@ interface WorkerOptions {
 
 const CONCURRENCY = 4;
 /**
- * With a batch delay, even of 0, a worker that stops waits until the ends of its jobs are recorded,
- * and one that cannot record an end stops. Without a delay, that failure is an unhandled rejection,
- * which ends the process.
+ * With a batch delay, even of 0, a stopping worker waits until the ends of its jobs are recorded,
+ * and a worker that cannot record an end stops. Without a delay, that failure is an unhandled
+ * rejection, which ends the process.
  */
 const JOB_ENDS = { completeJobBatchDelay: 0, failJobBatchDelay: 0 };
 const LOGGED_LEVELS: ReadonlySet<string> = new Set(["error"]);
@@ -80,9 +81,9 @@ export async function startWorker(
   const log = deps.log.child({ part: "jobs" });
   const workerIds = new Set<string>();
   const events: WorkerEvents = new EventEmitter();
-  // A job is locked in the pool's name, not in that of the worker at work on it.
+  // A job is locked under the id of the pool, not of the worker that runs it.
   events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
-  // Jobs that a stopped worker left locked are then freed like those of a dead process.
+  // The heartbeat then unlocks jobs that a stopped pool left locked, like those of a dead process.
   events.on("pool:release", ({ workerPool }) => workerIds.delete(workerPool.id));
   const lostJobs = findLostJobs({ db: deps.db, log });
   events.on("job:start", ({ job }) => lostJobs.given(job));
@@ -111,7 +112,7 @@ export async function startWorker(
     stopRunner = await keepRunning(start, log);
     for (const task of followsTimetable ? AT_START : []) await addJob(deps.db, task, {}, { key: task });
   } catch (error) {
-    // The heartbeat alone would keep an idle process alive.
+    // The heartbeat alone would keep the process running.
     await Promise.allSettled([stopRunner?.(), pulse.stop()]);
     await pool.end();
     throw error;

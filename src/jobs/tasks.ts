@@ -59,7 +59,7 @@ export async function dropOld({ db, log }: Deps, { deliveryDays, historyDays }: 
     releaseActions: await dropOldActions(db, historyDays),
   };
   await dropOldOperations(db, historyDays);
-  log.info(dropped, "dropped what is old");
+  log.info(dropped, "deleted old rows");
 }
 
 const SYNC_INSTALLATIONS = "sync-installations";
@@ -90,7 +90,7 @@ const branchPayload = z.object({
 
 /** Every task of the job worker. */
 export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
-  ...forgetting(deps, tasksByTheClock(deps, retention)),
+  ...withoutOldFailures(deps, timetableTasks(deps, retention)),
   [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
   [REPLAY_DEFERRED]: (payload) => {
     const { repositoryId, number } = pullPayload.parse(payload);
@@ -119,14 +119,14 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   },
 });
 
-const tasksByTheClock = (deps: Deps, retention: Retention): Readonly<Record<string, Task>> => ({
+const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<string, Task>> => ({
   [WORK_FORGOTTEN_LANES]: async () => {
     await workLanesSoon(deps.db, await listWaitingLanes(deps.db));
   },
   [TAKE_IN_MISSED]: async () => {
     const { wasAway } = await takeInMissed(deps);
-    // Once what the log brought has been worked, what no log knows of is looked for.
-    // Under a key of its own: a comparison that was asked for at once must not become one in a minute.
+    // After the recovered deliveries are processed, this finds changes that no delivery reports.
+    // The key is its own: it must not delay a reconciliation that is due now.
     if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:away`, delayMs: 60_000 });
   },
   [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
@@ -141,21 +141,19 @@ const tasksByTheClock = (deps: Deps, retention: Retention): Readonly<Record<stri
   },
 });
 
-/**
- * A timetable run does all pending work, so its success removes earlier failed jobs of the task.
- */
-const forgetting = ({ db }: Deps, tasks: Readonly<Record<string, Task>>): TaskList =>
+/** A timetable run does all pending work: its success deletes earlier failed jobs of the task. */
+const withoutOldFailures = ({ db }: Deps, tasks: Readonly<Record<string, Task>>): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, task]): [string, Task] => [
       name,
       async (payload, helpers) => {
         await task(payload, helpers);
-        if (!isOfOneAccount(payload)) await forgetGivenUp(db, name);
+        if (!isForOneAccount(payload)) await forgetGivenUp(db, name);
       },
     ]),
   );
 
-const isOfOneAccount = (payload: unknown): boolean =>
+const isForOneAccount = (payload: unknown): boolean =>
   typeof payload === "object" &&
   payload !== null &&
   ("installationId" in payload || "organizationId" in payload);
@@ -185,14 +183,11 @@ const REPAIRS = [
   SWEEP_PICK_LEFTOVERS,
 ] as const;
 
-/**
- * Adds every repair job of the timetable now, recent changes included, and retries failed jobs.
- * Returns the names of the repairs.
- */
+/** Adds all repair jobs, for recent changes too, and retries failed ones. Returns their names. */
 export async function repairSoon(db: Db): Promise<string[]> {
   for (const task of REPAIRS) await addJob(db, task, {}, { key: task });
   await addJob(db, RECONCILE, { quietMs: 0 }, { key: RECONCILE });
-  const asked = [...REPAIRS, RECONCILE];
-  await retryGivenUp(db, asked);
-  return asked;
+  const added = [...REPAIRS, RECONCILE];
+  await retryGivenUp(db, added);
+  return added;
 }

@@ -1,9 +1,9 @@
 import { Gauge, Registry, collectDefaultMetrics, Counter, Histogram } from "prom-client";
 
-/** GitHub's rate limit of one installation, as of its last answer. */
+/** A rate limit of one installation, from GitHub's last answer. */
 export interface Budget {
   readonly installation: string;
-  /** REST's is `core`. */
+  /** `core` for REST. */
   readonly resource: string;
   readonly remaining: number;
   /** When GitHub resets it, in seconds since 1970. */
@@ -11,29 +11,27 @@ export interface Budget {
 }
 
 interface Budgets {
-  heard(budget: Budget): void;
+  record(budget: Budget): void;
 }
 
-/**
- * The last known rate limits. One past its reset is dropped, so removed installations disappear.
- */
+/** The last known rate limits. Each is dropped at its reset, so removed installations disappear. */
 function createBudgets(registry: Registry, now: () => number = Date.now): Budgets {
-  const heard = new Map<string, Budget>();
+  const latest = new Map<string, Budget>();
   const gauge = new Gauge({
     name: "trunkline_forge_budget_remaining",
-    help: "Calls the forge still allows an installation before its budget's hour ends, as it last said.",
+    help: "Calls that GitHub still allows an installation until the rate limit resets, as of its last answer.",
     labelNames: ["installation", "resource"],
     registers: [registry],
     collect: () => {
       gauge.reset();
-      for (const [key, { installation, resource, remaining, resetAt }] of heard) {
-        if (resetAt * 1_000 < now()) heard.delete(key);
+      for (const [key, { installation, resource, remaining, resetAt }] of latest) {
+        if (resetAt * 1_000 < now()) latest.delete(key);
         else gauge.set({ installation, resource }, remaining);
       }
     },
   });
   return {
-    heard: (budget) => void heard.set(`${budget.installation} ${budget.resource}`, budget),
+    record: (budget) => void latest.set(`${budget.installation} ${budget.resource}`, budget),
   };
 }
 
@@ -82,39 +80,40 @@ export function createMetrics(): Metrics {
     new Histogram({ name: `trunkline_${name}`, help, labelNames, buckets: SECONDS, registers });
   return {
     registry,
-    requests: counter("http_requests_total", "Requests answered, by the route's template.", [
+    requests: counter("http_requests_total", "Answered requests, by route template.", [
       "method",
       "route",
       "status",
     ]),
-    requestSeconds: seconds("http_request_duration_seconds", "How long requests took to answer.", [
+    requestSeconds: seconds("http_request_duration_seconds", "Duration of requests in seconds.", [
       "method",
       "route",
     ]),
-    replays: counter("idempotent_replays_total", "Answers given again for a repeated Idempotency-Key."),
-    moves: counter("moves_total", "Moves that ended: moved, queued, refused, or unfinished for now.", [
-      "outcome",
-    ]),
-    refusals: counter("move_refusals_total", "What stood in the way of refused moves.", ["reason"]),
+    replays: counter("idempotent_replays_total", "Answers replayed for a repeated Idempotency-Key."),
+    moves: counter("moves_total", "Moves by outcome: moved, queued, refused or unfinished.", ["outcome"]),
+    refusals: counter("move_refusals_total", "Refused moves by reason.", ["reason"]),
     deliveries: counter(
       "deliveries_total",
-      "Deliveries taken in, as a webhook or from the forge's log; known ones change nothing, refused ones are not signed with our secret.",
+      "Deliveries received as a webhook or read from GitHub's log. Known ones change nothing; refused ones have a wrong signature.",
       ["source", "result"],
     ),
     forgeSeconds: seconds(
       "forge_request_duration_seconds",
-      "How long the forge took to answer; the result is its status, or no_answer.",
+      "Duration of calls to GitHub in seconds. The result is the status, or no_answer.",
       ["route", "result"],
     ),
     budgets: createBudgets(registry),
     standing: {
-      databaseUp: gauge("database_up", "1 where the database answered when this was asked."),
-      queueDepth: gauge("queue_depth", "Jobs that are due and wait for a worker."),
-      queueAge: gauge("queue_age_seconds", "How long the longest waiting of them has been due."),
-      failedJobs: gauge("jobs_failed", "Jobs given up after their last try."),
-      waiting: gauge("deliveries_waiting", "Deliveries kept and not yet worked."),
-      waitingAge: gauge("deliveries_waiting_age_seconds", "How long ago the oldest of them came in."),
-      parked: gauge("deliveries_parked", "Deliveries set aside after too many failures."),
+      databaseUp: gauge("database_up", "1 if the database answered this request, else 0."),
+      queueDepth: gauge("queue_depth", "Due jobs that wait for a worker."),
+      queueAge: gauge("queue_age_seconds", "Seconds since the oldest waiting job was due."),
+      failedJobs: gauge("jobs_failed", "Jobs that failed permanently, after their last attempt."),
+      waiting: gauge("deliveries_waiting", "Stored deliveries that are not yet processed."),
+      waitingAge: gauge(
+        "deliveries_waiting_age_seconds",
+        "Seconds since the oldest waiting delivery was received.",
+      ),
+      parked: gauge("deliveries_parked", "Deliveries parked after too many failures."),
     },
   };
 }
@@ -140,7 +139,7 @@ export const observeForge =
     const resetAt = numberIn(headers.get("x-ratelimit-reset"));
     if (remaining === null || resetAt === null || !/^\d+$/.test(account)) return;
     const resource = headers.get("x-ratelimit-resource") ?? "core";
-    metrics.budgets.heard({ installation: account, resource, remaining, resetAt });
+    metrics.budgets.record({ installation: account, resource, remaining, resetAt });
   };
 
 function numberIn(header: string | null): number | null {

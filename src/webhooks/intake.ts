@@ -4,19 +4,18 @@ import { isDatabaseAway } from "../store/db/connect.ts";
 import { insertDeliveries, type NewDelivery } from "../store/forge/deliveries.ts";
 import { workLanesSoon } from "../store/forge/lanes.ts";
 
-/** Statements under way at once. While they are, what comes in gathers for the next one. */
-const AT_ONCE = 2;
-/** Each number is a statement of its own, prepared once a connection. */
-const MOST_IN_ONE = 16;
-/** A larger delivery goes alone: it must not hold up small ones. */
-const MOST_CHARACTERS = 1_000_000;
-/** Lanes are woken at once, and then at most this often: each time costs a commit that wakes every worker. */
-const BETWEEN_WAKES_MS = 50;
+/** Concurrent statements. The next one stores deliveries that arrive while both run. */
+const MAX_STATEMENTS = 2;
+/** Deliveries per statement. Each count is a different statement, prepared once per connection. */
+const MAX_BATCH = 16;
+/** Characters per statement. Larger deliveries are stored alone and do not delay small ones. */
+const MAX_CHARACTERS = 1_000_000;
+/** The pause between two wake-ups of lanes: each is a commit that wakes every worker. */
+const WAKE_PAUSE_MS = 50;
 
 /**
- * Stores deliveries by one statement, and counts them; returns for each whether it was new. The
- * caller then asks for their lanes to be worked; where the process dies in between,
- * `work-forgotten-lanes` does.
+ * Stores deliveries in one statement and counts them. Returns for each whether it was new. The
+ * caller then wakes their lanes; if the process dies in between, `work-forgotten-lanes` does.
  */
 export async function storeDeliveries(
   { db, metrics }: Pick<Deps, "db" | "metrics">,
@@ -24,18 +23,18 @@ export async function storeDeliveries(
 ): Promise<boolean[]> {
   const added = await insertDeliveries(db, deliveries);
   return deliveries.map(({ guid, source }) => {
-    // Of the same delivery twice in one statement the first is the new one.
+    // When a statement contains a delivery twice, the first one is new.
     const isNew = added.delete(guid);
     metrics.deliveries.inc({ source, result: isNew ? "new" : "known" });
     return isNew;
   });
 }
 
-/** Stores the deliveries that the door receives, those that arrive together as one batch. */
+/** Stores the deliveries of the webhook endpoint, in batches. */
 export interface Intake {
-  /** Once this resolves no crash loses the delivery. False when it is one we have already. */
+  /** Resolves after the delivery is committed, with false if it was already stored. */
   keep(delivery: NewDelivery): Promise<boolean>;
-  /** Resolves when the lanes of all that was kept are asked to be worked. */
+  /** Resolves after the lanes of all stored deliveries are woken. */
   settled(): Promise<void>;
 }
 
@@ -45,13 +44,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * A delivery costs one statement, or a part of one. Its lane is woken after it was answered, many lanes by one statement; where that comes to
- * nothing (the process dies in between) whoever looks for forgotten lanes finds it.
- */
 export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake {
   const waiting: Waiting[] = [];
-  let underWay = 0;
+  let running = 0;
   const lanes = new Set<string>();
   let waking: Promise<void> | null = null;
 
@@ -60,9 +55,9 @@ export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake
       const some = [...lanes];
       lanes.clear();
       await workLanesSoon(deps.db, some).catch((error: unknown) => {
-        deps.log.warn({ err: error }, "lanes could not be woken");
+        deps.log.warn({ err: error }, "processing of deliveries could not be scheduled");
       });
-      await sleep(BETWEEN_WAKES_MS);
+      await sleep(WAKE_PAUSE_MS);
     }
     waking = null;
   }
@@ -80,27 +75,27 @@ export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake
     if (lanes.size > 0) waking ??= wake();
   }
 
-  /** What keeps one delivery from being stored must not keep those that happened to come with it. */
-  async function storeApart(group: readonly Waiting[], reason: unknown): Promise<void> {
+  /** After a failed batch, so that a delivery that cannot be stored does not affect the others. */
+  async function storeOneByOne(group: readonly Waiting[], error: unknown): Promise<void> {
     for (const each of group) {
-      if (group.length === 1 || isDatabaseAway(reason)) each.reject(reason);
+      if (group.length === 1 || isDatabaseAway(error)) each.reject(error);
       else await store([each]).catch(each.reject);
     }
   }
 
   async function storeNext(): Promise<void> {
-    underWay++;
-    for (let group = nextOf(waiting); group.length > 0; group = nextOf(waiting)) {
-      await store(group).catch((error: unknown) => storeApart(group, error));
+    running++;
+    for (let group = takeBatch(waiting); group.length > 0; group = takeBatch(waiting)) {
+      await store(group).catch((error: unknown) => storeOneByOne(group, error));
     }
-    underWay--;
+    running--;
   }
 
   return {
     keep: (delivery) =>
       new Promise((resolve, reject) => {
         waiting.push({ delivery, resolve, reject });
-        if (underWay < AT_ONCE) void storeNext();
+        if (running < MAX_STATEMENTS) void storeNext();
       }),
     settled: async () => {
       await waking;
@@ -108,12 +103,12 @@ export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake
   };
 }
 
-/** Takes as many as go into one statement, in the order they came. */
-function nextOf(waiting: Waiting[]): Waiting[] {
+/** Removes and returns the next batch, in order of arrival. */
+function takeBatch(waiting: Waiting[]): Waiting[] {
   let count = 0;
-  for (let characters = 0; count < Math.min(waiting.length, MOST_IN_ONE); count++) {
+  for (let characters = 0; count < Math.min(waiting.length, MAX_BATCH); count++) {
     characters += waiting[count]?.delivery.payload.length ?? 0;
-    if (count > 0 && characters > MOST_CHARACTERS) break;
+    if (count > 0 && characters > MAX_CHARACTERS) break;
   }
   return waiting.splice(0, count);
 }

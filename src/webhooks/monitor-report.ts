@@ -7,11 +7,11 @@ const MAX_TITLE = 500;
 const MAX_NAME = 200;
 const MAX_URL = 2_000;
 
-/** A page that a person may open: nothing that runs a script, reads a file or shows a password. */
+/** A URL that is safe to open: no script, no file, no password. */
 const webPage = z
   .string()
   .max(MAX_URL, `at most ${MAX_URL.toLocaleString("en")} characters`)
-  .refine(isWebPage, "an http or https address without a password is required here")
+  .refine(isWebPage, "must be an http or https URL without a password")
   .transform((address) => new URL(address).href);
 
 function isWebPage(address: string): boolean {
@@ -20,19 +20,19 @@ function isWebPage(address: string): boolean {
   return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 
-/** What anybody can send. */
+/** A report of any sender. */
 const plain = z.strictObject({
   fingerprint: text({ min: 1, max: MAX_NAME, isTrimmed: true }),
   title: text({ min: 1, max: MAX_TITLE, isTrimmed: true }),
   url: webPage,
 });
 
-const sentryTitle = z.string().transform((title) => tidied(title) || "An error without a title");
-/** Sentry's ids are numbers written as text. */
-const sentryId = z.union([z.string().min(1).max(MAX_NAME), z.int()]).transform((id) => tidied(String(id)));
+const sentryTitle = z.string().transform((title) => sanitize(title) || "An error without a title");
+/** Sentry sends ids as numbers in strings. */
+const sentryId = z.union([z.string().min(1).max(MAX_NAME), z.int()]).transform((id) => sanitize(String(id)));
 const page = webPage.nullish().transform((url) => url ?? null);
 
-/** What is around all that Sentry sends. */
+/** The envelope of Sentry's webhooks. */
 const sentry = z.looseObject({ action: text({ min: 1, max: MAX_NAME }), data: z.looseObject({}) });
 
 /** Sentry's issue alert (https://docs.sentry.io/organization/integrations/integration-platform/webhooks/issue-alerts/). */
@@ -47,48 +47,47 @@ const alert = z.looseObject({
   }),
 });
 
-/** Sentry's news of an issue (https://docs.sentry.io/organization/integrations/integration-platform/webhooks/issues/). */
+/** Sentry's issue webhook (https://docs.sentry.io/organization/integrations/integration-platform/webhooks/issues/). */
 const issue = z.looseObject({
   data: z.looseObject({
     issue: z.looseObject({ id: sentryId, title: sentryTitle, web_url: page, permalink: page }),
   }),
 });
 
-/** What happened to an issue that somebody has to look at; all else was done by somebody who has. */
-const NEWS_OF_ISSUES: ReadonlySet<string> = new Set(["created", "unresolved"]);
-/** Of what an integration may subscribe to and gets sent to one address, the two that tell of errors by their groups. */
+/** Actions on an issue that need attention; the others are done by a person. */
+const REPORTED_ACTIONS: ReadonlySet<string> = new Set(["created", "unresolved"]);
+/** The webhook resources with grouped errors. An integration sends all its resources to one URL. */
 const RESOURCES: ReadonlySet<string> = new Set(["event_alert", "issue"]);
 
 export interface ReportHeaders {
-  /** Sentry's word for what the report is about. */
+  /** The Sentry resource. */
   readonly resource: string | undefined;
-  /** The sender's name for this report. */
+  /** The sender's id of this report. */
   readonly requestId: string | undefined;
 }
 
-/** The error a report tells of, or null where it tells of none. Throws `invalid` for what is neither Sentry's nor ours. */
+/** The error in a report, or null if it contains none. Throws `invalid` for other formats. */
 export function readReport(body: unknown, { resource, requestId }: ReportHeaders): ErrorReport | null {
   if (resource !== undefined && !RESOURCES.has(resource)) return null;
-  const request = nameOf("request", requestId);
+  const request = idOf("request", requestId);
   const isSentry = typeof body === "object" && body !== null && "data" in body;
   if (!isSentry) return { ...validate(plain, body, "body"), reportId: request };
   const { action, data } = validate(sentry, body, "body");
   if ("event" in data) {
     const { event_id: eventId, issue_id, title, web_url: url } = validate(alert, body, "body").data.event;
-    return { fingerprint: issue_id, title, url, reportId: nameOf("event", eventId) ?? request };
+    return { fingerprint: issue_id, title, url, reportId: idOf("event", eventId) ?? request };
   }
-  if (!("issue" in data))
-    throw invalid("body.data: an issue alert has an `event` here, news of an issue an `issue`");
-  if (!NEWS_OF_ISSUES.has(action)) return null;
+  if (!("issue" in data)) throw invalid("body.data must contain `event` (an issue alert) or `issue`");
+  if (!REPORTED_ACTIONS.has(action)) return null;
   const { id, title, web_url: url, permalink } = validate(issue, body, "body").data.issue;
   return { fingerprint: id, title, url: url ?? permalink, reportId: request };
 }
 
-const nameOf = (kind: string, name: string | null | undefined): string | null =>
-  name === null || name === undefined || name === "" ? null : `${kind}:${tidied(name).slice(0, MAX_NAME)}`;
+const idOf = (kind: string, id: string | null | undefined): string | null =>
+  id === null || id === undefined || id === "" ? null : `${kind}:${sanitize(id).slice(0, MAX_NAME)}`;
 
-/** As much of a text as is shown, as PostgreSQL and JSON can carry it. */
-function tidied(given: string): string {
+/** Shortens a text, and removes what PostgreSQL and JSON cannot store. */
+function sanitize(given: string): string {
   const clean = given
     .slice(0, 2 * MAX_TITLE)
     .replaceAll("\0", "")

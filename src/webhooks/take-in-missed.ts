@@ -8,53 +8,57 @@ import { storeDeliveries } from "./intake.ts";
 
 export const TAKE_IN_MISSED = "take-in-missed-deliveries";
 
+/** Repair marks: the newest attempt that was read, and when the log was last read. */
 const LOG = "delivery_log";
-/** When the log was last read, by the database's clock. */
-const WATCH = "delivery_log_read";
-const GAP_MS = 15 * 60_000;
+const LAST_READ = "delivery_log_read";
+/** A longer pause between two readings suggests that more was missed than the log shows. */
+const MAX_PAUSE_MS = 15 * 60_000;
 
-/** How long GitHub keeps what it sent (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks). */
-const KEPT_MS = 3 * 24 * 3_600_000;
-/** An attempt enters the log when it ends, after later ones that were quicker: what was read is read again this far back. */
+/** How long GitHub keeps deliveries (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks). */
+const RETENTION_MS = 3 * 24 * 3_600_000;
+/** An attempt enters the log when it ends, after later and faster ones: this much is read again. */
 const OVERLAP_MS = 30 * 60_000;
-/** Missed deliveries held in memory at once, by their names only. */
-const AT_ONCE = 5_000;
+/** Missed deliveries in memory at the same time, without payloads. */
+const MAX_MISSED = 5_000;
 
 /**
- * Reads the forge's own log of its deliveries back to where it was read last, and takes in what never arrived here, the oldest
- * first and as if it had just been sent. `wasAway` says that more may be missing than the log knows of: something was, or nobody has
- * looked for a while.
+ * Reads GitHub's log of deliveries back to the previous reading, and stores the missed ones, oldest
+ * first. `wasAway` is true if one was missed, or if the log was not read for a while: then more may
+ * be missing than the log shows.
  */
-export async function takeInMissed(deps: Deps, atOnce = AT_ONCE): Promise<{ readonly wasAway: boolean }> {
-  const watched = await repairedUntil(deps.db, WATCH);
+export async function takeInMissed(
+  deps: Deps,
+  maxMissed = MAX_MISSED,
+): Promise<{ readonly wasAway: boolean }> {
+  const lastRead = await repairedUntil(deps.db, LAST_READ);
   let isAnyMissed = false;
-  const lost = new Set<string>();
+  const expired = new Set<string>();
   for (;;) {
-    const { missed, until, isAll } = await findMissed(deps, atOnce, lost);
-    for (const attempt of missed.toReversed()) if (!(await takeIn(deps, attempt))) lost.add(attempt.guid);
-    if (missed.length > 0) deps.log.warn({ count: missed.length }, "took in deliveries that never arrived");
+    const { missed, until, isAll } = await findMissed(deps, maxMissed, expired);
+    for (const attempt of missed.toReversed()) if (!(await recover(deps, attempt))) expired.add(attempt.guid);
+    if (missed.length > 0) deps.log.warn({ count: missed.length }, "recovered deliveries that never arrived");
     if (until !== null) await markRepaired(deps.db, LOG, until);
     isAnyMissed ||= missed.length > 0;
     if (isAll) break;
   }
   const now = await clockOf(deps.db);
-  await markRepaired(deps.db, WATCH, now);
-  return { wasAway: isAnyMissed || !watched || Date.parse(now) - watched.getTime() > GAP_MS };
+  await markRepaired(deps.db, LAST_READ, now);
+  return { wasAway: isAnyMissed || !lastRead || Date.parse(now) - lastRead.getTime() > MAX_PAUSE_MS };
 }
 
 interface Missed {
   /** Newest first. */
   readonly missed: readonly DeliveryAttempt[];
-  /** The log has been seen to up to here once these are taken in; null where it is empty. */
+  /** The log is read up to here when these are stored. Null for an empty log. */
   readonly until: string | null;
-  /** False where there are more than can be held: those left out are newer. */
+  /** False when the limit left out newer ones. */
   readonly isAll: boolean;
 }
 
-/** `lost` are those whose contents the log does not hold any more. */
-async function findMissed(deps: Deps, atOnce: number, lost: ReadonlySet<string>): Promise<Missed> {
+/** Omits `expired`: deliveries whose payload GitHub no longer has. */
+async function findMissed(deps: Deps, maxMissed: number, expired: ReadonlySet<string>): Promise<Missed> {
   const readBefore = await repairedUntil(deps.db, LOG);
-  const from = Math.max(Date.now() - KEPT_MS, (readBefore?.getTime() ?? 0) - OVERLAP_MS);
+  const from = Math.max(Date.now() - RETENTION_MS, (readBefore?.getTime() ?? 0) - OVERLAP_MS);
   const missed = new Map<string, DeliveryAttempt>();
   let newest: string | null = null;
   let isAll = true;
@@ -62,17 +66,17 @@ async function findMissed(deps: Deps, atOnce: number, lost: ReadonlySet<string>)
     const { attempts, next } = await deps.forge.deliveryLog(cursor);
     newest ??= attempts[0]?.at ?? null;
     const inTime = attempts.filter(({ at }) => Date.parse(at) >= from);
-    // Before the log was read for the first time, what another receiver took was not meant for this database.
+    // A delivery that succeeded before the first reading went to the service of another database.
     const candidates = inTime.filter(({ event, isOk }) => isTranslated(event) && !(isOk && !readBefore));
     const unknown = await listUnknown(
       deps.db,
       candidates.map(({ guid }) => guid),
     );
     for (const attempt of candidates) {
-      if (unknown.has(attempt.guid) && !lost.has(attempt.guid)) missed.set(attempt.guid, attempt);
+      if (unknown.has(attempt.guid) && !expired.has(attempt.guid)) missed.set(attempt.guid, attempt);
     }
     for (const guid of missed.keys()) {
-      if (missed.size <= atOnce) break;
+      if (missed.size <= maxMissed) break;
       missed.delete(guid);
       isAll = false;
     }
@@ -83,7 +87,7 @@ async function findMissed(deps: Deps, atOnce: number, lost: ReadonlySet<string>)
   return { missed: kept, until: isAll ? newest : (kept[0]?.at ?? null), isAll };
 }
 
-async function takeIn(deps: Deps, { id, guid, event }: DeliveryAttempt): Promise<boolean> {
+async function recover(deps: Deps, { id, guid, event }: DeliveryAttempt): Promise<boolean> {
   const payload = await deps.forge.deliveredPayload(id);
   if (payload === null) return false;
   const lane = laneOf(whereOf(JSON.parse(payload)));

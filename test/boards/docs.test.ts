@@ -161,7 +161,7 @@ describe("a page", () => {
       await board.api.delete(`/v1/docs/${slug}`),
     ]) {
       expect(answer.status).toBe(400);
-      expect(messageOf(answer)).toMatch(/docId: an id is required here, not a name or slug/);
+      expect(messageOf(answer)).toMatch(/docId: must be an id \(a UUID\), not a name or slug/);
     }
   });
 

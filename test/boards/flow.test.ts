@@ -107,8 +107,8 @@ describe("the stages of a flow", () => {
       { name: "Design", tasks: [] },
       { name: "Ready", statusId: todo.id, minRole: "maintainer", tasks: [{ number }] },
       { name: "In progress", tasks: [] },
-      { name: "Test", tasks: [] },
-      { name: "Done", kind: "done", tasks: [] },
+      { name: "Test", rule: { type: "pull_request", into: null }, tasks: [] },
+      { name: "Done", kind: "done", rule: { type: "merge", into: "release/next" }, tasks: [] },
     ]);
     expect((await board.api.readCard(draft.number)).statusId).toBe(backlog.id);
   });
@@ -204,7 +204,7 @@ describe("a flow that cannot be", () => {
       "with a rule that goes backwards",
       (flow) => ({ ...flow, stages: flow.stages.toSpliced(4, 0, newStage("Check", "branch")) }),
       "stages.4.rule",
-      /Stage 5 \(Check\) asks for branch, less than pull_request/,
+      /Stage 5 \(Check\) requires branch, less than pull_request/,
     ],
     [
       "with a name twice",
@@ -225,7 +225,7 @@ describe("a flow that cannot be", () => {
       "with the default branch as a target twice, once by its name",
       (flow) => ({ ...flow, stages: flow.stages.toSpliced(4, 0, mergeStage("Staging", "main")) }),
       "stages.5.rule.into",
-      /Stage 6 \(Done\) merges into the branch that stage 5 \(Staging\) merges into already: main is the default branch of org-\w+\/web/,
+      /Stage 6 \(Done\) merges into the same branch as stage 5 \(Staging\): main is the default branch of org-\w+\/web/,
     ],
     [
       "with the default branch as a target twice, the name coming last",

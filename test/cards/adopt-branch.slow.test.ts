@@ -157,7 +157,7 @@ describe("POST /v1/inbox/{id}/adopt", () => {
     const refused = await adopt(board, item);
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or put the item away.`,
+      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or dismiss the item.`,
     ]);
     await world.forge.settle();
     world.forge.control.webhooks.clear();

@@ -20,7 +20,9 @@ describe("GET /v1/board", () => {
     const flow = await readFlow(board);
     const columns = await readColumns(board);
     expect(columns.map(({ tasks: _tasks, ...column }) => column)).toEqual(
-      flow.stages.slice(1).map(({ id, name, kind, minRole }) => ({ statusId: id, name, kind, minRole })),
+      flow.stages
+        .slice(1)
+        .map(({ id, name, kind, minRole, rule }) => ({ statusId: id, name, kind, minRole, rule })),
     );
     const todo = columns.find(({ statusId }) => statusId === stages["To do"]);
     expect(todo?.tasks.map(({ number }) => number)).toEqual([above.number, first.number]);

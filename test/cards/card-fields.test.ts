@@ -125,7 +125,7 @@ describe("the fields of a card", () => {
   it("are refused with a message that spaces around a title do not count", async () => {
     const refused = await create({ title: " \t" });
     expect(refused.body["issues"]).toEqual([
-      { path: "body.title", message: "1 to 500 characters, spaces around them not counted" },
+      { path: "body.title", message: "must have 1 to 500 characters, without leading and trailing spaces" },
     ]);
   });
 

@@ -234,7 +234,7 @@ describe("a repository that cannot be read", () => {
       .update({ connected: false });
     world.forge.requests.reset();
     expect((await checksOf(board, number)).body).toMatchObject([
-      { runs: null, error: expect.stringContaining("does not grant") },
+      { runs: null, error: expect.stringContaining("no longer grants") },
     ]);
     expect(world.forge.requests.all).toEqual([]);
   });

@@ -61,7 +61,7 @@ describe("the order of the checks of a call", () => {
 
     const noScope = await move({ apiKey: await as("viewer", ["read"]), workspace });
     expect(noScope.status).toBe(403);
-    expect(noScope.text).toContain("reading only");
+    expect(noScope.text).toContain("scope read only");
 
     const viewer = await as("viewer", ["read", "write"]);
     const noIdempotencyKey = await move({ apiKey: viewer, workspace });
@@ -70,7 +70,7 @@ describe("the order of the checks of a call", () => {
 
     const noRole = await move({ apiKey: viewer, workspace, key });
     expect(noRole.status).toBe(403);
-    expect(noRole.text).toContain("needs the role member; this credential is viewer");
+    expect(noRole.text).toContain("needs the role member. This credential has the role viewer");
 
     const apiKey = await as("member", ["read", "write"]);
     const noCard = await move({ apiKey, workspace, key });

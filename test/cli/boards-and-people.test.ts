@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeApi } from "../support/api.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
@@ -24,32 +25,72 @@ interface Member {
 const on = (workspaceId: string, login: string): string[] => ["--workspace", workspaceId, "--login", login];
 const adaOf = (owned: TestBoard): string => `ada-${owned.owner.slice(4)}`;
 
+const COMMANDS =
+  "setup doctor credential workspace member agent monitor delivery repair forge migrate openapi".split(" ");
+
+/** The subcommand in a line of usage, empty for a command without any. */
+const verbOf = (text: string): string => /^ *trunkline [a-z]+ ([a-z]+)/.exec(text)?.[1] ?? "";
+
 describe("trunkline", () => {
-  it("says how each command is called, and names the one it does not know", async () => {
-    const help = await line.run(["--help"]);
+  it("prints the version of package.json", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      version: string;
+    };
+    expect(await line.run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  it("lists every command with what it does", async () => {
+    for (const words of [["help"], ["--help"], ["-h"]]) {
+      const { code, stdout, stderr } = await line.run(words);
+      expect([code, stderr]).toEqual([0, ""]);
+      for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} +[A-Z]`, "m"));
+    }
+    expect(await line.run([])).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it.each(COMMANDS)("prints usage, options and an example of %s", async (name) => {
+    const help = await line.run(["help", name]);
     expect(help).toMatchObject({ code: 0, stderr: "" });
-    for (const word of [
-      "credential rotate",
-      "workspace create",
-      "member add",
-      "agent list",
-      "monitor create",
-    ])
-      expect(help.stdout).toContain(`  ${word} `);
-    // Each with what it is for above it.
-    for (const block of help.stdout.split("\n\n").slice(1, -2))
-      expect(block).toMatch(/^[A-Z][^\n]{20,}:(\n {2}[a-z][^\n]*)+$/);
-    const one = await line.run(["member", "add", "--help"]);
-    expect(one.stdout).toMatch(/^People of the forge, .*:\n {2}trunkline member add /);
-    expect(one).toMatchObject({ code: 0, stderr: "" });
-    expect(one.stdout).toContain("--role");
-    expect(one.stdout).not.toContain("member list");
-    const unknown = await line.run(["membr", "list"]);
-    expect(unknown).toMatchObject({ code: 2, stdout: "" });
-    expect(unknown.stderr).toContain("There is no command `membr`.");
+    expect(await line.run([name, "--help"])).toEqual(help);
+    const parts = help.stdout.split("\n\n").map((part) => part.split("\n"));
+    expect(parts.map(([title]) => title)).toEqual([
+      expect.stringMatching(/^[A-Z].*\.$/),
+      "Usage:",
+      "Options:",
+      "Example:",
+    ]);
+    const [, usage = [], options = [], examples = []] = parts.map((lines) => lines.slice(1));
+    const named = usage.join(" ").match(/--[a-z-]+|<(?:clientId|monitorId|guid)>/g) ?? [];
+    const described = options.map((option) => option.trim().split(" ")[0]);
+    expect(described).toEqual(expect.arrayContaining(named));
+    for (const option of described) expect([...named, "--json", "-h,"]).toContain(option);
+    for (const form of usage) expect(examples.some((example) => verbOf(example) === verbOf(form))).toBe(true);
+  });
+
+  it("prints only the subcommand that is asked for", async () => {
+    const help = await line.run(["member", "add", "--help"]);
+    expect(help).toEqual(await line.run(["help", "member", "add"]));
+    expect(help.stdout).toContain("--role");
+    expect(help.stdout).not.toMatch(/member (list|remove)/);
+    expect((await line.run(["help", "member", "list"])).stdout).not.toContain("--role");
+  });
+
+  it("refuses what it does not know, and wrong arguments, with the usage", async () => {
+    for (const words of [
+      ["membr", "list"],
+      ["help", "membr"],
+      ["membr", "--help"],
+    ]) {
+      const unknown = await line.run(words);
+      expect(unknown).toMatchObject({ code: 2, stdout: "" });
+      expect(unknown.stderr).toContain("There is no command `membr`.");
+    }
     const unknownVerb = await line.run(["member", "invite"]);
     expect(unknownVerb).toMatchObject({ code: 2, stdout: "" });
-    expect(unknownVerb.stderr).toContain("There is no command `member invite`.");
+    expect(unknownVerb.stderr).toContain(
+      "There is no command `member invite`. Use one of: add, list, remove.",
+    );
+    expect(unknownVerb.stderr).toContain("  trunkline member add ");
   });
 });
 
@@ -119,14 +160,14 @@ describe("member add, list and remove", () => {
       1,
       "nobody-at-all",
     ],
-    ["an organization", (_, id) => [...on(id, "ORG"), "--role", "member"], 1, "no person or bot"],
+    ["an organization", (_, id) => [...on(id, "ORG"), "--role", "member"], 1, "no user or bot"],
     [
       "a role there is not",
       (login, id) => [...on(id, login), "--role", "king"],
       2,
       "viewer, member, maintainer",
     ],
-    ["a board by its name", (login) => [...on("acme", login), "--role", "member"], 2, "is no id"],
+    ["a board by its name", (login) => [...on("acme", login), "--role", "member"], 2, "is not an id"],
     [
       "a board there is not",
       (login) => [...on("01900000-0000-7000-8000-000000000000", login), "--role", "member"],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-blocked.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { TAKE_IN_MISSED } from "../../src/webhooks/take-in-missed.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";
@@ -122,14 +122,14 @@ describe("trunkline doctor", () => {
       const { code, bad } = await whileAppIs(({ permissions }) => ({
         permissions: without(permissions, name),
       }));
-      expect([code, bad]).toEqual([1, [`permissions: The App does not ask for ${name}: ${level}.`]]);
+      expect([code, bad]).toEqual([1, [`permissions: The App does not request ${name}: ${level}.`]]);
     });
 
     it.each(NEEDED_EVENTS)("the event %s", async (event) => {
       const { code, bad } = await whileAppIs(({ events }) => ({
         events: events.filter((each) => each !== event),
       }));
-      expect([code, bad]).toEqual([1, [`events: The App is not sent ${event}.`]]);
+      expect([code, bad]).toEqual([1, [`events: The App is not subscribed to ${event}.`]]);
     });
 
     it.each(Object.entries(NEEDED_PERMISSIONS))("an account's grant of %s: %s", async (name, level) => {
@@ -168,7 +168,7 @@ describe("trunkline doctor", () => {
     control.script({ method: "GET", path: "/app" }, [{ status: 200, body, headers: { date } }]);
     const { bad } = await findings();
     expect(bad).toContainEqual(
-      expect.stringMatching(/^clock: This clock is 1[12]\d seconds behind the forge's\.$/),
+      expect.stringMatching(/^clock: The clock of this machine is 1[12]\d seconds behind GitHub's\.$/),
     );
   });
 
@@ -192,7 +192,7 @@ describe("trunkline doctor", () => {
     });
     const { code, bad } = await findings();
     await db("deliveries").where({ guid: "aside" }).delete();
-    expect(bad).toContain("deliveries: Deliveries set aside after too many failures: 1.");
+    expect(bad).toContain("deliveries: Deliveries parked after too many failures: 1.");
     expect(code).toBe(1);
   });
 
@@ -206,7 +206,7 @@ describe("trunkline doctor", () => {
     for (let runs = 0; runs < 2; runs++) await run();
     await eventually(
       () => findings(),
-      ({ bad }) => bad.includes("jobs: Jobs given up after their last try: 2."),
+      ({ bad }) => bad.includes("jobs: Jobs that failed permanently: 2."),
     );
     world.forge.control.faults.clear();
     await run();
@@ -224,7 +224,7 @@ describe("trunkline doctor", () => {
       "select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where task_identifier = ?))",
       [RECHECK_BLOCKED],
     );
-    expect((await findings()).bad).toEqual(["jobs: Jobs given up after their last try: 1."]);
+    expect((await findings()).bad).toEqual(["jobs: Jobs that failed permanently: 1."]);
     await commandLineOf(world).json("repair");
     await eventually(
       () => findings(),
@@ -245,7 +245,7 @@ describe("trunkline doctor", () => {
     [
       "an address that is none",
       { PUBLIC_URL: "localhost:3000" },
-      /^configuration: PUBLIC_URL is the address/,
+      /^configuration: PUBLIC_URL must be the URL/,
     ],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/x" }, /^database: /],
     ["a missing setting", { WEBHOOK_SECRET: "" }, /^configuration: WEBHOOK_SECRET is not set/],
@@ -279,7 +279,7 @@ describe("trunkline doctor", () => {
     expect([wrong.code, wrong.advised]).toEqual([1, true]);
     expect(wrong.bad).toEqual([
       expect.stringMatching(
-        /^webhook secret: .* deliveries 2 were not taken\. The newest was answered 401: .* is not the running service's\.$/,
+        /^webhook secret: 2 of .* deliveries were not accepted\. The newest got 401: .* differs from the running service's\.$/,
       ),
     ]);
     const metrics = await fetch(`${world.service.baseUrl}/metrics`, {
@@ -299,7 +299,7 @@ describe("trunkline doctor", () => {
     apps.save(app);
     for (const isSuspended of [true, false]) await suspend(isSuspended);
     expect((await findings()).bad).toEqual([
-      expect.stringMatching(/^deliveries: .* deliveries 2 were not taken\.$/),
+      expect.stringMatching(/^deliveries: 2 of .* deliveries were not accepted\.$/),
     ]);
     await commandLineOf(world).json("repair");
     await eventually(
@@ -319,7 +319,7 @@ describe("trunkline doctor", () => {
     expect(bad).toEqual([
       `webhook: Webhooks go to ${world.service.baseUrl}/elsewhere, not to ${webhookUrl}.`,
       expect.stringMatching(
-        /^deliveries: Of the forge's last \d+ deliveries \d+ were not taken\. The newest: Invalid HTTP Response: 404\.$/,
+        /^deliveries: \d+ of GitHub's last \d+ deliveries were not accepted\. The newest failed: Invalid HTTP Response: 404\.$/,
       ),
     ]);
   });

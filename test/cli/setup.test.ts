@@ -9,7 +9,7 @@ import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import type { Fault } from "../../sandbox/forge/control/faults.ts";
 import { eventually } from "../support/api.ts";
 import { recordForge } from "../support/forge/record-forge.ts";
@@ -417,7 +417,7 @@ describe("trunkline setup", () => {
     const { address, ended } = await setup(["--port", String(port)]);
     expect(address).toBe("");
     const { code, said } = await ended;
-    expect([code, said]).toEqual([1, `Port ${port} is taken. Choose another one with --port.`]);
+    expect([code, said]).toEqual([1, `Port ${port} is in use. Choose another one with --port.`]);
     await new Promise((resolve) => other.close(resolve));
     const listening = await setup();
     await expect(fetch(listening.address.replace("localhost", "127.0.0.2"))).rejects.toThrow("fetch failed");

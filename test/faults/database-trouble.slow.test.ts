@@ -67,7 +67,7 @@ const TROUBLES: readonly [string, Trouble][] = [
 ];
 
 function expectComeAgain({ status, headers, text }: ApiAnswer): void {
-  expect([status, text]).toEqual([503, expect.stringContaining("The database is busy or away")]);
+  expect([status, text]).toEqual([503, expect.stringContaining("The database is busy or unavailable")]);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
 }
 

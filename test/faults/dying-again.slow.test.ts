@@ -242,7 +242,7 @@ it("a move that fails for a reason of our own each time is given up, and keeps n
     };
     await eventually(state, ([only]) => only === "refused", 30_000);
     expect(own.logged()).toMatch(/"level":50.*"isHopeless":true/);
-    expect(own.logged().match(/going on with a move failed/g)).toHaveLength(9);
+    expect(own.logged().match(/resuming a move failed/g)).toHaveLength(9);
     const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
     expect(blocking?.card?.number).toBe(number);
     expect((await poisoned.api.readCard(number)).blocked).toMatchObject({

@@ -89,9 +89,9 @@ describe("the service as it is shipped", () => {
     expect(await answer).toMatchObject({ status: 200 });
     expect(await service.ended).toEqual({ code: 0, signal: null });
     expect(service.logged()).toContainEqual(
-      expect.objectContaining({ msg: "asked to end", signal: "SIGTERM" }),
+      expect.objectContaining({ msg: "shutdown requested", signal: "SIGTERM" }),
     );
-    expect(said(service).at(-1)).toMatch(/^ended: /);
+    expect(said(service).at(-1)).toMatch(/^shutdown complete: /);
     expect(service.wrote()).not.toContain('"level":50');
     const { db } = surroundings;
     expect(await db("instances").select()).toEqual([]);
@@ -118,7 +118,7 @@ describe("the service as it is shipped", () => {
 
     service.child.kill("SIGTERM");
     expect(await service.ended).toEqual({ code: 0, signal: null });
-    expect(said(service).at(-1)).toMatch(/^ended: /);
+    expect(said(service).at(-1)).toMatch(/^shutdown complete: /);
   }, 60_000);
 
   it("killed while it ends, leaves a move that the next process finishes once", async () => {

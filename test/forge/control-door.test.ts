@@ -77,7 +77,7 @@ describe("docs/sandbox.md", () => {
   });
 
   it("has every kind of fault, of calls and of webhooks", () => {
-    const wishes = readFileSync(join(ROOT, "sandbox/forge/control/wishes.ts"), "utf8");
+    const wishes = readFileSync(join(ROOT, "sandbox/forge/control/request-schemas.ts"), "utf8");
     const kinds = [...wishes.matchAll(/kind: z\.literal\("([\w-]+)"\)/g)].map(([, kind = ""]) => kind);
     expect(kinds.length).toBeGreaterThan(12);
     expect(

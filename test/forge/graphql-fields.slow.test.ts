@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
-import { buildSchema, isInterfaceType, isObjectType } from "graphql";
-import { githubSchema } from "../../sandbox/forge/graphql/github-schema.ts";
+import { isInterfaceType, isObjectType } from "graphql";
+import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
 import { openOne } from "../support/forge/pull-requests.ts";
 import { startTestForge } from "../support/forge/sandbox-forge.ts";
 
-const schema = buildSchema(githubSchema);
+const schema = githubSchema();
 
 /** All fields of a type that need no argument beyond a page's size, as a selection. */
 function allFields(name: string, depth: number): string {

@@ -20,7 +20,7 @@ describe("a call while the forge has asked for none", () => {
   });
 
   it("is found where it was sent after word had time to come, however late it was looked at", async () => {
-    const found = ["GET /x was called 1000 ms before the installation 7 was to be called again"];
+    const found = ["GET /x of installation 7 was called 1000 ms before the limit ended"];
     expect(await foundIn({ sentAt: 2_000, at: 2_000 })).toEqual(found);
     expect(await foundIn({ sentAt: 2_000, at: 3_500 })).toEqual(found);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { buildSchema, parse, validate } from "graphql";
+import { parse, validate } from "graphql";
 import { CHECKS } from "../../src/forge/github/pull-requests/check-details.ts";
 import { inspection, MORE_CHECKS } from "../../src/forge/github/pull-requests/inspect-query.ts";
 import { LANDED } from "../../src/forge/github/branches/landed-history.ts";
@@ -12,9 +12,9 @@ import { REF, UPDATE_REFS } from "../../src/forge/github/branches/refs.ts";
 import { documentOf } from "../../src/forge/github/repository-questions.ts";
 import { REVIEWS } from "../../src/forge/github/deliveries/conversation.ts";
 import { createTagsDocument, TAGGING } from "../../src/forge/github/branches/tags.ts";
-import { githubSchema } from "../../sandbox/forge/graphql/github-schema.ts";
+import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
 
-const schema = buildSchema(githubSchema);
+const schema = githubSchema();
 const repository = { installationId: 7, forgeId: 42, fullName: "acme/web" };
 const both = { repository, branchName: "x", targetBranch: "main" };
 const questions = [both, { ...both, targetBranch: null }, { ...both, branchName: null }];

@@ -15,7 +15,7 @@ it.each([-DAY_MS, 0, DAY_MS])("a limit lasts until its hour ends, with a clock t
       "x-ratelimit-remaining": "0",
       date: new Date(now).toUTCString(),
     },
-    words: "API rate limit exceeded for installation ID 1.",
+    message: "API rate limit exceeded for installation ID 1.",
     isGraphqlLimit: false,
   });
   expect(hit?.unavailable.retryAfter).toBe(61);

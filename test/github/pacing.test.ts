@@ -124,7 +124,7 @@ describe("calls to GitHub", () => {
       () => othersTurns.heldFor(7, "rest"),
       (seconds) => seconds > 800,
     );
-    await expect(create(other)).rejects.toThrow("limits our calls");
+    await expect(create(other)).rejects.toThrow("rate limit is reached");
     expect(other.requests).toEqual([]);
     await far.destroy();
     await proxy.stop();
@@ -176,7 +176,7 @@ describe("calls to GitHub", () => {
   const stopAll = () => othersTurns.hold(7, null, 900);
   const heldBack = async (asked: Promise<unknown>): Promise<void> => {
     const refused = await asked.catch((error: unknown) => error);
-    expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub limits our calls" });
+    expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub's rate limit is reached" });
     expect(Object(refused).retryAfter).toBeGreaterThan(800);
   };
   /** While a token is made, time passes and another process is told to stop. */

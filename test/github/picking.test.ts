@@ -100,7 +100,10 @@ describe("a pick", () => {
     const number = opened.number("number");
     expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual({
       ok: false,
-      refusal: { reason: "unknown", message: `GitHub knows of no merge of pull request #${number}` },
+      refusal: {
+        reason: "unknown",
+        message: `GitHub reports no merge of pull request #${number}. Check it on GitHub, then try again.`,
+      },
     });
     expect(shop.branches()).not.toContain(TEMP);
   });

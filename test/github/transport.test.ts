@@ -3,8 +3,12 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "@jest/globals";
-import { systemClock } from "../../src/forge/github/calls/clock.ts";
-import { createTransport, TransportFailure, type Arrived } from "../../src/forge/github/calls/transport.ts";
+import {
+  createTransport,
+  systemClock,
+  TransportFailure,
+  type Arrived,
+} from "../../src/forge/github/calls/transport.ts";
 
 const TIMEOUT_MS = 200;
 

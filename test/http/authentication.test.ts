@@ -144,7 +144,7 @@ describe("a scope", () => {
       const answer = await call(method, path, { authorization: `Bearer ${reader.apiKey}` });
       expect(answer.response.status).toBe(403);
       expect(answer.body).toEqual({
-        message: "This credential was issued for reading only. Use one with the write scope.",
+        message: "This credential has the scope read only. Use one with the scope write.",
         error: "Forbidden",
         statusCode: 403,
       });
@@ -161,7 +161,7 @@ describe("a role", () => {
       const answer = await call(method, path, headers);
       expect(answer.response.status).toBe(403);
       expect(answer.body).toEqual({
-        message: `This call needs the role ${role}; this credential is viewer on this board.`,
+        message: `This call needs the role ${role}. This credential has the role viewer on this board.`,
         error: "Forbidden",
         statusCode: 403,
       });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { routes } from "../../src/http/v1/routes.ts";
 import { inputFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
@@ -65,22 +66,22 @@ describe("whatever stands in a field", () => {
   });
 
   it.each<[unknown, string, string]>([
-    [{}, "body.title", "text is required here"],
-    [{ title: 7 }, "body.title", "text is required here, not a number"],
-    [{ title: null }, "body.title", "text is required here, not null"],
-    [{ title: "x", hotfix: "yes" }, "body.hotfix", "true or false is required here, not text"],
-    [{ title: "x", labelIds: "bug" }, "body.labelIds", "a list is required here, not text"],
-    [{ title: "x", priority: "asap" }, "body.priority", "one of none, low, medium, high, urgent"],
-    [{ title: "x", parentNumber: 1.5 }, "body.parentNumber", "an integer is required here, not a number"],
-    [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "at most 9,007,199,254,740,991"],
-    [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "a date, as YYYY-MM-DD"],
+    [{}, "body.title", "is required (text)"],
+    [{ title: 7 }, "body.title", "must be text, not a number"],
+    [{ title: null }, "body.title", "must be text, not null"],
+    [{ title: "x", hotfix: "yes" }, "body.hotfix", "must be true or false, not text"],
+    [{ title: "x", labelIds: "bug" }, "body.labelIds", "must be a list, not text"],
+    [{ title: "x", priority: "asap" }, "body.priority", "must be one of none, low, medium, high, urgent"],
+    [{ title: "x", parentNumber: 1.5 }, "body.parentNumber", "must be an integer, not a number"],
+    [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "must be at most 9,007,199,254,740,991"],
+    [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "must be a date (YYYY-MM-DD)"],
     [
       { title: "x", labelIds: Array.from({ length: 101 }, () => ANY_ID) },
       "body.labelIds",
-      "at most 100 entries",
+      "must have at most 100 entries",
     ],
-    [[], "body", "an object is required here, not a list"],
-    ["text", "body", "an object is required here, not text"],
+    [[], "body", "must be an object, not a list"],
+    ["text", "body", "must be an object, not text"],
   ])("what is expected instead is said (%#)", async (body, path, message) => {
     const refused = await board.api.post("/v1/cards", typeof body === "string" ? JSON.stringify(body) : body);
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path, message }] } });
@@ -91,6 +92,33 @@ describe("whatever stands in a field", () => {
     async (body) => {
       const refused = await board.api.post("/v1/cards", body);
       expect(refused).toMatchObject({ status: 400, body: { issues: [{ message: "unknown field" }] } });
+    },
+  );
+
+  it.each(sampleCalls.map(({ name, method, path }) => [name, method, path] as const))(
+    "an unknown query parameter is 400 and names the known ones: %s",
+    async (name, method, path) => {
+      const route = routes.find(
+        ({ definition }) => name === `${definition.method.toUpperCase()} ${definition.path}`,
+      );
+      const known = Object.keys(route?.definition.query?.shape ?? {});
+      const message =
+        known.length > 0
+          ? `is unknown; this call has the query parameters ${known.join(", ")}`
+          : "is unknown; this call has no query parameters";
+      const { status, body } = await board.api.call(method, `${path}?page=2&constructor=x`);
+      expect([status, body]).toEqual([
+        400,
+        {
+          message: `query.page, query.constructor: ${message}`,
+          error: "Bad Request",
+          statusCode: 400,
+          issues: [
+            { path: "query.page", message },
+            { path: "query.constructor", message },
+          ],
+        },
+      ]);
     },
   );
 

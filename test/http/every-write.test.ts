@@ -68,7 +68,9 @@ describe("a role below it", () => {
     const refused = await leavesNothing(() => callSample(name, calls.get(name) ?? {}, apiOf(held)));
     expect(refused).toMatchObject({
       status: 403,
-      body: { message: `This call needs the role ${role}; this credential is ${held} on this board.` },
+      body: {
+        message: `This call needs the role ${role}. This credential has the role ${held} on this board.`,
+      },
     });
   });
 });

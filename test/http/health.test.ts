@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sampleCalls } from "../support/routes.ts";
@@ -53,7 +54,7 @@ describe("/readyz", () => {
     const { code, status, bad, checks } = await readiness();
     await db.raw("select graphile_worker.remove_job('left')");
     expect([code, status, bad]).toEqual([200, "ready", ["queue"]]);
-    expect(checks.at(-1)?.says).toContain("no worker takes them");
+    expect(checks.at(-1)?.says).toContain("No worker processes them");
     expect((await readiness()).bad).toEqual([]);
   });
 
@@ -64,9 +65,36 @@ describe("/readyz", () => {
     await db.raw("alter table elsewhere rename to deliveries");
     expect(answer.status).toBe(503);
     const text = await answer.text();
-    expect(text).toContain("The database cannot be asked.");
+    expect(text).toContain("The database refuses queries.");
     expect(text).not.toContain(new URL(world.databaseUrl).pathname.slice(1));
     expect((await get("/healthz")).status).toBe(200);
+  });
+});
+
+describe("GET /", () => {
+  const ask = (accept: string) =>
+    fetch(`${world.service.baseUrl}/`, { headers: { accept }, redirect: "manual" });
+
+  it.each(["*/*", "application/json"])(
+    "describes the service to a client that accepts %s",
+    async (accept) => {
+      const response = await ask(accept);
+      const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+      expect(response.status).toBe(200);
+      expect(response.headers.get("vary")).toBe("Accept");
+      expect(await response.json()).toEqual({
+        name: "Trunkline",
+        version,
+        message: "A work board whose cards own Git branches. Read the API reference at /docs.",
+        docs: "/docs",
+        openapi: "/v1/openapi.json",
+      });
+    },
+  );
+
+  it("redirects a browser to the API reference", async () => {
+    const response = await ask("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+    expect([response.status, response.headers.get("location")]).toEqual([302, "/docs"]);
   });
 });
 

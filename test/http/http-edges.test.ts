@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { boardCalls, sampleCalls } from "../support/routes.ts";
 import { sendRaw } from "../support/raw-http.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -63,18 +66,14 @@ describe("a header that decides something", () => {
 
 describe("an idempotency key", () => {
   it.each<[string, string[], RegExp]>([
-    [
-      "left out",
-      [],
-      /^Every write needs the Idempotency-Key header, and this one came without\. A key is 16/,
-    ],
+    ["left out", [], /^The Idempotency-Key header is missing\. Every write needs one\. A key has 16/],
     [
       "too short",
       ["Idempotency-Key: short"],
-      /^The Idempotency-Key header is not a key: it has 5 characters\./,
+      /^The Idempotency-Key header is invalid: it has 5 characters\./,
     ],
-    ["of two words", ["Idempotency-Key: this is no good key"], /it has a space in it/],
-    ["in quotes", [`Idempotency-Key: "${"a".repeat(20)}"`], /it has `"` in it/],
+    ["of two words", ["Idempotency-Key: this is no good key"], /it contains a space/],
+    ["in quotes", [`Idempotency-Key: "${"a".repeat(20)}"`], /it contains `"`/],
   ])("that is %s is told what is wrong with it", async (_, more, words) => {
     const refused = await create(more);
     expect(refused).toMatchObject(shape(400, "Bad Request"));
@@ -111,7 +110,7 @@ describe("a body", () => {
     const refused = await post(body);
     expect(refused).toMatchObject(shape(400, "Bad Request"));
     expect(refused.body).toMatchObject({
-      message: `The body names the field "${name}" twice. Name it once.`,
+      message: `The body has the field "${name}" twice. Send it once.`,
     });
     const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
     expect(backlog.body.map((card) => card.title)).not.toContain("Twice");
@@ -142,7 +141,7 @@ describe("a body", () => {
 describe("an address", () => {
   it("of 8 kB is read, and a longer one is 414", async () => {
     const path = "/v1/board?unknown=";
-    expect((await ask(`GET ${path}${"x".repeat(8192 - path.length)}`)).status).toBe(200);
+    expect((await ask(`GET ${path}${"x".repeat(8192 - path.length)}`)).status).toBe(400);
     expect(await ask(`GET ${path}${"x".repeat(8193 - path.length)}`)).toMatchObject(
       shape(414, "URI Too Long"),
     );
@@ -206,5 +205,31 @@ describe("what is no HTTP", () => {
   ])("is refused in the one shape, as %s", async (_, status, error, send) => {
     expect(await send()).toMatchObject(shape(status, error));
     expect((await board.api.get("/v1/me")).status).toBe(200);
+  });
+});
+
+describe("a connection", () => {
+  it("may be idle for longer than the 60 seconds after which load balancers close it", async () => {
+    const response = await fetch(`${world.service.baseUrl}/healthz`);
+    const [, seconds] = /timeout=(\d+)/.exec(response.headers.get("keep-alive") ?? "") ?? [];
+    expect(Number(seconds)).toBeGreaterThan(60);
+  });
+
+  it("is closed at once when the process has as many as it may have", async () => {
+    const limited = await startWorld({ connections: { maxConnections: 2 } });
+    const { hostname, port } = new URL(limited.service.baseUrl);
+    const open = () => connect(Number(port), hostname).on("error", () => undefined);
+    const [first, second] = [open(), open()];
+    await Promise.all([once(first, "connect"), once(second, "connect")]);
+    const third = open();
+    await once(third, "close");
+    first.destroy();
+    second.destroy();
+    const { status } = await eventually(
+      () => fetch(`${limited.service.baseUrl}/healthz`).catch(() => ({ status: 0 })),
+      (response) => response.status === 200,
+    );
+    expect(status).toBe(200);
+    await limited.stop();
   });
 });

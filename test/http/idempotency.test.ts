@@ -155,12 +155,19 @@ const setTitle = (key: string, number: number) =>
 
 // Fault: E4 A key is reused for another request => 409, no effect
 describe("another request with the same key", () => {
+  it("is a conflict when it has another query", async () => {
+    const key = newKey();
+    const create = (query: string) => board.api.post(`/v1/releases${query}`, { name: "1.0" }, { key });
+    expect((await create("")).status).toBe(201);
+    expect((await create(`?projectId=${board.projectId}`)).status).toBe(409);
+    expect(isReplay(await create(""))).toBe(true);
+  });
+
   // Contract: Idempotency: The same key with another request is 409 and does nothing
   it.each<[string, (key: string, number: number, other: number) => Promise<ApiAnswer>]>([
     ["body", (key, number) => board.api.patch(`/v1/cards/${number}`, { title: "Two" }, { key })],
     ["field left out", (key, number) => board.api.patch(`/v1/cards/${number}`, {}, { key })],
     ["card", (key, _, other) => board.api.patch(`/v1/cards/${other}`, { title: "One" }, { key })],
-    ["query", (key, number) => board.api.patch(`/v1/cards/${number}?card=2`, { title: "One" }, { key })],
     ["method", (key, number) => board.api.delete(`/v1/cards/${number}`, { key })],
     ["route", (key) => board.api.post("/v1/cards", { title: "One" }, { key })],
   ])("is a conflict when it has another %s, and does nothing", async (_, second) => {

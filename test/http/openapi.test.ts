@@ -2,11 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openApiDocument } from "../../src/http/openapi.ts";
+import { REFUSAL_REASONS } from "../../src/flow/refusal.ts";
 import { routes } from "../../src/http/v1/routes.ts";
+import { EVENT_KINDS } from "../../src/store/events/timeline.ts";
+import { DERIVED_KINDS, STORED_KINDS } from "../../src/store/inbox/list-inbox.ts";
 import { makeApi } from "../support/api.ts";
 import { documentedAnswer, holdDocumented } from "../support/documented.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+const ANY_ID = "019a0000-0000-7000-8000-000000000000";
 
 let world: TestWorld;
 let board: TestBoard;
@@ -28,7 +33,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, object>>;
 }
 interface Document {
-  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -50,6 +55,10 @@ describe("the document", () => {
     const response = await fetch(`${board.api.baseUrl}/v1/openapi.json`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(generated);
+  });
+
+  it("gives the server relative to its own address", () => {
+    expect(generated.servers.map(({ url }) => url)).toEqual(["/"]);
   });
 
   // Contract: Errors and versions: Every path starts with `/v1`
@@ -105,6 +114,63 @@ describe("the document", () => {
   // Contract: Errors and versions: The OpenAPI document tells clients to skip timeline kinds they do not know
   it("tells clients to skip kinds of events they do not know", () => {
     expect(JSON.stringify(generated)).toContain("Skip a kind you do not know");
+  });
+
+  it("has a shape for the data of every kind of event, and one for those of every refusal", () => {
+    const event = (kind: string, data: object) => [
+      {
+        type: "event",
+        id: ANY_ID,
+        kind,
+        actor,
+        repositoryFullName: null,
+        data,
+        at: "2026-01-31T09:30:00.000Z",
+      },
+    ];
+    const actor = { user: { id: ANY_ID, name: "Ada", kind: "human" }, login: "ada" };
+    const hold = (body: unknown) => holdDocumented("GET", "/v1/cards/1/timeline", 200, body);
+    expect(hold(event("created", { number: 1 }))).toBe("GET /v1/cards/{number}/timeline");
+    for (const kind of EVENT_KINDS) {
+      expect(() => hold(event(kind, {}))).toThrow("/0/data");
+      expect(() => hold(event(kind, { unknown: 1 }))).toThrow("/0/data");
+    }
+    const refusal = (reason: string, details: object) => {
+      const one = { reason, message: "x", repository: "acme/web" };
+      const blocked = { ...one, reasons: [{ ...one, details }], statusId: ANY_ID, headSha: null, at };
+      return { message: "x", error: "Conflict", statusCode: 409, blocked, promoted: [] };
+    };
+    const at = "2026-01-31T09:30:00.000Z";
+    const move = (body: unknown) => holdDocumented("POST", "/v1/cards/1/move", 409, body);
+    for (const reason of REFUSAL_REASONS) {
+      expect(move(refusal(reason, {}))).toBe("POST /v1/cards/{number}/move");
+      expect(() => move(refusal(reason, { unknown: 1 }))).toThrow("/details");
+    }
+    expect(() => move(refusal("conflicts", { files: "app.txt" }))).toThrow("/details/files");
+  });
+
+  it("has a shape for the data of every kind of inbox item", () => {
+    const item = (kind: string, data: object) => [
+      {
+        id: ANY_ID,
+        kind,
+        detail: "x",
+        projectId: ANY_ID,
+        card: null,
+        repository: null,
+        dismissible: false,
+        at: "2026-01-31T09:30:00.000Z",
+        data,
+      },
+    ];
+    const hold = (body: unknown) => holdDocumented("GET", "/v1/inbox", 200, body);
+    const permissions = { broken: "permissions", missing: ["workflows: write"] };
+    expect(hold(item("connection_broken", permissions))).toBe("GET /v1/inbox");
+    expect(hold(item("connection_broken", { broken: "suspended" }))).toBe("GET /v1/inbox");
+    for (const kind of [...STORED_KINDS, ...DERIVED_KINDS]) {
+      expect(() => hold(item(kind, {}))).toThrow("/0/data");
+      expect(() => hold(item(kind, { unknown: 1 }))).toThrow("/0/data");
+    }
   });
 
   it("gives every operation a name of its own", () => {

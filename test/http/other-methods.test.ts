@@ -31,7 +31,7 @@ describe.each([...takenAt])("%s", (path, taken) => {
       const answer = await ask(path, method);
       expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, allowed]);
       expect(await answer.json()).toEqual({
-        message: `${path} takes ${allowed}, not ${method}.`,
+        message: `${path} allows ${allowed}, not ${method}.`,
         error: "Method Not Allowed",
         statusCode: 405,
       });

@@ -4,7 +4,6 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import type { ApiDocument, Schema } from "../../src/http/reference/document.ts";
-import { exampleOf } from "../../src/http/reference/example.ts";
 import { referencePage } from "../../src/http/reference/page.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -128,7 +127,7 @@ describe("GET /docs", () => {
         );
       }
       const filled = path.replaceAll(/\{\w+\}/g, '[^/"{}]+');
-      expect(article).toMatch(new RegExp(`curl (-X ${method.toUpperCase()} )?"\\$TRUNKLINE${filled}"`));
+      expect(article).toMatch(new RegExp(`curl (-X ${method.toUpperCase()} )?"\\$TRUNKLINE${filled}["?]`));
       expect(page).toContain(`<a href="#${operation.operationId}">`);
     },
   );
@@ -149,15 +148,16 @@ describe("GET /docs", () => {
     expect(create).toMatch(/ assigneeId string \(uuid\) or null /);
     expect(articleOf("getDocs")).toMatch(/ limit integer 1 to 200 /);
     expect(articleOf("postCardMove")).toMatch(/ index required integer at least 0 /);
-    expect(articleOf("schema-Blocked")).toMatch(/ reasons\[\]\.message string /);
+    expect(articleOf("schema-Blocked")).toMatch(/ reasons array of BlockedReason /);
+    expect(articleOf("schema-TimelineEvent")).toMatch(/ data\.commits\[\]\.title string /);
     expect(articleOf("schema-Problem")).toMatch(/ issues optional array of object /);
   });
 
   it("says who may make a call", () => {
-    expect(articleOf("getDocs")).toContain("For every role.");
-    expect(articleOf("deleteDoc")).toMatch(/For the role member and above, with the scope write/);
-    expect(articleOf("deleteLabel")).toMatch(/For the role maintainer and above/);
-    expect(articleOf("getMe")).not.toMatch(/For (every|the) role/);
+    expect(articleOf("getDocs")).toContain("Requires any role.");
+    expect(articleOf("deleteDoc")).toMatch(/Requires the role member or higher and the scope write/);
+    expect(articleOf("deleteLabel")).toMatch(/Requires the role maintainer or higher/);
+    expect(articleOf("getMe")).not.toMatch(/Requires/);
   });
 });
 
@@ -165,21 +165,36 @@ describe("an example", () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
   addFormats.default(ajv);
   ajv.addSchema(document, "api");
-  const answers = calls.flatMap(({ method, path, operation }) =>
-    Object.entries(operation.responses).flatMap(([status, { content }]) => {
-      const schema = content?.["application/json"].schema;
-      return schema ? [[`${method} ${path} ${status}`, schema, false] as const] : [];
-    }),
-  );
   const bodies = calls.flatMap(({ method, path, operation }) => {
-    const schema = operation.requestBody?.content["application/json"].schema;
-    return schema ? [[`the body of ${method} ${path}`, schema, true] as const] : [];
+    const answers = Object.entries(operation.responses).map(
+      ([status, answer]) => [`${method} ${path} ${status}`, answer] as const,
+    );
+    return [[`the body of ${method} ${path}`, operation.requestBody] as const, ...answers].flatMap(
+      ([name, part]) => {
+        const content = part?.content?.["application/json"];
+        return content ? [{ name, ...content }] : [];
+      },
+    );
   });
 
-  it.each<readonly [string, Schema, boolean]>([...answers, ...bodies])(
+  it("is there for every body and for every usual answer", () => {
+    const missing = bodies.filter(
+      ({ name, example }) => example === undefined && !/ (?!20[01])\w+$/.test(name),
+    );
+    expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+
+  it("of a call is one that can be made: its path is that of the route", () => {
+    for (const { method, path, operation } of calls) {
+      const source = operation["x-codeSamples"]?.[0]?.source ?? "";
+      const pattern = path.replaceAll(/\{\w+\}/g, "[^/?{}]+");
+      expect(source).toMatch(new RegExp(`^curl (-X ${method.toUpperCase()} )?"\\$TRUNKLINE${pattern}[?"]`));
+    }
+  });
+
+  it.each(bodies.filter(({ example }) => example !== undefined).map((body) => [body.name, body] as const))(
     "of %s is allowed by its schema",
-    (_name, schema, isSent) => {
-      const example = exampleOf(document, schema, isSent);
+    (_name, { schema, example }) => {
       const pointed = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')) as object;
       const validate = ajv.compile(pointed);
       validate(example);
@@ -195,7 +210,7 @@ describe("a document with hostile text in every place", () => {
     description: evil,
     required: [evil],
     properties: {
-      [evil]: { type: "string", description: evil, example: evil, pattern: evil },
+      [evil]: { type: "string", description: evil, pattern: evil },
       listed: { type: "string", enum: [evil] },
       fixed: { const: evil },
       made: { type: evil, format: evil },
@@ -214,12 +229,13 @@ describe("a document with hostile text in every place", () => {
           tags: [evil],
           "x-role": evil,
           parameters: [{ in: evil, name: evil, description: evil, required: true, schema }],
+          "x-codeSamples": [{ source: evil }],
           requestBody: { content: { "application/json": { schema } } },
           responses: {
             "200": {
               description: evil,
               headers: { [evil]: { description: evil, schema } },
-              content: { "application/json": { schema } },
+              content: { "application/json": { schema, example: { [evil]: evil } } },
             },
           },
         },

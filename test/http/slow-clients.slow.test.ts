@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { eventually } from "../support/api.ts";
 import { readNothing, trickle } from "../support/raw-http.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld({ patience: { headersMs: 1_000, requestMs: 2_000, silenceMs: 3_000 } });
+  world = await startWorld({ connections: { headersMs: 1_000, requestMs: 2_000, silenceMs: 3_000 } });
   board = await world.board();
 });
 afterAll(() => world.stop());
@@ -41,11 +43,34 @@ describe("a client that is waited for no longer", () => {
   });
 
   it("sends a webhook by and by: 408, and nothing is kept", async () => {
-    const head = ["POST /api/github/webhooks HTTP/1.1", "Host: x", "Content-Length: 100000"];
+    const head = [
+      "POST /api/github/webhooks HTTP/1.1",
+      "Host: x",
+      "Content-Length: 100000",
+      "X-GitHub-Event: ping",
+      `X-GitHub-Delivery: ${randomUUID()}`,
+      `X-Hub-Signature-256: sha256=${"0".repeat(64)}`,
+    ];
     const before = await board.db("deliveries").count();
     const answer = await trickle(board.api.baseUrl, `${head.join("\r\n")}\r\n\r\n{"zen":"`, "x");
     expect(answer).toMatchObject(timedOut);
     expect(await board.db("deliveries").count()).toEqual(before);
+  });
+
+  it("ignores the end of its answer and keeps sending: the connection is destroyed", async () => {
+    const { hostname, port } = new URL(world.service.baseUrl);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    let answer = "";
+    socket.on("data", (chunk) => (answer += String(chunk)));
+    socket.on("error", () => undefined);
+    socket.write("GET /healthz HTTP/1.1\r\nX-More: ");
+    const dripping = setInterval(() => socket.write("x"), 200);
+    await eventually(
+      () => Promise.resolve(socket.closed),
+      (isClosed) => isClosed,
+    );
+    clearInterval(dripping);
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
   });
 
   it("reads nothing of what it asked for: the connection is closed, and others are served", async () => {

@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
 import type { ApiAnswer } from "../support/api.ts";
-import { clearedWhen, itemsOf, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
+import {
+  clearedWhen,
+  itemsOf,
+  itemWhen,
+  readInbox,
+  reportedError,
+  type InboxItem,
+} from "../support/inbox.ts";
 import { makeProject } from "../support/forge/repositories.ts";
 import { statementsOf } from "../support/database/statements.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -30,7 +37,7 @@ const put = (board: TestBoard, naturalKey: string, detail: string, at?: string):
     kind: "error_reported",
     naturalKey,
     detail,
-    data: { url: "https://errors.example/1" },
+    data: reportedError(detail),
     at: at ?? null,
   });
 
@@ -162,8 +169,8 @@ describe("DELETE /v1/inbox/{id}", () => {
     const item = await itemWhen(board.api, "promotion_blocked");
     const refused = await board.api.delete<{ message: string }>(`/v1/inbox/${item.id}`);
     expect(refused.status).toBe(409);
-    expect(refused.body.message).toContain("clears by itself");
-    expect(refused.body.message).toMatch(`It says: “${item.detail}”`);
+    expect(refused.body.message).toContain("clears automatically");
+    expect(refused.body.message).toMatch(`Its detail: “${item.detail}”`);
     expect(await itemsOf(board.api, "promotion_blocked")).toEqual([item]);
     await board.api.move(number, board.stages["In progress"]);
     await clearedWhen(board.api, "promotion_blocked");

@@ -44,7 +44,7 @@ describe("a credential", () => {
         }
         expectTooMany(
           await busy.post("/v1/cards", { title: "three" }, { key }),
-          /^This credential has 2 calls under way/,
+          /^This credential has 2 calls in progress/,
         );
         expect((await other.get("/v1/me")).status).toBe(200);
       },
@@ -57,7 +57,7 @@ describe("a credential", () => {
 
   it("that exceeds its call rate gets 429 with Retry-After and succeeds later", async () => {
     const [often, other] = [await board.as({}), await board.as({})];
-    expectTooMany(await until(429, () => often.get("/v1/me")), /makes more than 2 calls a second/);
+    expectTooMany(await until(429, () => often.get("/v1/me")), /makes more than 2 calls per second/);
     expect((await other.get("/v1/me")).status).toBe(200);
     expect((await until(200, () => often.get("/v1/me"))).status).toBe(200);
   });
@@ -68,9 +68,9 @@ describe("invalid API keys", () => {
     const valid = await board.as({});
     const guess = () => makeApi(valid.baseUrl, makeCredentialKey().apiKey).get("/v1/me");
     expect((await guess()).status).toBe(401);
-    expectTooMany(await until(429, guess), /keys that are not valid/);
+    expectTooMany(await until(429, guess), /invalid API keys/);
     expect((await valid.get("/v1/me")).status).toBe(200);
-    expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /keys that are not valid/);
+    expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /invalid API keys/);
     await until(200, () => valid.get("/v1/me"));
   });
 

@@ -128,7 +128,7 @@ describe("POST /v1/releases/{id}/complete", () => {
     ]) {
       expect([answer.status, (answer.body as { message: string }).message]).toEqual([
         409,
-        "The release Over is completed. What it carried stays as it is.",
+        "The release Over is completed and cannot be changed.",
       ]);
     }
     await makeRelease(board.api, "Next", [number]);

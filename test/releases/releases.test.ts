@@ -144,7 +144,7 @@ describe("a release", () => {
     for (const { status, body } of writes) {
       expect([status, (body as { message: string }).message]).toEqual([
         400,
-        expect.stringMatching(/does not work with releases.*flow settings/),
+        expect.stringMatching(/Releases are turned off in this flow/),
       ]);
     }
     expect((await own.api.get(`/v1/releases/${id}`)).status).toBe(200);
@@ -216,7 +216,7 @@ describe("the scope of a release", () => {
     const refused = await setCards(board.api, second, [number]);
     expect(refused.status).toBe(409);
     expect((refused.body as { message: string }).message).toContain(
-      `Card ${number} is in the open release First come already`,
+      `Card ${number} is in the open release First come.`,
     );
   });
 

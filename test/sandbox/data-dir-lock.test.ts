@@ -49,7 +49,7 @@ describe("the lock on a data directory", () => {
   test("tells what to do about a folder that cannot be written to", async () => {
     await writeFile(join(dir, "file"), "");
     await expect(lockDataDir(join(dir, "file", "below"), process.pid)).rejects.toThrow(
-      /State cannot be kept in .*ENOTDIR.*TRUNKLINE_DATA_DIR/,
+      /cannot be used as the data directory .*ENOTDIR.*TRUNKLINE_DATA_DIR/,
     );
   });
 });

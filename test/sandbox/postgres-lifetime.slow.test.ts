@@ -166,7 +166,7 @@ describe("the life of the embedded PostgreSQL", () => {
     const second = runService(dir);
     cleanups.push(() => kill(second.child));
     expect(await second.says()).toBe(
-      `failed: ${dir} is in use by process ${first.child.pid}. Stop that one first, or give this one a TRUNKLINE_DATA_DIR of its own.`,
+      `failed: ${dir} is in use by process ${first.child.pid}. Stop that process, or set TRUNKLINE_DATA_DIR to another folder.`,
     );
     expect(await query(first.connectionString, "select 1 + 1 as sum")).toEqual([{ sum: 2 }]);
   });

@@ -20,7 +20,9 @@ it("refuses a database of an unreleased version and says what to do", async () =
   await db("knex_migrations").whereLike("name", "0001%").update({ name: "0001_tenants.sql" });
   await expect(migrateAgain()).rejects.toMatchObject({
     name: "Problem",
-    message: expect.stringMatching(/has the migration 0001_tenants\.sql.*Start with an empty one: delete/),
+    message: expect.stringMatching(
+      /has the migration 0001_tenants\.sql.*Start with an empty database: delete/,
+    ),
   });
   expect(await db("knex_migrations").where({ name: "0001_tenancy.sql" })).toEqual([]);
 });

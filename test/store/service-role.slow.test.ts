@@ -68,6 +68,6 @@ it("a service whose role may not change the schema leads a card through its life
   }[];
   await surroundings.db("knex_migrations").where({ name: last?.name }).delete();
   await expect(start()).rejects.toMatchObject({
-    message: expect.stringMatching(/^This database role may not apply migrations\. Call `trunkline migrate`/),
+    message: expect.stringMatching(/^This database role may not apply migrations\. Run `trunkline migrate`/),
   });
 }, 120_000);

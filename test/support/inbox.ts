@@ -1,3 +1,4 @@
+import { newId } from "../../src/new-id.ts";
 import { eventually, type Api } from "./api.ts";
 
 export interface InboxItem {
@@ -11,6 +12,15 @@ export interface InboxItem {
   readonly at: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
+
+/** The `data` of an `error_reported` item. */
+export const reportedError = (title: string) => ({
+  monitorId: newId(),
+  monitorName: "Sentry",
+  fingerprint: title,
+  title,
+  url: "https://errors.example/1",
+});
 
 /** The inbox of the board's only project, or of the one given. */
 export async function readInbox(api: Api, projectId?: string): Promise<InboxItem[]> {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
 import { eventually, type Api, type ApiAnswer, type CallOptions } from "./api.ts";
 import { readFlow } from "./flows.ts";
-import { readInbox } from "./inbox.ts";
+import { readInbox, reportedError } from "./inbox.ts";
 import type { TestBoard } from "./world.ts";
 
 /** What a call that goes well is made of. Every field that takes an id or a card's number is in it. */
@@ -57,7 +57,7 @@ const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promis
     kind: "error_reported",
     naturalKey: detail,
     detail,
-    data: {},
+    data: reportedError(detail),
   });
   const item = (await readInbox(api, projectId)).find((each) => each.detail === detail);
   if (!item) throw new Error("the item is not in the inbox");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { issueCredential } from "../../src/actions/credentials/credentials.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import type { CallLimits } from "../../src/http/gate.ts";
-import type { Patience } from "../../src/http/listen.ts";
+import type { ConnectionLimits } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
@@ -69,14 +69,14 @@ export interface WorldOptions {
   /** As towards GitHub itself. */
   readonly paceWrites?: boolean;
   readonly limits?: CallLimits;
-  readonly patience?: Patience;
+  readonly connections?: Partial<ConnectionLimits>;
 }
 
 /** Starts a world; `stop` ends all of it. */
 export async function startWorld({
   paceWrites = false,
   limits,
-  patience,
+  connections,
 }: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
@@ -96,7 +96,7 @@ export async function startWorld({
       paceWrites,
     },
     ...(limits && { limits }),
-    ...(patience && { patience }),
+    ...(connections && { connections }),
     followsTimetable: false,
     lookForJobsMs: 200,
     metrics: { token: METRICS_TOKEN },

@@ -1,7 +1,7 @@
 /** The manifest asks for what is used, no more and no less. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { isTranslated } from "../../src/forge/github/deliveries/translate-delivery.ts";
 
 const lines = readFileSync(new URL("../../app.yml", import.meta.url), "utf8").split("\n");

@@ -48,6 +48,7 @@ describe("without anything configured", () => {
       port: 3000,
       logLevel: "info",
       limits: DEFAULT_LIMITS,
+      connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
       dataDir: "/srv/trunkline/.trunkline",
       forgePort: 3001,
       databaseUrl: null,
@@ -62,6 +63,7 @@ describe("without anything configured", () => {
       port: 0,
       logLevel: "info",
       limits: DEFAULT_LIMITS,
+      connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
       dataDir: "/var/t",
       forgePort: 4001,
       databaseUrl: null,
@@ -70,7 +72,7 @@ describe("without anything configured", () => {
 
   it("the sandbox does not start with a PUBLIC_URL that is none", () => {
     expect(problemsOf({ PUBLIC_URL: "trunkline.example.com" })).toEqual([
-      expect.stringContaining("PUBLIC_URL is the address the service is reached at"),
+      expect.stringContaining("PUBLIC_URL must be the URL of the service"),
     ]);
   });
 
@@ -98,6 +100,7 @@ describe("an App and a database", () => {
       port: 3000,
       logLevel: "info",
       limits: DEFAULT_LIMITS,
+      connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
       databaseUrl: real["DATABASE_URL"],
       app: { id: "42", privateKey: pkcs1 },
       webhookSecrets: [real["WEBHOOK_SECRET"]],
@@ -126,6 +129,7 @@ describe("an App and a database", () => {
     ["PORT", " "],
     ["SANDBOX_FORGE_PORT", "x"],
     ["LOG_LEVEL", "verbose"],
+    ["LOG_FORMAT", "text"],
     ["LOG_LEVEL", "INFO"],
     ["WEBHOOK_SECRET", "development"],
     ["WEBHOOK_SECRET_PREVIOUS", "development"],

@@ -47,7 +47,7 @@ const importsOf = (text: string): string[] =>
 const onDisk = (file: string): string => (file.startsWith("sandbox/") ? file : `src/${file}`);
 const ownImportsOf = ({ file, text }: { file: string; text: string }): string[] =>
   importsOf(text)
-    .filter((name) => name.startsWith("."))
+    .filter((name) => name.startsWith(".") && !name.endsWith(".json"))
     .map((name) => relative(ROOT, resolve(ROOT, dirname(onDisk(file)), name)).replace(/^src\//, ""));
 
 const offenders = (pattern: RegExp, allowed: (file: string) => boolean): string[] =>

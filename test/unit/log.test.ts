@@ -5,12 +5,20 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import type { Logger } from "pino";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog, prettyOutput } from "../../src/log.ts";
 
 /** What a log holds after `write` wrote to it. */
 function logged(write: (log: Logger) => void): string {
   const lines: string[] = [];
   write(createLog("trace", { write: (line) => void lines.push(line) }));
+  return lines.join("");
+}
+
+/** The same for a terminal; without colors, because the output of a test is none. */
+function printed(write: (log: Logger) => void, isQuiet = true): string {
+  const lines: string[] = [];
+  const output = { write: (line: string) => void lines.push(line) };
+  write(createLog("trace", prettyOutput(isQuiet, output, false)));
   return lines.join("");
 }
 
@@ -72,6 +80,55 @@ describe.each(secrets)("%s never gets into the log", (_, secret, core) => {
     expect(text).not.toContain(core);
     expect(text).toContain("[redacted]");
     for (const line of text.trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
+    expect(printed(write)).toContain("[redacted]");
+    expect(printed(write)).not.toContain(core);
+  });
+});
+
+describe("at a terminal, the log", () => {
+  const request = (method: string, path: string, status: number) => (log: Logger) =>
+    log.info({ requestId: "0190", method, path, status, ms: 12 }, "request");
+
+  it("shows a request in one short line", () => {
+    expect(printed(request("POST", "/v1/cards", 201))).toMatch(
+      /^\[\d\d:\d\d:\d\d\] INFO: POST \/v1\/cards 201 \(12 ms\)\n$/,
+    );
+  });
+
+  it.each<[string, string, number]>([
+    ["GET", "/v1/board", 200],
+    ["GET", "/v1/board", 304],
+    ["POST", "/api/github/webhooks", 202],
+  ])("omits %s %s with %i, unless it shows everything", (...facts) => {
+    expect(printed(request(...facts))).toBe("");
+    expect(printed(request(...facts), false)).toContain(facts.join(" "));
+  });
+
+  it.each<[string, string, number]>([
+    ["GET", "/v1/cards/7", 404],
+    ["POST", "/v1/cards/7/move", 200],
+    ["POST", "/api/github/webhooks", 401],
+    ["DELETE", "/v1/labels/1", 204],
+  ])("shows %s %s with %i", (...facts) => {
+    expect(printed(request(...facts))).toContain(facts.join(" "));
+  });
+
+  it("shows the stack of an error, and of a warning only the message", () => {
+    expect(printed((log) => log.error({ err: new Error("broken") }, "failed"))).toMatch(
+      /ERROR: failed ?\n[^]*broken\n +at /,
+    );
+    const warning = printed((log) => log.warn({ err: new Error("broken"), attempts: 2 }, "failed"));
+    expect(warning).toMatch(/WARN: failed \{"attempts":2,"reason":"broken"\}\n/);
+    expect(warning).not.toContain(" at ");
+  });
+
+  it("executes no control characters of others", () => {
+    const hostile = "\u001b[2J\r\b\u0007\u009b1m";
+    const text = printed((log) =>
+      log.error({ note: hostile, err: new Error(hostile) }, `\\u001b ${hostile}`),
+    );
+    expect(text).toContain("\\u001b ?[2J????1m");
+    expect(text.match(/(?!\n)\p{Cc}/gu)).toBeNull();
   });
 });
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => shipped?.remove());
 
-it.each(SEEDED_BUGS)("the code that this mistake is made in is there: $name", async ({ edits }) => {
+it.each(SEEDED_BUGS)("finds the code that a seeded bug replaces: $name", async ({ edits }) => {
   for (const { file, find } of edits)
     expect(await readFile(join(shipped.dir, "dist/src", file), "utf8")).toContain(find);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "@jest/globals";
 import { runCommandLine } from "../../src/cli/run.ts";
-import { NEEDED_PERMISSIONS } from "../../src/forge/github/permissions.ts";
+import { NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 
 async function setup(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const lines: string[] = [];

@@ -59,7 +59,7 @@ describe("failed keys", () => {
     const failed = new FailedKeys(2, () => 0);
     failed.count("203.0.113.7", stranger());
     failed.count("203.0.113.7", "Bearer nonsense");
-    expect(() => failed.count("203.0.113.7", stranger())).toThrow("keys that are not valid");
+    expect(() => failed.count("203.0.113.7", stranger())).toThrow("invalid API keys");
     expect(() => failed.count("203.0.113.8", stranger())).not.toThrow();
   });
 
@@ -68,7 +68,7 @@ describe("failed keys", () => {
     const authorization = stranger();
     failed.count("203.0.113.1", authorization);
     failed.count("203.0.113.2", authorization);
-    expect(() => failed.count("203.0.113.3", authorization)).toThrow("keys that are not valid");
+    expect(() => failed.count("203.0.113.3", authorization)).toThrow("invalid API keys");
     expect(() => failed.count("203.0.113.3", stranger())).not.toThrow();
   });
 });

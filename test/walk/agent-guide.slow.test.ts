@@ -80,6 +80,6 @@ describe.each([
     const reader = await board.as({ scopes: ["read"] });
     const readOnly = await runAgent({ API: reader.baseUrl, KEY: reader.apiKey });
     expect(readOnly).toMatchObject({ code: 1, stdout: "" });
-    expect(readOnly.stderr).toMatch(/^403 .*for reading only/);
+    expect(readOnly.stderr).toMatch(/^403 .*scope read only/);
   }, 60_000);
 });

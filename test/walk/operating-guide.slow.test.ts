@@ -72,7 +72,7 @@ it("the commands of docs/operating.md merge a first card, and the doctor reports
   expect(stdout).not.toMatch(/PROBLEM|warning/);
   expect(stdout.match(/^ok {7}app: /gm)).toHaveLength(2);
   const log = await readFile(join(shipped.dir, "service.log"), "utf8");
-  expect(log).toContain("ended: every call was answered");
+  expect(log).toContain("shutdown complete");
   for (const port of [servicePort, forgePort])
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow("fetch failed");
 }, 300_000);

@@ -95,6 +95,7 @@ async function doctor(env?: Readonly<Record<string, string>>): Promise<{ code: n
 }
 
 it("in real mode the doctor reports what is missing, a card is merged, and no secret is printed", async () => {
+  expect((await trunkline(["--version"])).printed).toMatch(/^\d+\.\d+\.\d+\n$/);
   const before = await doctor();
   expect(before.code).toBe(1);
   expect(before.problems).toEqual([

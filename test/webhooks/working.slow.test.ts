@@ -95,7 +95,7 @@ describe("deliveries", () => {
     const told = world
       .logged()
       .split("\n")
-      .find((line) => line.includes("set aside") && line.includes(poison.guid));
+      .find((line) => line.includes("was parked") && line.includes(poison.guid));
     expect(told).toContain('"level":50');
   });
 

@@ -1,9 +1,8 @@
-import { createWorkspace } from "../../../src/actions/boards/workspaces.ts";
-import { issueCredential } from "../../../src/actions/credentials/credentials.ts";
 import { syncInstallation } from "../../../src/actions/installations/sync-installation.ts";
 import { firstValue } from "../../../src/store/db/connect.ts";
-import { eventually, makeApi, type Api } from "../../../test/support/api.ts";
+import { eventually } from "../../../test/support/api.ts";
 import { headOf } from "../../../test/support/stories/merged-card.ts";
+import { secondBoard, setRepositories } from "../../../test/support/stories/second-board.ts";
 import { writeFile } from "../../../test/support/stories/work-on-card.ts";
 import type { TestBoard } from "../../../test/support/world.ts";
 import type { Scene } from "../scene.ts";
@@ -13,13 +12,13 @@ export async function repositoriesChangeHands(scene: Scene): Promise<void> {
   const { world } = scene;
   const first = world.boards.at(-1);
   if (!first) throw new Error("the attack needs a board");
-  const second = await secondBoard(scene, first);
+  const second = await secondBoard(world.deps, first);
   for (let turn = 1; !scene.isOver(); turn++) {
     const name = `shared-${turn}`;
     const repositoryId = await newRepository(scene, first, name);
     const { number, branch } = await mergedThere(first, repositoryId, name);
-    await give(first.api, first.projectId, Object.values(first.repositories));
-    await give(second.api, second.projectId, [repositoryId]);
+    await setRepositories(first.api, first.projectId, Object.values(first.repositories));
+    await setRepositories(second.api, second.projectId, [repositoryId]);
     scene.tried();
     await attackOldCard(scene, first, { number, branch, name });
   }
@@ -42,8 +41,7 @@ async function attackOldCard(
   await board.person("grace", "POST", issue, { body: secret });
   await scene.world.forge.settle();
   const main = await headOf(board, name, "main");
-  const backwards = ["In progress", "In review", "Done"] as const;
-  for (const stage of backwards) {
+  for (const stage of ["To do", "In progress", "In review", "Done"] as const) {
     await board.api.get(`/v1/cards/${number}/move-plan?statusId=${board.stages[stage]}`);
     await board.api.move(number, board.stages[stage]);
   }
@@ -82,7 +80,7 @@ async function mergedThere(
   repositoryId: string,
   name: string,
 ): Promise<{ number: number; branch: string }> {
-  await give(board.api, board.projectId, [...Object.values(board.repositories), repositoryId]);
+  await setRepositories(board.api, board.projectId, [...Object.values(board.repositories), repositoryId]);
   const { number } = await board.api.card({ title: `Work in ${name}`, repositoryIds: [repositoryId] });
   await board.api.move(number, board.stages["In progress"]);
   const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
@@ -90,24 +88,4 @@ async function mergedThere(
   const merged = await board.api.move(number, board.stages.Done);
   if (merged.status !== 200) throw new Error(`the card is not merged: ${merged.text}`);
   return { number, branch };
-}
-
-async function give(api: Api, projectId: string, ids: readonly string[]): Promise<void> {
-  const repositories = ids.map((id) => ({ id, linkByDefault: false }));
-  const { status, text } = await api.put(`/v1/projects/${projectId}/repositories`, { repositories });
-  if (status !== 200) throw new Error(`the repositories of ${projectId} were not changed: ${text}`);
-}
-
-async function secondBoard(
-  { world }: Scene,
-  { owner, api }: TestBoard,
-): Promise<{ readonly api: Api; readonly projectId: string }> {
-  const made = await createWorkspace(world.deps, { organization: owner, name: "Second" });
-  const { apiKey } = await issueCredential(world.deps, {
-    name: "maintainer of the second board",
-    boards: [{ workspaceId: made.id, role: "maintainer" }],
-    scopes: ["read", "write"],
-    expiresAt: null,
-  });
-  return { api: makeApi(api.baseUrl, apiKey), projectId: made.projectId };
 }

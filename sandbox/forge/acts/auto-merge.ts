@@ -6,18 +6,17 @@ import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "./merge-pull-req
 import { mergeabilityOf } from "./mergeability.ts";
 import { protectionOf } from "./protection.ts";
 
-/** Lets a pull request merge by itself once nothing stands in its way. Throws GitHub's refusals. */
+/** Enables auto-merge on a pull request. Throws GitHub's refusals. */
 export function enableAutoMerge(
   forge: ForgeContext,
   pullId: number,
-  order: AutoMerge & { readonly headSha: string | null },
+  { headSha, ...autoMerge }: AutoMerge & { readonly headSha: string | null },
 ): Promise<PullRequestRow> {
   const { repositoryId } = forge.state.pullRequests.need(pullId);
   return forge.exclusively(repositoryId, async () => {
-    const { headSha, ...autoMerge } = order;
     const pull = forge.state.pullRequests.need(pullId);
     if (headSha !== null && headSha !== pull.headSha) throw unprocessable(HEAD_MODIFIED);
-    await assertWaitingHelps(forge, pull, autoMerge);
+    await assertAutoMergeAllowed(forge, pull, autoMerge);
     const row = forge.state.pullRequests.update(pullId, { autoMerge, updatedAt: forge.now() });
     const by = forge.state.accounts.need(autoMerge.enabledById);
     await emitPullRequest(forge, row, "auto_merge_enabled", by, { reason: "" });
@@ -25,11 +24,11 @@ export function enableAutoMerge(
   });
 }
 
-/** GitHub only takes it where something is still to be waited for. */
-async function assertWaitingHelps(
+/** Like GitHub, allows auto-merge only while something still blocks the merge. */
+async function assertAutoMergeAllowed(
   forge: ForgeContext,
   pull: PullRequestRow,
-  order: AutoMerge,
+  { mergeMethod }: AutoMerge,
 ): Promise<void> {
   const repository = forge.state.repositories.need(pull.repositoryId);
   if (!repository.allowAutoMerge)
@@ -38,7 +37,7 @@ async function assertWaitingHelps(
   if (pull.draft) throw unprocessable("Pull request Pull request is in draft state");
   if (protectionOf(forge, repository, pull.baseRef) === undefined)
     throw unprocessable("Pull request Protected branch rules not configured for this branch");
-  const refusal = methodRefusal(forge, repository, pull, order.mergeMethod);
+  const refusal = methodRefusal(forge, repository, pull, mergeMethod);
   if (refusal !== null) throw unprocessable(refusal);
   const { state } = await mergeabilityOf(forge, repository, pull);
   if (state === "clean" || state === "unstable")
@@ -59,16 +58,16 @@ export async function disableAutoMerge(
   return row;
 }
 
-const waits = (pull: PullRequestRow): boolean => pull.state === "open" && pull.autoMerge !== null;
+const isWaiting = (pull: PullRequestRow): boolean => pull.state === "open" && pull.autoMerge !== null;
 
-/** Looks, once what happened has been answered, whether anything in a repository need not wait any longer. */
-export function autoMergeLater(forge: ForgeContext, repositoryId: number): void {
-  if (forge.state.pullRequests.in(repositoryId).some(waits))
-    forge.later(() => runAutoMerges(forge, repositoryId));
+/** Retries the auto-merges of a repository in the background. */
+export function scheduleAutoMerges(forge: ForgeContext, repositoryId: number): void {
+  if (forge.state.pullRequests.in(repositoryId).some(isWaiting))
+    forge.inBackground(() => runAutoMerges(forge, repositoryId));
 }
 
 async function runAutoMerges(forge: ForgeContext, repositoryId: number): Promise<void> {
-  const waiting = forge.state.pullRequests.in(repositoryId).filter(waits);
+  const waiting = forge.state.pullRequests.in(repositoryId).filter(isWaiting);
   for (const { id, headSha, autoMerge } of waiting) {
     if (autoMerge === null) continue;
     const { enabledById, mergeMethod: method, commitTitle: title, commitMessage: message } = autoMerge;
@@ -76,7 +75,7 @@ async function runAutoMerges(forge: ForgeContext, repositoryId: number): Promise
     try {
       await mergePullRequest(forge, id, { by, method, headSha, title, message });
     } catch (error) {
-      // Still something in the way: it waits on.
+      // An `ApiError` means the merge is still blocked; the next change retries it.
       if (!(error instanceof ApiError)) throw error;
     }
   }

@@ -2,15 +2,13 @@ import type { ForgeContext } from "../context.ts";
 import { presentInstallation } from "../present/installation.ts";
 import type { AccountRow, InstallationRow, Permissions, RepositoryRow } from "../rows.ts";
 import { covers } from "../server/access.ts";
-import { emitInstallation } from "../webhooks/emit.ts";
+import { emitInstallation, emitInstallationRepositories, presentGranted } from "../webhooks/emit.ts";
 import { installApp } from "../world.ts";
-import { presentGranted } from "./change-repository.ts";
 
-/** The repositories an installation covers. */
 export const grantedRepositories = (forge: ForgeContext, installation: InstallationRow): RepositoryRow[] =>
   forge.state.repositories.all().filter((each) => covers(installation, each));
 
-function tell(forge: ForgeContext, row: InstallationRow, action: string, by: AccountRow): void {
+function emitChange(forge: ForgeContext, row: InstallationRow, action: string, by: AccountRow): void {
   const repositories = grantedRepositories(forge, row).map((each) => presentGranted(forge, each));
   emitInstallation(forge, row, "installation", action, by, {
     installation: presentInstallation(forge, row),
@@ -19,7 +17,7 @@ function tell(forge: ForgeContext, row: InstallationRow, action: string, by: Acc
   });
 }
 
-/** Somebody installs the App on an account; `repositories` are names. */
+/** Installs the App on an account; `repositories` are names. */
 export function install(
   forge: ForgeContext,
   account: AccountRow,
@@ -27,12 +25,12 @@ export function install(
   by: AccountRow,
 ): InstallationRow {
   const row = installApp(forge, account, repositories);
-  tell(forge, row, "created", by);
+  emitChange(forge, row, "created", by);
   return row;
 }
 
 export function uninstall(forge: ForgeContext, installation: InstallationRow, by: AccountRow): void {
-  tell(forge, installation, "deleted", by);
+  emitChange(forge, installation, "deleted", by);
   for (const token of forge.state.tokens.all())
     if (token.installationId === installation.id) forge.state.tokens.delete(token.id);
   forge.state.installations.delete(installation.id);
@@ -49,11 +47,11 @@ export function setSuspended(
     suspendedById: suspended ? by.id : null,
     updatedAt: forge.now(),
   });
-  tell(forge, row, suspended ? "suspend" : "unsuspend", by);
+  emitChange(forge, row, suspended ? "suspend" : "unsuspend", by);
   return row;
 }
 
-/** The account's owner accepts other permissions; what they leave out can no longer be done. */
+/** Replaces the permissions of an installation, as its account's owner does on GitHub. */
 export function acceptPermissions(
   forge: ForgeContext,
   installation: InstallationRow,
@@ -61,11 +59,11 @@ export function acceptPermissions(
   permissions: Permissions,
 ): InstallationRow {
   const row = forge.state.installations.update(installation.id, { permissions, updatedAt: forge.now() });
-  tell(forge, row, "new_permissions_accepted", by);
+  emitChange(forge, row, "new_permissions_accepted", by);
   return row;
 }
 
-/** Grants or takes back single repositories of an installation that names them. */
+/** Adds repositories to an installation or removes them. */
 export function setGranted(
   forge: ForgeContext,
   installation: InstallationRow,
@@ -81,13 +79,6 @@ export function setGranted(
     repositoryIds: granted ? [...others, ...ids] : others,
     updatedAt: forge.now(),
   });
-  const listed = repositories.map((each) => presentGranted(forge, each));
-  emitInstallation(forge, row, "installation_repositories", granted ? "added" : "removed", by, {
-    installation: presentInstallation(forge, row),
-    repository_selection: row.repositorySelection,
-    repositories_added: granted ? listed : [],
-    repositories_removed: granted ? [] : listed,
-    requester: null,
-  });
+  emitInstallationRepositories(forge, row, granted ? "added" : "removed", by, repositories);
   return row;
 }

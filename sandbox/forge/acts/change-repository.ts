@@ -1,16 +1,15 @@
 import type { ForgeContext } from "../context.ts";
 import { readRef } from "../git/refs.ts";
 import { presentAccount } from "../present/account.ts";
-import { fullNameOf, presentRepository, repositoryNodeId } from "../present/repository.ts";
-import { presentInstallation } from "../present/installation.ts";
+import { fullNameOf, presentRepository } from "../present/repository.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { installationOf } from "../server/access.ts";
 import { invalidFields, unprocessable } from "../server/api-error.ts";
 import { repositoryKey } from "../state.ts";
-import { emit, emitInstallation } from "../webhooks/emit.ts";
+import { emit, emitInstallationRepositories } from "../webhooks/emit.ts";
 import { createRepository, type RepositoryOptions } from "../world.ts";
 
-export type RepositoryChange = Partial<
+type RepositoryChange = Partial<
   Pick<
     RepositoryRow,
     | "name"
@@ -30,19 +29,17 @@ export type RepositoryChange = Partial<
 
 const NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 
+const nameError = (message: string) =>
+  invalidFields({ resource: "Repository", field: "name", code: "custom", message });
+
 function checkName(forge: ForgeContext, ownerId: number, name: string): void {
-  const wrong = { resource: "Repository", field: "name" } as const;
   if (!NAME.test(name) || name === "." || name === ".." || name.endsWith(".git"))
-    throw invalidFields({
-      ...wrong,
-      code: "custom",
-      message: "name can only contain ASCII letters, digits, and the characters ., -, and _.",
-    });
+    throw nameError("name can only contain ASCII letters, digits, and the characters ., -, and _.");
   if (forge.state.repositories.in(repositoryKey(ownerId, name)).length > 0)
-    throw invalidFields({ ...wrong, code: "custom", message: "name already exists on this account" });
+    throw nameError("name already exists on this account");
 }
 
-/** Makes a repository, as somebody would on GitHub. Throws GitHub's refusals. */
+/** Creates a repository as a user does on GitHub. Throws GitHub's refusals. */
 export async function makeRepository(
   forge: ForgeContext,
   owner: AccountRow,
@@ -52,35 +49,13 @@ export async function makeRepository(
 ): Promise<RepositoryRow> {
   checkName(forge, owner.id, name);
   const row = await createRepository(forge, owner, name, options);
-  await emit(forge, {
-    event: "repository",
-    action: "created",
-    repository: row,
-    sender: by,
-    payload: () => ({}),
-  });
+  await emitRepository(forge, row, by, "created");
   const installation = installationOf(forge, row);
-  if (installation !== undefined)
-    emitInstallation(forge, installation, "installation_repositories", "added", by, {
-      installation: presentInstallation(forge, installation),
-      repository_selection: installation.repositorySelection,
-      repositories_added: [presentGranted(forge, row)],
-      repositories_removed: [],
-      requester: null,
-    });
+  if (installation !== undefined) emitInstallationRepositories(forge, installation, "added", by, [row]);
   return row;
 }
 
-/** A repository as installation webhooks list it. */
-export const presentGranted = (forge: ForgeContext, repository: RepositoryRow) => ({
-  id: repository.id,
-  node_id: repositoryNodeId(repository),
-  name: repository.name,
-  full_name: fullNameOf(forge, repository),
-  private: repository.private,
-});
-
-/** Changes a repository's settings and tells what changed. Throws GitHub's refusals. */
+/** Changes a repository's settings and emits the events for them. Throws GitHub's refusals. */
 export async function changeRepository(
   forge: ForgeContext,
   repositoryId: number,
@@ -93,10 +68,14 @@ export async function changeRepository(
     await changeDefaultBranch(forge, before, by, change.defaultBranch);
   const { name: _name, defaultBranch: _branch, ...settings } = change;
   const row = forge.state.repositories.update(repositoryId, { ...settings, updatedAt: forge.now() });
-  if (row.archived !== before.archived) await tell(forge, row, by, row.archived ? "archived" : "unarchived");
-  if (row.private !== before.private) await tell(forge, row, by, row.private ? "privatized" : "publicized");
+  if (row.archived !== before.archived)
+    await emitRepository(forge, row, by, row.archived ? "archived" : "unarchived");
+  if (row.private !== before.private)
+    await emitRepository(forge, row, by, row.private ? "privatized" : "publicized");
   if (row.description !== before.description)
-    await tell(forge, row, by, "edited", { changes: { description: { from: before.description } } });
+    await emitRepository(forge, row, by, "edited", {
+      changes: { description: { from: before.description } },
+    });
   return row;
 }
 
@@ -115,12 +94,14 @@ async function rename(
     ...(isSameKey ? [] : [former]),
   ];
   const row = forge.state.repositories.update(before.id, { name, formerNames, updatedAt: forge.now() });
-  await tell(forge, row, by, "renamed", { changes: { repository: { name: { from: before.name } } } });
+  await emitRepository(forge, row, by, "renamed", {
+    changes: { repository: { name: { from: before.name } } },
+  });
 }
 
 /**
- * Hands a repository on to another account. The account that gets it is told, where the App is there; the one that had it is told that its
- * installation covers it no more, unless `isUntold`: GitHub does not promise that.
+ * Transfers a repository to another account. The new owner's installation receives `transferred`,
+ * the old owner's `removed`, unless `isUntold`: GitHub does not guarantee that event.
  */
 export async function transferRepository(
   forge: ForgeContext,
@@ -140,15 +121,9 @@ export async function transferRepository(
     updatedAt: forge.now(),
   });
   if (installation !== undefined && !isUntold)
-    emitInstallation(forge, installation, "installation_repositories", "removed", by, {
-      installation: presentInstallation(forge, installation),
-      repository_selection: installation.repositorySelection,
-      repositories_added: [],
-      repositories_removed: [presentGranted(forge, row)],
-      requester: null,
-    });
+    emitInstallationRepositories(forge, installation, "removed", by, [row]);
   const key = from.type === "Organization" ? "organization" : "user";
-  await tell(forge, row, by, "transferred", {
+  await emitRepository(forge, row, by, "transferred", {
     changes: { owner: { from: { [key]: presentAccount(forge, from) } } },
   });
   return row;
@@ -167,10 +142,12 @@ async function changeDefaultBranch(
     );
   await repo.run(["symbolic-ref", "HEAD", `refs/heads/${branch}`]);
   const row = forge.state.repositories.update(before.id, { defaultBranch: branch });
-  await tell(forge, row, by, "edited", { changes: { default_branch: { from: before.defaultBranch } } });
+  await emitRepository(forge, row, by, "edited", {
+    changes: { default_branch: { from: before.defaultBranch } },
+  });
 }
 
-function tell(
+function emitRepository(
   forge: ForgeContext,
   repository: RepositoryRow,
   sender: AccountRow,
@@ -180,7 +157,7 @@ function tell(
   return emit(forge, { event: "repository", action, repository, sender, payload: () => more });
 }
 
-function forgetContents({ state }: ForgeContext, { id }: RepositoryRow): void {
+function deleteContents({ state }: ForgeContext, { id }: RepositoryRow): void {
   for (const pull of state.pullRequests.in(id)) {
     for (const table of [state.reviews, state.comments, state.mergeRequests])
       for (const row of table.in(pull.id)) table.delete(row.id);
@@ -192,7 +169,6 @@ function forgetContents({ state }: ForgeContext, { id }: RepositoryRow): void {
     for (const row of table.all()) if (row.repositoryId === id) table.delete(row.id);
 }
 
-/** Deletes a repository and everything in it. */
 export async function deleteRepository(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -200,19 +176,15 @@ export async function deleteRepository(
 ): Promise<void> {
   await forge.exclusively(repository.id, async () => {
     const installation = installationOf(forge, repository);
-    await tell(forge, repository, by, "deleted", { repository: presentRepository(forge, repository) });
-    forgetContents(forge, repository);
+    await emitRepository(forge, repository, by, "deleted", {
+      repository: presentRepository(forge, repository),
+    });
+    deleteContents(forge, repository);
     forge.state.repositories.delete(repository.id);
     forge.git.remove(repository.id);
     if (installation === undefined) return;
     const repositoryIds = installation.repositoryIds.filter((id) => id !== repository.id);
     const row = forge.state.installations.update(installation.id, { repositoryIds });
-    emitInstallation(forge, row, "installation_repositories", "removed", by, {
-      installation: presentInstallation(forge, row),
-      repository_selection: row.repositorySelection,
-      repositories_added: [],
-      repositories_removed: [presentGranted(forge, repository)],
-      requester: null,
-    });
+    emitInstallationRepositories(forge, row, "removed", by, [repository]);
   });
 }

@@ -2,53 +2,41 @@ import type { ForgeContext } from "../context.ts";
 import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { emitPullRequest } from "./emit-events.ts";
 
-/** Closes a pull request without merging it. */
+const CLOSED = { state: "closed", autoMerge: null, queuedAt: null, queuedById: null } as const;
+
 export async function closePullRequest(
   forge: ForgeContext,
   pull: PullRequestRow,
   by: AccountRow,
 ): Promise<PullRequestRow> {
   const now = forge.now();
-  const closed = forge.state.pullRequests.update(pull.id, {
-    state: "closed",
-    closedAt: now,
-    closedById: by.id,
-    updatedAt: now,
-    autoMerge: null,
-    queuedAt: null,
-    queuedById: null,
-  });
-  await emitPullRequest(forge, closed, "closed", by);
-  return closed;
+  const row = forge.state.pullRequests.update(pull.id, { ...CLOSED, closedAt: now, updatedAt: now });
+  await emitPullRequest(forge, row, "closed", by);
+  return row;
 }
 
-export interface Merged {
+interface MergeResult {
   readonly by: AccountRow;
-  /** The commit that stands for the merge on the base branch. */
+  /** The merge commit on the base branch. */
   readonly sha: string;
-  /** The base branch's tip before. */
+  /** The base branch's tip before the merge. */
   readonly baseSha: string;
 }
 
-/** Marks a pull request merged, however that came about. */
 export async function markMerged(
   forge: ForgeContext,
   pull: PullRequestRow,
-  merged: Merged,
+  merged: MergeResult,
 ): Promise<PullRequestRow> {
   const now = forge.now();
   const row = forge.state.pullRequests.update(pull.id, {
-    state: "closed",
+    ...CLOSED,
     closedAt: now,
-    closedById: merged.by.id,
     mergedAt: now,
     mergedById: merged.by.id,
     mergeCommitSha: merged.sha,
     baseSha: merged.baseSha,
     updatedAt: now,
-    autoMerge: null,
-    queuedAt: null,
-    queuedById: null,
     merging: null,
   });
   await emitPullRequest(forge, row, "closed", merged.by);

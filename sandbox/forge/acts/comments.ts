@@ -3,17 +3,18 @@ import { presentComment, presentIssue } from "../present/review.ts";
 import type { AccountRow, CommentRow, PullRequestRow } from "../rows.ts";
 import { invalidFields } from "../server/api-error.ts";
 import { emit } from "../webhooks/emit.ts";
-import { LONGEST_BODY } from "./open-pull-request.ts";
+import { MAX_BODY_LENGTH } from "./open-pull-request.ts";
 
-const refused = (message: string) =>
+const bodyError = (message: string) =>
   invalidFields({ resource: "IssueComment", code: "custom", field: "body", message });
 
 function checkBody(body: string): void {
-  if (body.trim() === "") throw refused("Body cannot be blank");
-  if (body.length > LONGEST_BODY) throw refused(`body is too long (maximum is ${LONGEST_BODY} characters)`);
+  if (body.trim() === "") throw bodyError("Body cannot be blank");
+  if (body.length > MAX_BODY_LENGTH)
+    throw bodyError(`body is too long (maximum is ${MAX_BODY_LENGTH} characters)`);
 }
 
-/** Writes on a pull request's conversation. Throws GitHub's refusals. */
+/** Adds a comment to a pull request's conversation. Throws GitHub's refusals. */
 export async function addComment(
   forge: ForgeContext,
   pull: PullRequestRow,

@@ -5,11 +5,10 @@ import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { invalidFields, unprocessable, type FieldError } from "../server/api-error.ts";
 import { closePullRequest } from "./close-pull-request.ts";
 import { emitPullRequest } from "./emit-events.ts";
-import { pullHeadRef } from "./follow-branch.ts";
-import { LONGEST_BODY, openBetween } from "./open-pull-request.ts";
+import { pullHeadRef } from "./sync-pull-requests.ts";
+import { MAX_BODY_LENGTH, openBetween } from "./open-pull-request.ts";
 
-/** What may be changed; what is left out stays. */
-export interface PullRequestChange {
+interface PullRequestChange {
   readonly title?: string | undefined;
   readonly body?: string | null | undefined;
   readonly base?: string | undefined;
@@ -17,14 +16,14 @@ export interface PullRequestChange {
   readonly maintainerCanModify?: boolean | undefined;
 }
 
-const refused = (message: string, field?: string): FieldError => ({
+const editError = (message: string, field?: string): FieldError => ({
   resource: "PullRequest",
   ...(field === undefined ? {} : { field }),
   code: field === undefined ? "custom" : "invalid",
   message,
 });
 
-/** Changes a pull request; one that changes nothing is silent. Throws GitHub's refusals. */
+/** Edits a pull request; emits no event if nothing changes. Throws GitHub's refusals. */
 export function editPullRequest(
   forge: ForgeContext,
   pullId: number,
@@ -35,14 +34,14 @@ export function editPullRequest(
   return forge.exclusively(repositoryId, async () => {
     const before = forge.state.pullRequests.need(pullId);
     const repository = forge.state.repositories.need(repositoryId);
-    await checkChange(forge, repository, before, change);
+    await validateChange(forge, repository, before, change);
     if (change.state === "closed" && before.state === "open") await closePullRequest(forge, before, by);
     if (change.state === "open" && before.state === "closed") await reopen(forge, repository, before, by);
     return applyEdit(forge, forge.state.pullRequests.need(pullId), change, by);
   });
 }
 
-/** Changes text and base, and tells what they were before. Call it within `exclusively`. */
+/** Changes title, body and base and emits `edited`. Call inside `exclusively`. */
 export async function applyEdit(
   forge: ForgeContext,
   before: PullRequestRow,
@@ -73,14 +72,14 @@ export async function applyEdit(
     baseSha: baseSha ?? before.baseSha,
     maintainerCanModify,
     updatedAt: forge.now(),
-    // GitHub takes auto-merge back when the base changes.
+    // GitHub disables auto-merge when the base changes.
     ...(isRetargeted ? { autoMerge: null } : {}),
   });
   await emitPullRequest(forge, row, "edited", by, { changes });
   return row;
 }
 
-async function checkChange(
+async function validateChange(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
@@ -88,23 +87,23 @@ async function checkChange(
 ): Promise<void> {
   if (change.title?.trim() === "")
     throw invalidFields({ resource: "PullRequest", field: "title", code: "missing_field" });
-  if ((change.body?.length ?? 0) > LONGEST_BODY)
-    throw invalidFields(refused(`body is too long (maximum is ${LONGEST_BODY} characters)`));
+  if ((change.body?.length ?? 0) > MAX_BODY_LENGTH)
+    throw invalidFields(editError(`body is too long (maximum is ${MAX_BODY_LENGTH} characters)`));
   if (change.base === undefined || change.base === pull.baseRef) return;
   if (pull.state === "closed" && change.state !== "open")
-    throw invalidFields(refused("Cannot change the base branch of a closed pull request."));
+    throw invalidFields(editError("Cannot change the base branch of a closed pull request."));
   const tip = await readRef(forge.git.repository(repository.id), `refs/heads/${change.base}`);
   if (tip === null)
-    throw invalidFields(refused(`Proposed base branch '${change.base}' was not found`, "base"));
+    throw invalidFields(editError(`Proposed base branch '${change.base}' was not found`, "base"));
   if (openBetween(forge, repository, pull.headRef, change.base) !== undefined)
     throw invalidFields(
-      refused(
+      editError(
         `A pull request already exists for base branch '${change.base}' and head branch '${pull.headRef}'`,
       ),
     );
 }
 
-const cannot = (why: string) => invalidFields(refused(`state cannot be changed. ${why}`));
+const cannotReopen = (why: string) => invalidFields(editError(`state cannot be changed. ${why}`));
 
 async function reopen(
   forge: ForgeContext,
@@ -113,22 +112,22 @@ async function reopen(
   by: AccountRow,
 ): Promise<void> {
   const repo = forge.git.repository(repository.id);
-  if (pull.mergedAt !== null) throw cannot("The pull request has been merged.");
+  if (pull.mergedAt !== null) throw cannotReopen("The pull request has been merged.");
   const tip = await readRef(repo, `refs/heads/${pull.headRef}`);
-  if (tip === null) throw cannot(`The ${pull.headRef} branch has been deleted.`);
+  if (tip === null) throw cannotReopen(`The ${pull.headRef} branch has been deleted.`);
   if (!(await isAncestor(repo, pull.headSha, tip)))
-    throw cannot(`The ${pull.headRef} branch was force-pushed or recreated.`);
+    throw cannotReopen(`The ${pull.headRef} branch was force-pushed or recreated.`);
   const base = await readRef(repo, `refs/heads/${pull.baseRef}`);
-  if (base === null) throw cannot(`The ${pull.baseRef} branch has been deleted.`);
+  if (base === null) throw cannotReopen(`The ${pull.baseRef} branch has been deleted.`);
   if (openBetween(forge, repository, pull.headRef, pull.baseRef) !== undefined)
-    throw cannot(`There is already an open pull request from ${pull.headRef} to ${pull.baseRef}.`);
+    throw cannotReopen(`There is already an open pull request from ${pull.headRef} to ${pull.baseRef}.`);
   await updateRef(repo, pullHeadRef(pull), tip);
-  const change = { state: "open", closedAt: null, closedById: null, headSha: tip, baseSha: base } as const;
+  const change = { state: "open", closedAt: null, headSha: tip, baseSha: base } as const;
   const row = forge.state.pullRequests.update(pull.id, { ...change, updatedAt: forge.now() });
   await emitPullRequest(forge, row, "reopened", by);
 }
 
-/** Turns a draft into one ready for review, or back; silent where it is so already. Throws GitHub's refusals. */
+/** Converts a pull request to a draft or back. Throws GitHub's refusals. */
 export function setDraft(
   forge: ForgeContext,
   pullId: number,

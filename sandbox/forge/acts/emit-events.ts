@@ -4,7 +4,7 @@ import { presentReview } from "../present/review.ts";
 import type { AccountRow, PullRequestRow, ReviewRow } from "../rows.ts";
 import { emit } from "../webhooks/emit.ts";
 
-/** Tells of something that happened to a pull request; `more` are the action's own fields. */
+/** Emits `pull_request`; `more` are the fields specific to the action. */
 export async function emitPullRequest(
   forge: ForgeContext,
   pull: PullRequestRow,
@@ -26,7 +26,7 @@ export async function emitPullRequest(
   });
 }
 
-/** Tells of a review. Its state is written small in webhooks. */
+/** Emits `pull_request_review`. Webhooks write the review's state in lower case. */
 export async function emitReview(
   forge: ForgeContext,
   pull: PullRequestRow,

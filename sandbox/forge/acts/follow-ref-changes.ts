@@ -3,16 +3,14 @@ import { readRef, updateRefs, type RefUpdate, type RefUpdateResult } from "../gi
 import { presentPush, type RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { emit } from "../webhooks/emit.ts";
-import { followBase, followHead } from "./follow-branch.ts";
+import { syncPullsIntoBranch, syncPullsFromBranch } from "./sync-pull-requests.ts";
 
-/** GitHub tells nothing of tags when more than this many change at once. */
-const TAGS_TOLD = 3;
-/** Nor of branches past this many. */
-const BRANCHES_TOLD = 5_000;
+/** GitHub sends no tag events if one push changes more tags than this. */
+const MAX_TAG_EVENTS = 3;
+/** The same limit for branches. */
+const MAX_BRANCH_EVENTS = 5_000;
 
-/**
- * Moves refs and lets everything follow: webhooks, and the pull requests of the branches. Call it within `exclusively`.
- */
+/** Changes refs, emits events and updates pull requests. Call inside `exclusively`. */
 export async function changeRefs(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -28,12 +26,12 @@ export async function changeRefs(
     before: update.before === undefined ? (changes[index]?.before ?? null) : update.before,
   }));
   const result = await updateRefs(repo, pinned);
-  if (result === "done") await followRefChanges(forge, repository.id, by, changes);
+  if (result === "done") await handleRefChanges(forge, repository.id, by, changes);
   return result;
 }
 
-/** Lets webhooks and pull requests follow refs that have changed. Call it within `exclusively`. */
-export async function followRefChanges(
+/** Emits events and updates pull requests after refs changed. Call inside `exclusively`. */
+export async function handleRefChanges(
   forge: ForgeContext,
   repositoryId: number,
   by: AccountRow,
@@ -49,12 +47,12 @@ export async function followRefChanges(
   });
   const tags = changes.filter((each) => each.name.startsWith("refs/tags/"));
   const branches = changes.filter((each) => each.name.startsWith("refs/heads/"));
-  if (tags.length <= TAGS_TOLD) for (const tag of tags) await emitRefChange(forge, repository, by, tag);
+  if (tags.length <= MAX_TAG_EVENTS) for (const tag of tags) await emitRefChange(forge, repository, by, tag);
   for (const branch of branches) {
-    if (branches.length <= BRANCHES_TOLD) await emitRefChange(forge, repository, by, branch);
-    await followHead(forge, repository, by, branch);
+    if (branches.length <= MAX_BRANCH_EVENTS) await emitRefChange(forge, repository, by, branch);
+    await syncPullsFromBranch(forge, repository, by, branch);
   }
-  for (const branch of branches) await followBase(forge, repository, by, branch);
+  for (const branch of branches) await syncPullsIntoBranch(forge, repository, by, branch);
 }
 
 async function emitRefChange(

@@ -3,11 +3,11 @@ import { setTimeout } from "node:timers/promises";
 import type { ForgeContext } from "../context.ts";
 import type { AccountRow, MergeMethod, MergeRequestRow, PullRequestRow } from "../rows.ts";
 import { ApiError } from "../server/api-error.ts";
-import { mergePullRequest, NOT_MERGEABLE, THROUGH_QUEUE } from "./merge-pull-request.ts";
+import { mergePullRequest, NOT_MERGEABLE, QUEUE_REQUIRED } from "./merge-pull-request.ts";
 import { enqueuePullRequest } from "./merge-queue.ts";
 import { protectionOf } from "./protection.ts";
 
-export interface AsyncMergeOrder {
+interface AsyncMergeOptions {
   readonly by: AccountRow;
   readonly method: MergeMethod;
   readonly action: MergeRequestRow["mergeAction"];
@@ -16,14 +16,12 @@ export interface AsyncMergeOrder {
   readonly message: string | null;
 }
 
-/** GitHub keeps the result of an asynchronous merge this long. */
+/** How long GitHub keeps the result of an asynchronous merge. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** The merge request still under way for a pull request. */
 export const pendingMerge = (forge: ForgeContext, pull: PullRequestRow): MergeRequestRow | undefined =>
   forge.state.mergeRequests.in(pull.id).find((each) => each.status === "pending");
 
-/** One merge request by its uuid, while it is kept. */
 export function mergeRequestOf(
   forge: ForgeContext,
   pull: PullRequestRow,
@@ -33,46 +31,47 @@ export function mergeRequestOf(
   return row !== undefined && Date.parse(forge.now()) - Date.parse(row.createdAt) < KEPT_MS ? row : undefined;
 }
 
-/** Writes the request down and lets it run after the answer. */
+/** Saves a merge request and runs it in the background. */
 export function startAsyncMerge(
   forge: ForgeContext,
   pull: PullRequestRow,
-  order: AsyncMergeOrder,
+  options: AsyncMergeOptions,
 ): MergeRequestRow {
   const row = forge.state.mergeRequests.save({
     id: forge.state.newId(),
     uuid: randomUUID(),
     pullRequestId: pull.id,
-    requestedById: order.by.id,
+    requestedById: options.by.id,
     status: "pending",
-    mergeMethod: order.method,
-    mergeAction: order.action,
-    expectedHeadSha: order.headSha ?? pull.headSha,
-    commitTitle: order.title,
-    commitMessage: order.message,
+    mergeMethod: options.method,
+    mergeAction: options.action,
+    expectedHeadSha: options.headSha ?? pull.headSha,
+    commitTitle: options.title,
+    commitMessage: options.message,
     sha: null,
     message: null,
     createdAt: forge.now(),
   });
-  runLater(forge, row);
+  runInBackground(forge, row);
   return row;
 }
 
-/** Goes on with what was pending when the forge ended. */
+/** Restarts the merges that were pending when the forge stopped. */
 export function resumeAsyncMerges(forge: ForgeContext): void {
-  for (const row of forge.state.mergeRequests.all()) if (row.status === "pending") runLater(forge, row);
+  for (const row of forge.state.mergeRequests.all())
+    if (row.status === "pending") runInBackground(forge, row);
 }
 
-function runLater(forge: ForgeContext, row: MergeRequestRow): void {
-  forge.later(async () => {
-    if (!(await hasTime(forge))) return;
+function runInBackground(forge: ForgeContext, row: MergeRequestRow): void {
+  forge.inBackground(async () => {
+    if (!(await waitDelay(forge))) return;
     forge.state.mergeRequests.update(row.id, await run(forge, row));
   });
 }
 
-/** Waits as long as an asynchronous merge is to take; false when the forge ends before that. */
-const hasTime = (forge: ForgeContext): Promise<boolean> =>
-  setTimeout(forge.settings.asyncMergeDelayMs, true, { signal: forge.ending }).catch(() => false);
+/** Waits `asyncMergeDelayMs`; false if the forge stops first. */
+const waitDelay = (forge: ForgeContext): Promise<boolean> =>
+  setTimeout(forge.settings.asyncMergeDelayMs, true, { signal: forge.stopping }).catch(() => false);
 
 async function run(
   forge: ForgeContext,
@@ -86,7 +85,7 @@ async function run(
   try {
     if (row.mergeAction === "merge_queue" && !isQueued)
       return { status: "failed", message: "The base branch does not have a merge queue." };
-    if (isQueued && row.mergeAction === "direct_merge") return { status: "failed", message: THROUGH_QUEUE };
+    if (isQueued && row.mergeAction === "direct_merge") return { status: "failed", message: QUEUE_REQUIRED };
     if (isQueued) {
       await enqueuePullRequest(forge, pull.id, by, row.expectedHeadSha);
       return { status: "enqueued" };
@@ -96,13 +95,13 @@ async function run(
     return { status: "merged", sha };
   } catch (error) {
     if (error instanceof ApiError)
-      return { status: "failed", message: failureWords(forge, pull.id, error.message) };
+      return { status: "failed", message: failureMessage(forge, pull.id, error.message) };
     forge.log.error({ err: error, pull: pull.number }, "an asynchronous merge failed");
     return { status: "failed", message: "The pull request could not be merged." };
   }
 }
 
-function failureWords(forge: ForgeContext, pullId: number, message: string): string {
+function failureMessage(forge: ForgeContext, pullId: number, message: string): string {
   const isOpen = forge.state.pullRequests.need(pullId).state === "open";
   if (message === NOT_MERGEABLE)
     return isOpen ? "Merge conflict: the pull request could not be merged." : "Pull request is closed.";

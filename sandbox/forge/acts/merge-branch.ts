@@ -7,19 +7,18 @@ import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
 import { changeRefs } from "./follow-ref-changes.ts";
-import { triedMerge, webFlow } from "./mergeability.ts";
+import { cachedMergeTree, webFlow } from "./mergeability.ts";
 import { mayPush } from "./protection.ts";
 
-export interface BranchMerge {
+interface BranchMerge {
   readonly by: AccountRow;
-  /** A branch. */
   readonly base: string;
   /** A branch or a commit. */
   readonly head: string;
   readonly message: string | null;
 }
 
-/** Merges a branch or commit into a branch; null where the branch already has it all. Throws GitHub's refusals. */
+/** Merges into a branch; null if it already contains the head. Throws GitHub's refusals. */
 export function mergeBranch(
   forge: ForgeContext,
   repositoryId: number,
@@ -42,7 +41,7 @@ async function mergeNow(
   if (!mayPush(forge, repository, base, by))
     throw new ApiError(409, `${by.login} is not authorized to push to this branch.`);
   if (await isAncestor(repo, headSha, baseSha)) return null;
-  const merged = await triedMerge(repo, baseSha, headSha);
+  const merged = await cachedMergeTree(repo, baseSha, headSha);
   if ("conflicts" in merged) throw new ApiError(409, "Merge conflict");
   const now = forge.now();
   const sha = await commitTree(repo, {
@@ -59,7 +58,7 @@ async function mergeNow(
   return sha;
 }
 
-/** Brings a pull request's head up to date with its base by a merge. Throws GitHub's refusals. */
+/** Merges a pull request's base into its head. Throws GitHub's refusals. */
 export async function updatePullBranch(
   forge: ForgeContext,
   pull: PullRequestRow,
@@ -69,15 +68,11 @@ export async function updatePullBranch(
   if (pull.state === "closed") throw notFound();
   if (expectedHeadSha !== null && expectedHeadSha !== pull.headSha)
     throw unprocessable("expected head sha didn’t match current head ref.");
-  const message = `Merge branch '${pull.baseRef}' into ${pull.headRef}`;
+  const { headRef: base, baseRef: head } = pull;
+  const message = `Merge branch '${head}' into ${base}`;
   try {
-    const made = await mergeBranch(forge, pull.repositoryId, {
-      by,
-      base: pull.headRef,
-      head: pull.baseRef,
-      message,
-    });
-    if (made === null) throw unprocessable("There are no new commits on the base branch.");
+    const sha = await mergeBranch(forge, pull.repositoryId, { by, base, head, message });
+    if (sha === null) throw unprocessable("There are no new commits on the base branch.");
   } catch (error) {
     if (error instanceof ApiError && error.status === 409)
       throw unprocessable(`merge conflict between base and head`);

@@ -3,15 +3,15 @@ import { bodyOf, subjectOf } from "../git/commits.ts";
 import { commitsBetween } from "../git/history.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 
-/** What was asked for; null takes GitHub's defaults. */
-export interface MessageChoice {
+/** The caller's title and message; null takes GitHub's default. */
+interface MessageChoice {
   readonly title: string | null;
   readonly message: string | null;
 }
 
 const join = (title: string, body: string): string => (body.trim() === "" ? title : `${title}\n\n${body}`);
 
-/** The message of a merge commit: GitHub's defaults are `MERGE_MESSAGE` and `PR_TITLE`. */
+/** The message of a merge commit, by default GitHub's `MERGE_MESSAGE` and `PR_TITLE`. */
 export function mergeMessage(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -23,7 +23,7 @@ export function mergeMessage(
   return join(title, choice.message ?? pull.title);
 }
 
-/** The message of a squash: GitHub's defaults are `COMMIT_OR_PR_TITLE` and `COMMIT_MESSAGES`. */
+/** The message of a squash commit, by default `COMMIT_OR_PR_TITLE` and `COMMIT_MESSAGES`. */
 export async function squashMessage(
   forge: ForgeContext,
   repository: RepositoryRow,

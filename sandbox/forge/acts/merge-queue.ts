@@ -1,11 +1,11 @@
 import { createAccount } from "../app-identity.ts";
 import type { ForgeContext } from "../context.ts";
-import type { AccountRow, MergeMethod, PullRequestRow } from "../rows.ts";
+import type { AccountRow, PullRequestRow } from "../rows.ts";
 import { ApiError } from "../server/api-error.ts";
 import { emitPullRequest } from "./emit-events.ts";
 import { HEAD_MODIFIED, mergePullRequest, NOT_MERGEABLE } from "./merge-pull-request.ts";
 
-/** Puts a pull request into its base branch's merge queue. It stays there until something lands it or throws it out. */
+/** Adds a pull request to the merge queue of its base branch. */
 export function enqueuePullRequest(
   forge: ForgeContext,
   pullId: number,
@@ -33,7 +33,6 @@ export type DequeueReason =
   | "CI_TIMEOUT"
   | "BRANCH_PROTECTIONS";
 
-/** Throws a pull request out of the queue. */
 export function dequeuePullRequest(
   forge: ForgeContext,
   pullId: number,
@@ -52,34 +51,20 @@ export function dequeuePullRequest(
 
 const QUEUE_LOGIN = "github-merge-queue[bot]";
 
-/** GitHub merges what is in a queue as a bot of its own, whoever asked for it. */
+/** GitHub merges queued pull requests as a separate bot. */
 const queueBot = ({ state, now }: ForgeContext): AccountRow =>
   state.accounts.in(QUEUE_LOGIN)[0] ?? createAccount(state, { login: QUEUE_LOGIN, type: "Bot", now: now() });
 
-/** The queue's turn has come: merges it, or throws it out where git cannot. */
-export async function landQueued(
-  forge: ForgeContext,
-  pullId: number,
-  method: MergeMethod = "merge",
-): Promise<PullRequestRow> {
+/** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
+export async function mergeQueued(forge: ForgeContext, pullId: number): Promise<PullRequestRow> {
   const by = queueBot(forge);
   try {
-    await mergePullRequest(forge, pullId, {
-      by,
-      method,
-      headSha: null,
-      title: null,
-      message: null,
-      isFromQueue: true,
-    });
+    const defaults = { method: "merge", headSha: null, title: null, message: null } as const;
+    await mergePullRequest(forge, pullId, { by, ...defaults, isFromQueue: true });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    await dequeuePullRequest(
-      forge,
-      pullId,
-      by,
-      error.message === NOT_MERGEABLE ? "MERGE_CONFLICT" : "BRANCH_PROTECTIONS",
-    );
+    const reason = error.message === NOT_MERGEABLE ? "MERGE_CONFLICT" : "BRANCH_PROTECTIONS";
+    await dequeuePullRequest(forge, pullId, by, reason);
   }
   return forge.state.pullRequests.need(pullId);
 }

@@ -1,38 +1,34 @@
 import type { ForgeContext } from "../context.ts";
 import { needCommit, type Signature } from "../git/commits.ts";
-import type { GitRepository } from "../git/git.ts";
+import { type GitRepository, cached } from "../git/git.ts";
 import { commitTree, mergeTree } from "../git/merge.ts";
-import { remembering } from "../git/remember.ts";
 import { readRef, updateRef } from "../git/refs.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 import { outcomesOf } from "../queries/commit-outcomes.ts";
-import { brokenRule, isBehind } from "./protection.ts";
+import { unmetRule, isBehind } from "./protection.ts";
 
-export type MergeableState = "clean" | "unstable" | "dirty" | "blocked" | "behind" | "draft" | "unknown";
+type MergeableState = "clean" | "unstable" | "dirty" | "blocked" | "behind" | "draft" | "unknown";
 
 export interface Mergeability {
-  /** Null while it is being worked out. */
+  /** Null while it is being computed. */
   readonly mergeable: boolean | null;
   readonly state: MergeableState;
-  /** The test merge's commit, also fetchable as `refs/pull/<number>/merge`. */
+  /** The test merge commit, which `refs/pull/<number>/merge` points to. */
   readonly sha: string | null;
-  readonly conflicts: readonly string[];
 }
 
-const UNKNOWN: Mergeability = { mergeable: null, state: "unknown", sha: null, conflicts: [] };
-/** Author of test merges. */
-const WEB_FLOW_EMAIL = "noreply@github.com";
-export const webFlow = (date: string): Signature => ({ name: "GitHub", email: WEB_FLOW_EMAIL, date });
+const UNKNOWN: Mergeability = { mergeable: null, state: "unknown", sha: null };
+/** The author of GitHub's own commits. */
+export const webFlow = (date: string): Signature => ({ name: "GitHub", email: "noreply@github.com", date });
 
-/** What git makes of merging two commits. */
-export const triedMerge = remembering(mergeTree);
+export const cachedMergeTree = cached(mergeTree);
 
-/** How often a pull request's mergeability was asked for since its commits last changed. */
-const asked = new WeakMap<ForgeContext, Map<string, number>>();
+/** How often the mergeability was read since the commits of a pull request changed. */
+const readCounts = new WeakMap<ForgeContext, Map<string, number>>();
 
 /**
- * Whether an open pull request can be merged now, and if not, why. With `mergeabilityDelay` set, the first questions after
- * each change are answered "unknown", as on GitHub.
+ * Whether a pull request can be merged. With `mergeabilityDelay` set, the first reads after each
+ * change return "unknown", as on GitHub.
  */
 export async function mergeabilityOf(
   forge: ForgeContext,
@@ -42,20 +38,19 @@ export async function mergeabilityOf(
   if (pull.state === "closed") return { ...UNKNOWN, sha: pull.mergeCommitSha };
   const repo = forge.git.repository(repository.id);
   const baseTip = await readRef(repo, `refs/heads/${pull.baseRef}`);
-  if (baseTip === null || isTooEarly(forge, `${pull.id}:${baseTip}:${pull.headSha}`)) return UNKNOWN;
-  const tried = await triedMerge(repo, baseTip, pull.headSha);
-  if ("conflicts" in tried)
-    return { mergeable: false, state: "dirty", sha: null, conflicts: tried.conflicts };
-  const sha = await testMerge(forge, repo, pull, baseTip, tried.tree);
+  if (baseTip === null || isStillUnknown(forge, `${pull.id}:${baseTip}:${pull.headSha}`)) return UNKNOWN;
+  const tried = await cachedMergeTree(repo, baseTip, pull.headSha);
+  if ("conflicts" in tried) return { mergeable: false, state: "dirty", sha: null };
+  const sha = await writeTestMerge(forge, repo, pull, baseTip, tried.tree);
   const state = await stateOf(forge, repository, pull, baseTip);
-  return { mergeable: true, state, sha, conflicts: [] };
+  return { mergeable: true, state, sha };
 }
 
-function isTooEarly(forge: ForgeContext, key: string): boolean {
+function isStillUnknown(forge: ForgeContext, key: string): boolean {
   const delay = forge.settings.mergeabilityDelay;
   if (delay <= 0) return false;
-  const counts = asked.get(forge) ?? new Map<string, number>();
-  asked.set(forge, counts);
+  const counts = readCounts.get(forge) ?? new Map<string, number>();
+  readCounts.set(forge, counts);
   const count = (counts.get(key) ?? 0) + 1;
   counts.set(key, count);
   return count <= delay;
@@ -68,16 +63,14 @@ async function stateOf(
   baseTip: string,
 ): Promise<MergeableState> {
   if (pull.draft) return "draft";
-  if ((await brokenRule(forge, repository, pull, null)) !== null) return "blocked";
+  if ((await unmetRule(forge, repository, pull, null)) !== null) return "blocked";
   if (await isBehind(forge, repository, pull, baseTip)) return "behind";
-  const isUneasy = outcomesOf(forge, repository.id, pull.headSha).some(
-    ({ outcome }) => outcome === "failing" || outcome === "pending",
-  );
-  return isUneasy ? "unstable" : "clean";
+  const outcomes = outcomesOf(forge, repository.id, pull.headSha).map(({ outcome }) => outcome);
+  return outcomes.includes("failing") || outcomes.includes("pending") ? "unstable" : "clean";
 }
 
-/** The test merge's commit, which is also what `refs/pull/<number>/merge` points at. */
-async function testMerge(
+/** Writes the test merge commit unless `refs/pull/<number>/merge` already points to it. */
+async function writeTestMerge(
   forge: ForgeContext,
   repo: GitRepository,
   pull: PullRequestRow,

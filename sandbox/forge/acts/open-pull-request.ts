@@ -4,9 +4,9 @@ import { readRef, updateRef } from "../git/refs.ts";
 import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { invalidFields, unprocessable, type FieldError } from "../server/api-error.ts";
 import { emitPullRequest } from "./emit-events.ts";
-import { pullHeadRef } from "./follow-branch.ts";
+import { pullHeadRef } from "./sync-pull-requests.ts";
 
-export interface NewPullRequest {
+interface NewPullRequest {
   readonly title: string;
   readonly body: string | null;
   /** A branch, or `owner:branch`. */
@@ -16,15 +16,12 @@ export interface NewPullRequest {
   readonly maintainerCanModify: boolean;
 }
 
-/** GitHub's limit for the text of pull requests and comments. */
-export const LONGEST_BODY = 65_536;
+/** GitHub's limit for the body of pull requests and comments. */
+export const MAX_BODY_LENGTH = 65_536;
 
-const wrong = (field: string, code: FieldError["code"]): FieldError => ({
-  resource: "PullRequest",
-  field,
-  code,
-});
-const refused = (message: string): FieldError => ({ resource: "PullRequest", code: "custom", message });
+const fieldError = (field: string, code: FieldError["code"]) =>
+  ({ resource: "PullRequest", field, code }) as const;
+const customError = (message: string): FieldError => ({ resource: "PullRequest", code: "custom", message });
 
 /** Opens a pull request between two branches of one repository. Throws GitHub's refusals. */
 export function openPullRequest(
@@ -35,11 +32,11 @@ export function openPullRequest(
 ): Promise<PullRequestRow> {
   return forge.exclusively(repositoryId, async () => {
     const repository = forge.state.repositories.need(repositoryId);
-    const branches = await checkNew(forge, repository, given);
+    const branches = await validateNew(forge, repository, given);
     const now = forge.now();
     const number = repository.nextNumber;
     const row: PullRequestRow = {
-      ...EMPTY,
+      ...INITIAL,
       id: forge.state.newId(),
       issueId: forge.state.newId(),
       repositoryId,
@@ -64,21 +61,20 @@ export function openPullRequest(
   });
 }
 
-const EMPTY = {
+const INITIAL = {
   state: "open",
   requestedReviewerIds: [],
   autoMerge: null,
   queuedAt: null,
   queuedById: null,
   closedAt: null,
-  closedById: null,
   mergedAt: null,
   mergedById: null,
   mergeCommitSha: null,
   merging: null,
 } as const;
 
-async function checkNew(forge: ForgeContext, repository: RepositoryRow, given: NewPullRequest) {
+async function validateNew(forge: ForgeContext, repository: RepositoryRow, given: NewPullRequest) {
   const owner = forge.state.accounts.need(repository.ownerId);
   const [, headOwner, head] = /^(?:([^:]*):)?(.*)$/.exec(given.head) ?? [];
   const isHere = headOwner === undefined || headOwner.toLowerCase() === owner.login.toLowerCase();
@@ -87,16 +83,16 @@ async function checkNew(forge: ForgeContext, repository: RepositoryRow, given: N
   const baseSha = await readRef(repo, `refs/heads/${given.base}`);
   const missing = [...(headSha === null ? ["head"] : []), ...(baseSha === null ? ["base"] : [])];
   if (headSha === null || baseSha === null || head === undefined)
-    throw invalidFields(...missing.map((field) => wrong(field, "invalid")));
-  if (given.title.trim() === "") throw invalidFields(wrong("title", "missing_field"));
-  if ((given.body?.length ?? 0) > LONGEST_BODY)
-    throw invalidFields(refused(`body is too long (maximum is ${LONGEST_BODY} characters)`));
+    throw invalidFields(...missing.map((field) => fieldError(field, "invalid")));
+  if (given.title.trim() === "") throw invalidFields(fieldError("title", "missing_field"));
+  if ((given.body?.length ?? 0) > MAX_BODY_LENGTH)
+    throw invalidFields(customError(`body is too long (maximum is ${MAX_BODY_LENGTH} characters)`));
   const { aheadBy } = await aheadBehind(repo, baseSha, headSha);
-  if (aheadBy === 0) throw invalidFields(refused(`No commits between ${given.base} and ${head}`));
+  if (aheadBy === 0) throw invalidFields(customError(`No commits between ${given.base} and ${head}`));
   if ((await mergeBase(repo, baseSha, headSha)) === null)
-    throw invalidFields(refused(`The ${head} branch has no history in common with ${given.base}`));
+    throw invalidFields(customError(`The ${head} branch has no history in common with ${given.base}`));
   if (openBetween(forge, repository, head, given.base) !== undefined)
-    throw invalidFields(refused(`A pull request already exists for ${owner.login}:${head}.`));
+    throw invalidFields(customError(`A pull request already exists for ${owner.login}:${head}.`));
   if (given.draft && !repository.allowDrafts)
     throw unprocessable("Draft pull requests are not supported in this repository.");
   return { head, headSha, baseSha };

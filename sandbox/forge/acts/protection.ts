@@ -4,7 +4,7 @@ import type { ForgeContext } from "../context.ts";
 import type { AccountRow, ProtectionRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { roleOfPerson } from "../server/access.ts";
 
-/** The protection of a branch; patterns are not offered, names are exact. */
+/** The protection of a branch by its exact name; patterns are not supported. */
 export const protectionOf = (
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -12,7 +12,6 @@ export const protectionOf = (
 ): ProtectionRow | undefined =>
   forge.state.protections.in(repository.id).find((each) => each.branch === branch);
 
-/** Whether somebody may put commits on a branch at all. */
 export function mayPush(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -27,7 +26,7 @@ export function mayPush(
   return !protection.enforceAdmins && roleOfPerson(forge, by, repository) === "admin";
 }
 
-/** Whether a branch may be deleted, or moved to a commit that does not contain it. */
+/** Whether a branch may be deleted or force-pushed. */
 export function mayRewrite(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -39,12 +38,12 @@ export function mayRewrite(
   return how === "delete" ? protection.allowDeletions : protection.allowForcePushes;
 }
 
-export interface ReviewVerdict {
+interface ReviewVerdict {
   readonly approvals: number;
   readonly changesRequested: boolean;
 }
 
-/** The reviews that count: of each person the last that is more than a comment. */
+/** Counts the last review of each user, comments and pending reviews aside. */
 export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): ReviewVerdict {
   const last = new Map<number, string>();
   for (const review of forge.state.reviews.in(pull.id))
@@ -56,11 +55,8 @@ export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): Review
   };
 }
 
-/**
- * Why the base branch's protection does not let a pull request in, in GitHub's words; null when it does. GitHub names the
- * first broken rule only.
- */
-export async function brokenRule(
+/** GitHub's message for the first unmet protection rule of the base branch; null if all are met. */
+export async function unmetRule(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
@@ -70,10 +66,14 @@ export async function brokenRule(
   if (protection === undefined) return null;
   if (by !== null && !mayPush(forge, repository, pull.baseRef, by))
     return "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.";
-  return reviewRule(forge, protection, pull) ?? checkRule(forge, protection, pull);
+  return unmetReviewRule(forge, protection, pull) ?? unmetCheckRule(forge, protection, pull);
 }
 
-function reviewRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
+function unmetReviewRule(
+  forge: ForgeContext,
+  protection: ProtectionRow,
+  pull: PullRequestRow,
+): string | null {
   if (protection.requiredReviews === null) return null;
   const { approvals, changesRequested } = reviewVerdict(forge, pull);
   if (changesRequested) return "Changes have been requested.";
@@ -84,7 +84,7 @@ function reviewRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRe
     : `At least ${count} approving reviews are required by reviewers with write access.`;
 }
 
-function checkRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
+function unmetCheckRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
   const required = protection.requiredStatusChecks?.checks ?? [];
   const outcomes = outcomesOf(forge, pull.repositoryId, pull.headSha);
   const states = required.map(({ context, appId }) => {
@@ -102,8 +102,8 @@ function checkRule(forge: ForgeContext, protection: ProtectionRow, pull: PullReq
   const [only] = broken;
   if (only === undefined) return null;
   if (broken.length === 1) {
-    const words = { expected: "is expected", failing: "is failing", pending: "is in progress" };
-    return `Required status check "${only.context}" ${words[only.state as keyof typeof words]}.`;
+    const texts = { expected: "is expected", failing: "is failing", pending: "is in progress" };
+    return `Required status check "${only.context}" ${texts[only.state as keyof typeof texts]}.`;
   }
   const count = (state: string) => broken.filter((each) => each.state === state).length;
   const parts = (["expected", "failing", "pending"] as const).filter((state) => count(state) > 0);
@@ -113,7 +113,7 @@ function checkRule(forge: ForgeContext, protection: ProtectionRow, pull: PullReq
   return `${broken.length} of ${required.length} required status checks have not succeeded: ${text}.`;
 }
 
-/** Whether the head lacks commits of a base that wants heads up to date. */
+/** Whether the base requires up-to-date heads and this head lacks commits of it. */
 export async function isBehind(
   forge: ForgeContext,
   repository: RepositoryRow,

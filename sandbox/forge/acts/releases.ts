@@ -12,9 +12,13 @@ export type ReleaseContent = Pick<
   "tagName" | "targetCommitish" | "name" | "body" | "draft" | "prerelease"
 >;
 
-const wrong = (field: string, code: FieldError["code"]): FieldError => ({ resource: "Release", field, code });
+const fieldError = (field: string, code: FieldError["code"]): FieldError => ({
+  resource: "Release",
+  field,
+  code,
+});
 
-/** Creates a release, and its tag when it is published and there is none yet. Throws GitHub's refusals. */
+/** Creates a release and, if it is published, its missing tag. Throws GitHub's refusals. */
 export async function createRelease(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -60,7 +64,7 @@ export async function editRelease(
   return row;
 }
 
-/** Deletes a release. Its tag stays. */
+/** Deletes a release and keeps its tag. */
 export async function deleteRelease(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -78,21 +82,21 @@ async function checkRelease(
   known: ReleaseRow | null,
 ): Promise<void> {
   const name = `refs/tags/${given.tagName}`;
-  if (given.tagName === "") throw invalidFields(wrong("tag_name", "missing_field"));
+  if (given.tagName === "") throw invalidFields(fieldError("tag_name", "missing_field"));
   if (!isRefName(name))
-    throw invalidFields({ ...wrong("tag_name", "custom"), message: "tag_name is not a valid tag" });
+    throw invalidFields({ ...fieldError("tag_name", "custom"), message: "tag_name is not a valid tag" });
   const others = forge.state.releases
     .in(repository.id)
     .filter((each) => each.id !== known?.id && !each.draft);
   if (!given.draft && others.some((each) => each.tagName === given.tagName))
-    throw invalidFields(wrong("tag_name", "already_exists"));
+    throw invalidFields(fieldError("tag_name", "already_exists"));
   const repo = forge.git.repository(repository.id);
   const isTagged = (await readRef(repo, name)) !== null;
   if (!isTagged && (await resolveCommit(repo, given.targetCommitish)) === null)
-    throw invalidFields(wrong("target_commitish", "invalid"));
+    throw invalidFields(fieldError("target_commitish", "invalid"));
 }
 
-/** The target counts only where the tag is not there yet. */
+/** Creates the tag at the target unless it exists. */
 async function ensureTag(
   forge: ForgeContext,
   repository: RepositoryRow,

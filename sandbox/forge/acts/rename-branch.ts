@@ -7,7 +7,8 @@ import { applyEdit } from "./edit-pull-request.ts";
 import { changeRefs } from "./follow-ref-changes.ts";
 
 /**
- * Renames a branch: pull requests into it follow, those from it are closed with it, as GitHub does. Answers its tip.
+ * Renames a branch and returns its tip. As on GitHub, pull requests into the branch are retargeted
+ * and pull requests from it are closed.
  */
 export function renameBranch(
   forge: ForgeContext,
@@ -22,10 +23,9 @@ export function renameBranch(
     const sha = await readRef(repo, `refs/heads/${from}`);
     if (sha === null) throw notFound();
     if (!isRefName(`refs/heads/${to}`)) throw unprocessable(`${to} is not a valid branch name.`);
-    const made = await changeRefs(forge, repository, by, [
-      { name: `refs/heads/${to}`, before: null, after: sha },
-    ]);
-    if (made !== "done") throw new ApiError(422, "New branch already exists");
+    const newRef = { name: `refs/heads/${to}`, before: null, after: sha };
+    if ((await changeRefs(forge, repository, by, [newRef])) !== "done")
+      throw new ApiError(422, "New branch already exists");
     if (repository.defaultBranch === from)
       await changeRepository(forge, repositoryId, by, { defaultBranch: to });
     for (const protection of forge.state.protections.in(repositoryId))

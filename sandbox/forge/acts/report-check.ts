@@ -3,7 +3,7 @@ import { needCommit } from "../git/commits.ts";
 import { presentCheckRun, presentCheckSuite, presentSuiteOfRun, suiteState } from "../present/check.ts";
 import type { AccountRow, CheckRunRow, CheckSuiteRow, RepositoryRow } from "../rows.ts";
 import { commitKey } from "../state.ts";
-import { autoMergeLater } from "./auto-merge.ts";
+import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emit } from "../webhooks/emit.ts";
 import { branchesAt } from "../queries/branches-at.ts";
 
@@ -22,7 +22,7 @@ export type CheckRunChange = Partial<
   >
 >;
 
-/** Starts a check run on a commit, in the suite of its App there. */
+/** Creates a check run in its App's suite on the commit. */
 export async function createCheckRun(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -45,7 +45,7 @@ export async function createCheckRun(
     suiteId: suite.id,
   });
   await emitCheckRun(forge, repository, row, suite, "created", by);
-  if (row.status === "completed") await completed(forge, repository, row, suite, by);
+  if (row.status === "completed") await emitCompleted(forge, repository, row, suite, by);
   return row;
 }
 
@@ -59,11 +59,11 @@ export async function updateCheckRun(
   const row = forge.state.checkRuns.update(run.id, change);
   const suite = forge.state.checkSuites.update(run.suiteId, { updatedAt: forge.now() });
   if (row.status === "completed" && (run.status !== "completed" || row.conclusion !== run.conclusion))
-    await completed(forge, repository, row, suite, by);
+    await emitCompleted(forge, repository, row, suite, by);
   return row;
 }
 
-/** The suite of an App on a commit, made when it is not there. */
+/** Returns the suite of an App on a commit, created if missing. */
 export async function suiteFor(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -89,7 +89,7 @@ export async function suiteFor(
   });
 }
 
-async function completed(
+async function emitCompleted(
   forge: ForgeContext,
   repository: RepositoryRow,
   run: CheckRunRow,
@@ -97,12 +97,12 @@ async function completed(
   by: AccountRow,
 ): Promise<void> {
   await emitCheckRun(forge, repository, run, suite, "completed", by);
-  autoMergeLater(forge, repository.id);
+  scheduleAutoMerges(forge, repository.id);
   if (suiteState(forge, suite).status !== "completed") return;
   await emitCheckSuite(forge, repository, suite, "completed", by);
 }
 
-/** Asks the App of a run to do it again; what it then reports is a new run. */
+/** Asks the App of a check run to run it again, which creates a new run. */
 export async function rerequestCheckRun(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -113,14 +113,12 @@ export async function rerequestCheckRun(
   await emitCheckRun(forge, repository, run, suite, "rerequested", by);
 }
 
-export async function rerequestCheckSuite(
+export const rerequestCheckSuite = (
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
   suite: CheckSuiteRow,
-): Promise<void> {
-  await emitCheckSuite(forge, repository, suite, "rerequested", by);
-}
+): Promise<void> => emitCheckSuite(forge, repository, suite, "rerequested", by);
 
 async function emitCheckSuite(
   forge: ForgeContext,

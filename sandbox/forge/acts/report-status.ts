@@ -7,18 +7,17 @@ import type { AccountRow, RepositoryRow, StatusRow } from "../rows.ts";
 import { presentAccountById } from "../present/account.ts";
 import { commitKey } from "../state.ts";
 import { invalidFields } from "../server/api-error.ts";
-import { autoMergeLater } from "./auto-merge.ts";
+import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emit } from "../webhooks/emit.ts";
 import { branchesAt } from "../queries/branches-at.ts";
 
-export type NewStatus = Pick<StatusRow, "sha" | "state" | "context" | "description" | "targetUrl">;
+type NewStatus = Pick<StatusRow, "sha" | "state" | "context" | "description" | "targetUrl">;
 
-/** GitHub keeps this many for one commit and context. */
-const MOST = 1_000;
-/** And names this many branches in a webhook. */
-const BRANCHES_NAMED = 10;
+/** GitHub's limit for one commit and context. */
+const MAX_STATUSES = 1_000;
+/** GitHub's limit for the branches of a status event. */
+const MAX_BRANCHES = 10;
 
-/** Reports a status of a commit. */
 export async function reportStatus(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -26,7 +25,7 @@ export async function reportStatus(
   given: NewStatus,
 ): Promise<StatusRow> {
   const earlier = forge.state.statuses.in(commitKey(repository.id, given.sha));
-  if (earlier.filter((each) => each.context === given.context).length >= MOST)
+  if (earlier.filter((each) => each.context === given.context).length >= MAX_STATUSES)
     throw invalidFields({
       resource: "Status",
       code: "custom",
@@ -41,19 +40,20 @@ export async function reportStatus(
   });
   const payload = () => presentStatusEvent(forge, repository, row);
   await emit(forge, { event: "status", action: null, repository, sender: by, payload });
-  autoMergeLater(forge, repository.id);
+  scheduleAutoMerges(forge, repository.id);
   return row;
 }
 
 async function presentStatusEvent(forge: ForgeContext, repository: RepositoryRow, row: StatusRow) {
   const repo = forge.git.repository(repository.id);
   const branches = await branchesAt(forge, repository, row.sha, "containing");
+  const { url: _url, node_id: _nodeId, ...status } = presentSimpleStatus(forge, repository, row);
   return {
-    ...pick(presentSimpleStatus(forge, repository, row)),
+    ...status,
     sha: row.sha,
     name: fullNameOf(forge, repository),
     commit: presentCommit(forge, repository, await needCommit(repo, row.sha)),
-    branches: branches.slice(0, BRANCHES_NAMED).map(({ name, sha }) => ({
+    branches: branches.slice(0, MAX_BRANCHES).map(({ name, sha }) => ({
       name,
       commit: { sha, url: repositoryUrl(forge, repository, "commits", sha) },
       protected: forge.state.protections.in(repository.id).some((each) => each.branch === name),
@@ -61,21 +61,3 @@ async function presentStatusEvent(forge: ForgeContext, repository: RepositoryRow
     avatar_url: presentAccountById(forge, row.creatorId).avatar_url,
   };
 }
-
-const pick = ({
-  id,
-  context,
-  description,
-  state,
-  target_url,
-  created_at,
-  updated_at,
-}: ReturnType<typeof presentSimpleStatus>) => ({
-  id,
-  context,
-  description,
-  state,
-  target_url,
-  created_at,
-  updated_at,
-});

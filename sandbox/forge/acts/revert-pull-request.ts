@@ -10,31 +10,31 @@ import { changeRefs } from "./follow-ref-changes.ts";
 import { webFlow } from "./mergeability.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 
-export interface RevertOrder {
+interface RevertOptions {
   readonly by: AccountRow;
   readonly title: string | null;
   readonly body: string | null;
   readonly draft: boolean;
 }
 
-/** Opens a pull request that takes back what a merged one brought, as the Revert button does. Throws GitHub's refusals. */
+/** Opens a pull request that reverts a merged one. Throws GitHub's refusals. */
 export async function revertPullRequest(
   forge: ForgeContext,
   pull: PullRequestRow,
-  order: RevertOrder,
+  { by, title, body, draft }: RevertOptions,
 ): Promise<PullRequestRow> {
   const merge = pull.mergeCommitSha;
   if (pull.mergedAt === null || merge === null) throw unprocessable("Pull request has not been merged.");
   const head = `revert-${pull.number}-${pull.headRef}`;
-  await forge.exclusively(pull.repositoryId, () => pushRevert(forge, pull, merge, head, order.by));
-  const owner = forge.state.accounts.need(forge.state.repositories.need(pull.repositoryId).ownerId);
-  const { name } = forge.state.repositories.need(pull.repositoryId);
-  return openPullRequest(forge, pull.repositoryId, order.by, {
-    title: order.title ?? `Revert "${pull.title}"`,
-    body: order.body ?? `Reverts ${owner.login}/${name}#${pull.number}`,
+  await forge.exclusively(pull.repositoryId, () => pushRevert(forge, pull, merge, head, by));
+  const { ownerId, name } = forge.state.repositories.need(pull.repositoryId);
+  const { login } = forge.state.accounts.need(ownerId);
+  return openPullRequest(forge, pull.repositoryId, by, {
+    title: title ?? `Revert "${pull.title}"`,
+    body: body ?? `Reverts ${login}/${name}#${pull.number}`,
     head,
     base: pull.baseRef,
-    draft: order.draft,
+    draft,
     maintainerCanModify: false,
   });
 }
@@ -68,8 +68,9 @@ async function pushRevert(
 }
 
 /**
- * The tip's tree without what came between `before` and `merge`: a merge of both whose base is `merge` itself. git 2.39's
- * merge-tree takes no base, so both sides are given `merge` as their only parent.
+ * The tip's tree without the changes from `before` to `merge`: a merge of tip and `before` with
+ * `merge` as the base. The merge-tree of git 2.39 takes no base, so `merge` becomes the only parent
+ * of both sides.
  */
 async function treeWithout(
   repo: GitRepository,
@@ -78,9 +79,9 @@ async function treeWithout(
   before: string,
   by: ReturnType<typeof webFlow>,
 ): Promise<MergedTree> {
-  const onMerge = async (sha: string) => {
+  const withMergeAsParent = async (sha: string) => {
     const { tree } = await needCommit(repo, sha);
     return commitTree(repo, { tree, parents: [merge], message: "revert", author: by, committer: by });
   };
-  return mergeTree(repo, await onMerge(tip), await onMerge(before));
+  return mergeTree(repo, await withMergeAsParent(tip), await withMergeAsParent(before));
 }

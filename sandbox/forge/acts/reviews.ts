@@ -2,10 +2,10 @@ import type { ForgeContext } from "../context.ts";
 import { presentAccount } from "../present/account.ts";
 import type { AccountRow, PullRequestRow, ReviewRow, ReviewState } from "../rows.ts";
 import { unprocessable } from "../server/api-error.ts";
-import { autoMergeLater } from "./auto-merge.ts";
+import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emitPullRequest, emitReview } from "./emit-events.ts";
 
-export type ReviewEvent = "APPROVE" | "REQUEST_CHANGES" | "COMMENT";
+type ReviewEvent = "APPROVE" | "REQUEST_CHANGES" | "COMMENT";
 
 const STATES: Record<ReviewEvent, ReviewState> = {
   APPROVE: "APPROVED",
@@ -13,14 +13,14 @@ const STATES: Record<ReviewEvent, ReviewState> = {
   COMMENT: "COMMENTED",
 };
 
-export interface NewReview {
+interface NewReview {
   readonly body: string;
-  /** Null leaves it pending, seen by its author only. */
+  /** Null keeps the review pending, visible to its author only. */
   readonly event: ReviewEvent | null;
   readonly commitId: string;
 }
 
-/** Reviews a pull request. Throws GitHub's refusals. */
+/** Creates a review. Throws GitHub's refusals. */
 export async function reviewPullRequest(
   forge: ForgeContext,
   pull: PullRequestRow,
@@ -49,7 +49,7 @@ export async function reviewPullRequest(
   }
 }
 
-/** Makes a pending review known. */
+/** Submits a pending review. Throws GitHub's refusals. */
 export async function submitReview(
   forge: ForgeContext,
   pull: PullRequestRow,
@@ -58,8 +58,8 @@ export async function submitReview(
   event: ReviewEvent,
 ): Promise<ReviewRow> {
   if (event !== "COMMENT" && pull.userId === by.id) {
-    const what = event === "APPROVE" ? "approve" : "request changes on";
-    throw unprocessable(`Can not ${what} your own pull request`);
+    const action = event === "APPROVE" ? "approve" : "request changes on";
+    throw unprocessable(`Can not ${action} your own pull request`);
   }
   if (event !== "APPROVE" && review.body.trim() === "") throw unprocessable("Review body can't be blank");
   const now = forge.now();
@@ -71,7 +71,7 @@ export async function submitReview(
   const requestedReviewerIds = pull.requestedReviewerIds.filter((id) => id !== by.id);
   const touched = forge.state.pullRequests.update(pull.id, { updatedAt: now, requestedReviewerIds });
   await emitReview(forge, touched, row, "submitted", by);
-  autoMergeLater(forge, pull.repositoryId);
+  scheduleAutoMerges(forge, pull.repositoryId);
   return row;
 }
 
@@ -88,7 +88,7 @@ export async function dismissReview(
   return row;
 }
 
-/** Asks people for a review, or takes the request back. */
+/** Adds or removes review requests. */
 export async function setReviewRequests(
   forge: ForgeContext,
   pull: PullRequestRow,

@@ -1,6 +1,6 @@
 import type { Answer } from "../server/api-error.ts";
 
-/** The true status with a body in the wrong shape: a page of HTML, JSON cut in the middle, nothing, or lacking fields. */
+/** Keeps the status and sends a wrong body: HTML, truncated JSON, nothing, or missing fields. */
 export type Garble =
   | { readonly kind: "garble"; readonly as: "html" | "truncated" | "empty" }
   | { readonly kind: "garble"; readonly as: "without"; readonly fields: readonly string[] };
@@ -8,53 +8,48 @@ export type Garble =
 const HTML_PAGE =
   "<!DOCTYPE html>\n<html><head><title>Unicorn!</title></head><body><p>This page is taking too long to load.</p></body></html>\n";
 
-/** A success in the wrong shape: the status stays. */
-export function garbled(answer: Answer, fault: Garble): Answer {
-  if (fault.as === "html") {
-    return {
-      status: answer.status,
-      headers: { ...answer.headers, "content-type": "text/html" },
-      body: HTML_PAGE,
-    };
-  }
+export function garbledResponse(response: Answer, fault: Garble): Answer {
+  const { status, headers, body } = response;
+  if (fault.as === "html")
+    return { status, headers: { ...headers, "content-type": "text/html" }, body: HTML_PAGE };
   if (fault.as === "without") {
     const dropped = new Set(fault.fields);
-    return { ...answer, body: rewrite(answer.body, (key, value) => (dropped.has(key) ? undefined : value)) };
+    return { ...response, body: mapFields(body, (key, value) => (dropped.has(key) ? undefined : value)) };
   }
-  const headers = { ...answer.headers, "content-type": "application/json; charset=utf-8" };
-  if (fault.as === "empty") return { status: answer.status, headers, body: "" };
-  const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
-  return { status: answer.status, headers, body: text.slice(0, Math.max(1, Math.floor(text.length / 2))) };
+  const json = { ...headers, "content-type": "application/json; charset=utf-8" };
+  if (fault.as === "empty") return { status, headers: json, body: "" };
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return { status, headers: json, body: text.slice(0, Math.max(1, Math.floor(text.length / 2))) };
 }
 
-/** The answer of a forge that has not worked out yet whether its pull requests can be merged. */
-export function withoutMergeability(answer: Answer): Answer {
-  const body = rewrite(answer.body, (key, value) => {
+/** A response in which the mergeability of all pull requests is unknown. */
+export function withoutMergeability(response: Answer): Answer {
+  const body = mapFields(response.body, (key, value) => {
     if (key === "mergeable") return typeof value === "string" ? "UNKNOWN" : null;
     if (key === "mergeStateStatus") return "UNKNOWN";
     if (key === "mergeable_state") return "unknown";
     return key === "rebaseable" ? null : value;
   });
-  return { ...answer, body };
+  return { ...response, body };
 }
 
-/** Every field of a JSON value passed through `change`; undefined drops it. */
-function rewrite(value: unknown, change: (key: string, value: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((each) => rewrite(each, change));
+/** Applies `change` to every field of a JSON value; undefined removes the field. */
+function mapFields(value: unknown, change: (key: string, value: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => mapFields(each, change));
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value).map(
-    ([key, each]) => [key, rewrite(change(key, each), change)] as const,
+    ([key, each]) => [key, mapFields(change(key, each), change)] as const,
   );
   return Object.fromEntries(fields.filter(([, each]) => each !== undefined));
 }
 
 export interface RateLimit {
-  /** Which of GitHub's limits: calls an hour, calls in a short time, or things made in a short time. */
+  /** GitHub's limit of requests per hour, of requests in a short time, or of content creation. */
   readonly limit: "primary" | "secondary" | "content";
   readonly status?: 403 | 429;
-  /** Seconds in `retry-after`; null sends none. A primary limit has none unless it is given. */
+  /** Seconds in `retry-after`; null omits the header. Default: 60, for `primary` none. */
   readonly retryAfter?: number | null;
-  /** When a primary limit ends, in seconds from now; 2400 when left out. */
+  /** Seconds until a primary limit resets; default 2400. */
   readonly resetIn?: number;
 }
 
@@ -66,8 +61,8 @@ const MESSAGES = {
     "Please retry your request again later.",
 };
 
-/** The refusal of a caller over its limit. GraphQL tells of the primary one in an answer with status 200. */
-export function rateLimited(
+/** The response to a caller over its limit. GraphQL reports the primary limit with status 200. */
+export function rateLimitResponse(
   options: RateLimit,
   caller: { readonly installationId: number | null; readonly isGraphql: boolean },
   now: Date,
@@ -78,8 +73,8 @@ export function rateLimited(
   const message = isPrimary
     ? `${MESSAGES.primary} ${caller.installationId ?? "unknown"}.`
     : MESSAGES[options.limit];
-  const isTold = isPrimary && caller.isGraphql;
-  const status = isTold ? 200 : (options.status ?? 403);
+  const isGraphqlError = isPrimary && caller.isGraphql;
+  const status = isGraphqlError ? 200 : (options.status ?? 403);
   return {
     status,
     headers: {
@@ -91,7 +86,7 @@ export function rateLimited(
         "x-ratelimit-reset": String(reset),
       }),
     },
-    body: isTold
+    body: isGraphqlError
       ? { errors: [{ type: "RATE_LIMITED", message }] }
       : {
           message,

@@ -1,23 +1,18 @@
 import type { ApiCall } from "../hooks.ts";
 import { graphqlRequest, isGraphql } from "./match.ts";
 
-/** How often the forge was called, by route (`PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge`) and GraphQL operation. */
-export interface CallCounts {
-  readonly total: number;
-  /** Calls that are not reads: everything but GET and HEAD, and of GraphQL the mutations. */
-  readonly writes: number;
-  readonly routes: Readonly<Record<string, number>>;
-  /** By operation name and by field at the top of an operation. */
-  readonly operations: Readonly<Record<string, number>>;
+/** The number of API calls; routes are written as `GET /repos/{owner}/{repo}`. */
+interface CallCounts {
+  total: number;
+  /** All methods but GET and HEAD; in GraphQL, mutations. */
+  writes: number;
+  readonly routes: Record<string, number>;
+  /** By operation name and by top-level field. */
+  readonly operations: Record<string, number>;
 }
 
 export class CallCounter {
-  #counts = {
-    total: 0,
-    writes: 0,
-    routes: {} as Record<string, number>,
-    operations: {} as Record<string, number>,
-  };
+  #counts: CallCounts = { total: 0, writes: 0, routes: {}, operations: {} };
 
   add(call: ApiCall): void {
     this.#counts.total += 1;
@@ -26,7 +21,7 @@ export class CallCounter {
     for (const name of new Set(graphqlRequest(call).names)) increase(this.#counts.operations, name);
   }
 
-  read(): CallCounts {
+  read(): Readonly<CallCounts> {
     return structuredClone(this.#counts);
   }
 
@@ -35,7 +30,7 @@ export class CallCounter {
   }
 }
 
-/** Whether a call changes something on the forge. Minting a token does not. */
+/** Whether a call changes data. Creating an access token does not count. */
 export function isWrite(call: ApiCall): boolean {
   if (call.method === "GET" || call.method === "HEAD") return false;
   if (call.path.endsWith("/access_tokens")) return false;

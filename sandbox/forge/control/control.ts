@@ -2,74 +2,71 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
 import type { Answer } from "../server/api-error.ts";
 import type { AroundDelivery, OutgoingDelivery } from "../webhooks/delivery-log.ts";
-import { rateLimited } from "./answers.ts";
+import { rateLimitResponse } from "./answers.ts";
 import { CallCounter } from "./call-counts.ts";
 import { DeliveryFaults } from "./delivery-faults.ts";
-import { Faults, misbehave, type Fault } from "./faults.ts";
+import { Faults, applyFaults, type Fault } from "./faults.ts";
 import { isGraphql, type CallMatch } from "./match.ts";
-import { seededRandom } from "./random.ts";
 import { sendWebhook, type CustomWebhook, type WebhookReceipt } from "./send-webhook.ts";
 import { LaggingReads, type StaleReads } from "./stale-reads.ts";
 
-/** Sees everything the forge sends, without changing it. */
-export interface Observer {
-  /** A call as it came in, before anything is done about it. */
+interface Observer {
+  /** Called with each API call when it arrives. */
   readonly onCall?: (call: ApiCall) => void;
-  /** An answer as it was written; faults included. */
-  readonly onAnswer?: (call: ApiCall, answer: Answer) => void;
-  /** A webhook as it was posted; faults included. */
+  /** Called with each response as sent, including faults. */
+  readonly onAnswer?: (call: ApiCall, response: Answer) => void;
+  /** Called with each webhook as sent, including faults. */
   readonly onDelivery?: (delivery: OutgoingDelivery) => void;
 }
 
-/** How tests make the forge misbehave, and see what it was asked. */
+/** Injects faults into the forge and observes its calls. */
 export interface ForgeControl {
-  /** What goes wrong with API calls. */
   readonly faults: Faults;
-  /** What goes wrong with webhooks. */
   readonly webhooks: DeliveryFaults;
   readonly calls: CallCounter;
-  /** Answers the next matching calls with these, one each, `"pass"` letting one through; nothing happens on the forge. */
+  /** Replaces the responses to the next matching calls, which are not run; `"pass"` runs one. */
   script(match: CallMatch, answers: readonly (ScriptedAnswer | "pass")[]): void;
-  /** Makes reads lag behind writes; null ends it. */
-  staleReads(wish: StaleReads | null): void;
-  /** Makes reads lag from this moment: for a change that is no API call, such as a push. */
+  /** Makes reads lag behind writes; null stops it. */
+  staleReads(settings: StaleReads | null): void;
+  /** Makes reads lag from now on, for a change that is no API call, such as a push. */
   keepStale(): Promise<void>;
-  /** The App's installations, and on whose account each is. */
+  /** The App's installations with the logins of their accounts. */
   installations(): { readonly id: number; readonly account: string }[];
-  /** Ends every token of an installation; answers how many there were. */
+  /** Revokes all tokens of an installation; returns their number. */
   revokeTokens(installationId: number): number;
-  /** Posts a webhook with any content, signed as the forge signs, past the delivery log and all rules. */
+  /** Sends a signed webhook with any content, without the delivery log and the fault rules. */
   sendWebhook(webhook: CustomWebhook): Promise<WebhookReceipt>;
-  /** Starts the randomness of webhook faults again, so that a run can be repeated. */
+  /** Seeds the random numbers of webhook faults, so that a run is repeatable. */
   seed(seed: number): void;
-  /** Answers the way to stop observing. */
+  /** Returns a function that stops the observer. */
   observe(observer: Observer): () => void;
-  /** Everything back to good behaviour; kept webhooks are forgotten, observers stay. */
+  /** Removes all faults and discards held webhooks; observers stay. */
   reset(): void;
 }
 
-export type ScriptedAnswer = Omit<Extract<Fault, { kind: "answer" }>, "kind" | "effect">;
+type ScriptedAnswer = Omit<Extract<Fault, { kind: "answer" }>, "kind" | "effect">;
 
-/** The control of a forge that is about to start: `hooks` go to the forge, `attach` ties it to the started one. */
-export interface UnattachedControl {
+interface Parts extends Pick<ForgeControl, "faults" | "webhooks" | "calls"> {
+  readonly lagging: LaggingReads;
+  readonly observers: Set<Observer>;
+}
+
+/** The control of a forge that has not started yet: pass it `hooks`, then `attach` it. */
+interface UnattachedControl {
   readonly hooks: ForgeHooks;
   attach(forge: ForgeContext): ForgeControl;
 }
 
-/** `inner` hooks sit closer to the forge: faults happen around them. */
+/** `inner` hooks run inside the faults. */
 export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
   let forge: ForgeContext | undefined;
   const needForge = (): ForgeContext => {
-    if (forge === undefined) throw new Error("the forge has not started");
+    if (forge === undefined) throw new Error("The forge has not started");
     return forge;
   };
   const installationOf = (call: ApiCall) => installationIdOf(needForge(), call);
-  let random = seededRandom(1);
   const faults = new Faults(installationOf);
-  const webhooks = new DeliveryFaults(
-    () => random(),
-    (id) => needForge().state.deliveries.delete(id),
-  );
+  const webhooks = new DeliveryFaults((id) => needForge().state.deliveries.delete(id));
   const calls = new CallCounter();
   const lagging = new LaggingReads(installationOf);
   const observers = new Set<Observer>();
@@ -77,14 +74,15 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
   const aroundCall: AroundCall = async (call, proceed) => {
     calls.add(call);
     for (const each of observers) each.onCall?.(call);
-    const go = async () => {
+    const run = async () => {
       await lagging.beforeCall(call, needForge());
-      const view = lagging.viewFor(call);
+      const view = lagging.snapshotFor(call);
       return inner.aroundCall === undefined ? proceed(view) : inner.aroundCall(call, () => proceed(view));
     };
-    const outcome = await misbehave(faults.take(call), go, (limit) =>
-      rateLimited(limit, { installationId: installationOf(call), isGraphql: isGraphql(call) }, new Date()),
-    );
+    const outcome = await applyFaults(faults.take(call), run, (limit) => {
+      const caller = { installationId: installationOf(call), isGraphql: isGraphql(call) };
+      return rateLimitResponse(limit, caller, new Date());
+    });
     if (typeof outcome !== "string") for (const each of observers) each.onAnswer?.(call, outcome);
     return outcome;
   };
@@ -94,7 +92,21 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       return inner.aroundDelivery === undefined ? send(sent) : inner.aroundDelivery(sent, send);
     });
 
-  const control: ForgeControl = {
+  return {
+    hooks: { ...inner, aroundCall, aroundDelivery },
+    attach(started) {
+      forge = started;
+      return controlOf(started, { faults, webhooks, calls, lagging, observers });
+    },
+  };
+}
+
+function controlOf(
+  forge: ForgeContext,
+  { faults, webhooks, calls, lagging, observers }: Parts,
+): ForgeControl {
+  const { accounts, installations, tokens } = forge.state;
+  return {
     faults,
     webhooks,
     calls,
@@ -104,24 +116,17 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
         faults.add({ match, fault, times: 1 });
       }
     },
-    staleReads: (wish) => lagging.set(wish),
-    keepStale: () => lagging.keepNow(needForge()),
-    installations() {
-      const { installations, accounts } = needForge().state;
-      return installations
-        .all()
-        .map(({ id, accountId }) => ({ id, account: accounts.need(accountId).login }));
-    },
+    staleReads: (settings) => lagging.set(settings),
+    keepStale: () => lagging.takeSnapshot(forge),
+    installations: () =>
+      installations.all().map(({ id, accountId }) => ({ id, account: accounts.need(accountId).login })),
     revokeTokens(installationId) {
-      const { tokens } = needForge().state;
       const revoked = tokens.all().filter((token) => token.installationId === installationId);
       for (const token of revoked) tokens.delete(token.id);
       return revoked.length;
     },
-    sendWebhook: (webhook) => sendWebhook(needForge(), webhook),
-    seed(seed) {
-      random = seededRandom(seed);
-    },
+    sendWebhook: (webhook) => sendWebhook(forge, webhook),
+    seed: (seed) => webhooks.seed(seed),
     observe(observer) {
       observers.add(observer);
       return () => observers.delete(observer);
@@ -134,16 +139,9 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       calls.reset();
     },
   };
-  return {
-    hooks: { ...inner, aroundCall, aroundDelivery },
-    attach(started) {
-      forge = started;
-      return control;
-    },
-  };
 }
 
-/** The installation whose token a call is made with, or asks for. */
+/** The installation whose token a call uses or requests. */
 export function installationIdOf(forge: ForgeContext, call: ApiCall): number | null {
   const { authorization } = call.headers;
   const secret = typeof authorization === "string" ? authorization.replace(/^\w+\s+/, "").trim() : "";

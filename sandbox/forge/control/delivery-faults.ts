@@ -1,56 +1,60 @@
 import type { OutgoingDelivery } from "../webhooks/delivery-log.ts";
-import { shuffled, type Random } from "./random.ts";
+import { seededRandom, shuffled, type Random } from "./random.ts";
 
-/** Which webhooks are meant. What is left out matches everything. */
-export interface DeliveryMatch {
+/** Selects webhooks; an omitted field matches all. */
+interface DeliveryMatch {
   readonly event?: string | undefined;
   readonly action?: string | undefined;
 }
 
 export type DeliveryFault =
-  /** Never sent; with `percent`, each with that chance. `unlogged`, the delivery log does not know of it either. */
+  /** Not sent; `percent` is the probability. `unlogged` also removes it from the delivery log. */
   | { readonly kind: "drop"; readonly percent?: number; readonly unlogged?: boolean }
-  /** Sent once and `copies` more times, with one and the same guid. */
+  /** Sent once and `copies` more times, with the same guid. */
   | { readonly kind: "duplicate"; readonly copies: number }
-  /** Sent later; those after it overtake it. */
+  /** Sent after `ms`; later webhooks are not delayed. */
   | { readonly kind: "delay"; readonly ms: number }
-  /** Kept until `batch` have come together, then sent in random order, or in reverse. */
+  /** Held until there are `batch` webhooks, then sent in random or reverse order. */
   | { readonly kind: "reorder"; readonly batch: number; readonly order?: "shuffled" | "reversed" }
-  /** Sent with a wrong signature, without one, with the SHA-1 one only, or with a body that was changed after signing. */
+  /** Sent with a wrong, no or only a SHA-1 signature, or with a body changed after signing. */
   | { readonly kind: "corrupt"; readonly what: "signature" | "no-signature" | "sha1-only" | "body" }
-  /** Kept until `release`; with `percent`, each with that chance. */
+  /** Held until `release`; `percent` is the probability. */
   | { readonly kind: "hold"; readonly percent?: number };
 
-export interface DeliveryRule {
+interface DeliveryRule {
   readonly match?: DeliveryMatch;
   readonly fault: DeliveryFault;
-  /** How many matching webhooks pass unharmed first; 0 when left out. */
+  /** Matching webhooks that pass first; default 0. */
   readonly skip?: number;
-  /** How many webhooks are hit before the rule is spent; no end when left out. */
+  /** Webhooks the fault applies to; default unlimited. */
   readonly times?: number;
 }
 
 type Send = (delivery: OutgoingDelivery) => Promise<void>;
 
-interface Kept {
+interface HeldDelivery {
   readonly delivery: OutgoingDelivery;
   readonly send: Send;
 }
 
-/** The webhook rules in force and the webhooks they keep back. The first rule that matches a webhook decides. */
+/** The active webhook rules and the webhooks they hold. The first matching rule applies. */
 export class DeliveryFaults {
   #rules: { readonly id: number; readonly rule: DeliveryRule; seen: number; hits: number }[] = [];
   #lastId = 0;
-  #held: Kept[] = [];
-  #batch: Kept[] = [];
-  readonly #later = new Set<NodeJS.Timeout>();
-  readonly #random: Random;
-  readonly #forget: (deliveryId: number) => void;
+  #held: HeldDelivery[] = [];
+  /** Held for `reorder`. */
+  #batch: HeldDelivery[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #random: Random = seededRandom(1);
+  readonly #deleteLogged: (deliveryId: number) => void;
 
-  /** `forget` takes a delivery out of the log. */
-  constructor(random: Random, forget: (deliveryId: number) => void) {
-    this.#random = random;
-    this.#forget = forget;
+  /** `deleteLogged` removes a delivery from the log. */
+  constructor(deleteLogged: (deliveryId: number) => void) {
+    this.#deleteLogged = deleteLogged;
+  }
+
+  seed(seed: number): void {
+    this.#random = seededRandom(seed);
   }
 
   add(rule: DeliveryRule): number {
@@ -69,31 +73,30 @@ export class DeliveryFaults {
     return this.#rules.map(({ id, rule, hits }) => ({ id, rule, hits }));
   }
 
-  /** Ends all rules; what they keep back stays kept until `release`. */
+  /** Removes all rules; held webhooks stay held. */
   clear(): void {
     this.#rules = [];
   }
 
-  /** The webhooks kept back, oldest first. */
   held(): OutgoingDelivery[] {
     return [...this.#held, ...this.#batch].map((each) => each.delivery);
   }
 
-  /** Sends what is kept back, one after the other; answers how many. */
+  /** Sends the held webhooks one after the other; returns their number. */
   async release(order: "kept" | "reversed" | "shuffled" = "kept"): Promise<number> {
-    const kept = [...this.#held, ...this.#batch];
+    const held = [...this.#held, ...this.#batch];
     this.#held = [];
     this.#batch = [];
-    await sendAll(this.#ordered(kept, order));
-    return kept.length;
+    await sendAll(this.#ordered(held, order));
+    return held.length;
   }
 
-  /** Forgets what is kept back and what is to be sent later: the process ends, or a test is over. */
+  /** Discards held and delayed webhooks. */
   abandon(): void {
     this.#held = [];
     this.#batch = [];
-    for (const timer of this.#later) clearTimeout(timer);
-    this.#later.clear();
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
   }
 
   async around(delivery: OutgoingDelivery, send: Send): Promise<void> {
@@ -101,7 +104,7 @@ export class DeliveryFaults {
     if (fault === null) return send(delivery);
     switch (fault.kind) {
       case "drop":
-        if (fault.unlogged === true) this.#forget(delivery.id);
+        if (fault.unlogged === true) this.#deleteLogged(delivery.id);
         return undefined;
       case "duplicate":
         return sendAll(Array.from({ length: fault.copies + 1 }, () => ({ delivery, send })));
@@ -134,12 +137,12 @@ export class DeliveryFaults {
     return null;
   }
 
-  #sendLater(kept: Kept, ms: number): void {
+  #sendLater(held: HeldDelivery, ms: number): void {
     const timer = setTimeout(() => {
-      this.#later.delete(timer);
-      void sendAll([kept]);
+      this.#timers.delete(timer);
+      void sendAll([held]);
     }, ms);
-    this.#later.add(timer);
+    this.#timers.add(timer);
   }
 
   async #sendBatch(order: "shuffled" | "reversed"): Promise<void> {
@@ -148,14 +151,14 @@ export class DeliveryFaults {
     await sendAll(this.#ordered(batch, order));
   }
 
-  #ordered(kept: readonly Kept[], order: "kept" | "reversed" | "shuffled"): readonly Kept[] {
-    if (order === "shuffled") return shuffled(kept, this.#random);
-    return order === "reversed" ? kept.toReversed() : kept;
+  #ordered(held: readonly HeldDelivery[], order: "kept" | "reversed" | "shuffled"): readonly HeldDelivery[] {
+    if (order === "shuffled") return shuffled(held, this.#random);
+    return order === "reversed" ? held.toReversed() : held;
   }
 }
 
-async function sendAll(kept: readonly Kept[]): Promise<void> {
-  for (const { delivery, send } of kept) await send(delivery);
+async function sendAll(held: readonly HeldDelivery[]): Promise<void> {
+  for (const { delivery, send } of held) await send(delivery);
 }
 
 type Corruption = Extract<DeliveryFault, { kind: "corrupt" }>["what"];

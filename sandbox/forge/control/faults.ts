@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
 import type { Answer } from "../server/api-error.ts";
-import { garbled, withoutMergeability, type Garble, type RateLimit } from "./answers.ts";
+import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./answers.ts";
 import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
 
-/** Whether what was asked for is done before the call goes wrong. */
-export type Effect = "before" | "after";
+/** Whether the fault occurs before or after the call is run. */
+type Effect = "before" | "after";
 
 export type Fault =
-  /** Nothing: lets a call pass that a later rule would hit. */
+  /** No fault; exempts a call from later rules. */
   | { readonly kind: "none" }
-  /** Answers this instead; with `effect: "after"`, what was asked for has happened all the same. */
+  /** Replaces the response; with `effect: "after"`, the call is run all the same. */
   | {
       readonly kind: "answer";
       readonly status: number;
@@ -18,57 +18,48 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>;
       readonly effect?: Effect;
     }
-  /** Cuts the connection without an answer. */
+  /** Resets the connection without a response. */
   | { readonly kind: "reset"; readonly effect?: Effect }
-  /** Sends no byte and keeps the connection open. */
+  /** Sends nothing and keeps the connection open. */
   | { readonly kind: "hang"; readonly effect?: Effect }
-  /** Waits, then goes on to the next fault or the true answer; `effect: "after"` waits once the call has had its effect. */
+  /** Waits, then continues with the next fault; `effect: "after"` waits after the call is run. */
   | { readonly kind: "delay"; readonly ms: number; readonly effect?: Effect }
-  /** Waits as `delay` does, until the rule is removed. */
+  /** Waits like `delay`, until the rule is removed. */
   | { readonly kind: "gate"; readonly effect?: Effect }
   | Garble
-  /** Pull requests whose mergeability is still being worked out. */
+  /** Makes the mergeability of pull requests unknown. */
   | { readonly kind: "mergeability-unknown" }
-  /** Over one of GitHub's limits; meant for a rule with an `installationId`. */
+  /** Exceeds one of GitHub's limits; for a rule with an `installationId`. */
   | ({ readonly kind: "rate-limit" } & RateLimit);
 
 export interface FaultRule {
   readonly match?: CallMatch;
   readonly fault: Fault;
-  /** How many matching calls pass unharmed first; 0 when left out. */
+  /** Matching calls that pass first; default 0. */
   readonly skip?: number;
-  /** How many calls are hit before the rule is spent; no end when left out. */
+  /** Calls the fault applies to; default unlimited. */
   readonly times?: number;
 }
 
-/** A rule that is in force. */
-export interface ActiveFault {
-  readonly id: number;
-  readonly rule: FaultRule;
-  /** How many calls it has hit. */
-  readonly hits: number;
-}
-
-interface Counting {
+interface CountedRule {
   readonly id: number;
   readonly rule: FaultRule;
   readonly end: AbortController;
-  /** Resolves once the rule is no more. */
+  /** Resolves when the rule is removed. */
   readonly removed: Promise<unknown>;
+  /** Matching calls. */
   seen: number;
+  /** Calls the fault applied to. */
   hits: number;
 }
 
-/** A fault that a call meets. */
-export interface MetFault {
+interface MatchedFault extends Pick<CountedRule, "removed"> {
   readonly fault: Fault;
-  /** Resolves once its rule is no more. */
-  readonly removed: Promise<unknown>;
 }
 
-/** The rules in force; each call is held against them in the order they were added. */
+/** The active rules, applied to each call in the order they were added. */
 export class Faults {
-  #rules: Counting[] = [];
+  #rules: CountedRule[] = [];
   #lastId = 0;
   readonly #installationOf: InstallationOf;
 
@@ -94,13 +85,13 @@ export class Faults {
     for (const { id } of this.#rules) this.remove(id);
   }
 
-  list(): ActiveFault[] {
+  list(): Pick<CountedRule, "id" | "rule" | "hits">[] {
     return this.#rules.map(({ id, rule, hits }) => ({ id, rule, hits }));
   }
 
-  /** The faults that apply to this call: all delays and gates, then at most one of another kind. Counts each as used. */
-  take(call: ApiCall): MetFault[] {
-    const taken: MetFault[] = [];
+  /** The faults of a call, counted as used: all delays and gates, then at most one other. */
+  take(call: ApiCall): MatchedFault[] {
+    const taken: MatchedFault[] = [];
     for (const each of this.#rules) {
       if (!matches(each.rule.match ?? {}, call, this.#installationOf)) continue;
       if (each.rule.fault.kind === "mergeability-unknown" && !readsPullRequest(call)) continue;
@@ -120,25 +111,24 @@ const readsPullRequest = (call: ApiCall): boolean =>
 type Wait = Extract<Fault, { kind: "delay" | "gate" }>;
 const isWait = (fault: Fault): fault is Wait => fault.kind === "delay" || fault.kind === "gate";
 
-/** Lets faults happen to one call. */
-export async function misbehave(
-  met: readonly MetFault[],
+export async function applyFaults(
+  matched: readonly MatchedFault[],
   proceed: () => Promise<Outcome>,
   refuse: (limit: RateLimit) => Answer,
 ): Promise<Outcome> {
   const wait = async (isAfter: boolean): Promise<void> => {
-    for (const { fault, removed } of met) {
+    for (const { fault, removed } of matched) {
       if (!isWait(fault) || (fault.effect === "after") !== isAfter) continue;
       await (fault.kind === "gate" ? removed : sleep(fault.ms));
     }
   };
   await wait(false);
-  const outcome = await happen(met.find(({ fault }) => !isWait(fault))?.fault, proceed, refuse);
+  const outcome = await applyFault(matched.find(({ fault }) => !isWait(fault))?.fault, proceed, refuse);
   await wait(true);
   return outcome;
 }
 
-async function happen(
+async function applyFault(
   fault: Fault | undefined,
   proceed: () => Promise<Outcome>,
   refuse: (limit: RateLimit) => Answer,
@@ -146,19 +136,14 @@ async function happen(
   if (fault === undefined || isWait(fault) || fault.kind === "none") return proceed();
   if (fault.kind === "rate-limit") return refuse(fault);
   if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
-    const answer = await proceed();
-    if (typeof answer === "string") return answer;
-    return fault.kind === "garble" ? garbled(answer, fault) : withoutMergeability(answer);
+    const response = await proceed();
+    if (typeof response === "string") return response;
+    return fault.kind === "garble" ? garbledResponse(response, fault) : withoutMergeability(response);
   }
   if (fault.effect === "after") await proceed();
-  if (fault.kind === "answer") {
-    return {
-      status: fault.status,
-      body: fault.body ?? null,
-      ...(fault.headers && { headers: fault.headers }),
-    };
-  }
-  return fault.kind;
+  if (fault.kind !== "answer") return fault.kind;
+  const { status, body = null, headers } = fault;
+  return { status, body, ...(headers && { headers }) };
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,21 +1,21 @@
 import { Kind, OperationTypeNode, parse } from "graphql";
 import type { ApiCall } from "../hooks.ts";
 
-/** Which calls are meant. What is left out matches everything. */
+/** Selects calls; an omitted field matches all. */
 export interface CallMatch {
   readonly method?: string | undefined;
   /**
-   * The path below the API's root. `*` or a name in braces stands for one segment, `**` for any number of them:
-   * `/repos/acme/web/git/refs/**`, `/repos/{owner}/{repo}/pulls/{number}/merge`. GraphQL is `/graphql`.
+   * The path below the API's root, such as `/repos/acme/web/git/**` or `/graphql`. `*` or a name
+   * in braces matches one segment, `**` any number.
    */
   readonly path?: string | undefined;
-  /** The name of a GraphQL operation, or of a field at its top such as `createRef`. */
+  /** The name of a GraphQL operation or of a top-level field such as `createRef`. */
   readonly operation?: string | undefined;
   /** Calls made with a token of this installation. */
   readonly installationId?: number | undefined;
 }
 
-/** Tells which installation a call acts for, null for people and for the App itself. */
+/** Returns the installation a call acts for; null for users and for the App. */
 export type InstallationOf = (call: ApiCall) => number | null;
 
 export function matches(match: CallMatch, call: ApiCall, installationOf: InstallationOf): boolean {
@@ -52,18 +52,18 @@ interface GraphqlRequest {
 }
 
 const NO_GRAPHQL: GraphqlRequest = { names: [], isMutation: false };
-const read = new WeakMap<ApiCall, GraphqlRequest>();
+const parsedRequests = new WeakMap<ApiCall, GraphqlRequest>();
 
-/** What a GraphQL call asks for; nothing for any other call, or one that cannot be read. */
+/** The parsed operations of a GraphQL call; empty for other calls and on a parse error. */
 export function graphqlRequest(call: ApiCall): GraphqlRequest {
-  const known = read.get(call);
+  const known = parsedRequests.get(call);
   if (known !== undefined) return known;
-  const request = isGraphql(call) ? readGraphql(call.body) : NO_GRAPHQL;
-  read.set(call, request);
+  const request = isGraphql(call) ? parseGraphql(call.body) : NO_GRAPHQL;
+  parsedRequests.set(call, request);
   return request;
 }
 
-function readGraphql(body: Buffer): GraphqlRequest {
+function parseGraphql(body: Buffer): GraphqlRequest {
   try {
     const { query }: { query: string } = JSON.parse(body.toString("utf8"));
     const operations = parse(query, { noLocation: true }).definitions.filter(

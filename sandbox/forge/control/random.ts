@@ -1,7 +1,7 @@
-/** A number from 0 up to 1. */
+/** Returns a number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
-/** Repeatable randomness (mulberry32): the same seed makes the same faults. */
+/** Repeatable random numbers (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -13,9 +13,9 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** The same things in random order (Fisher and Yates). */
-export function shuffled<T>(things: readonly T[], random: Random): T[] {
-  const result = [...things];
+/** A copy in random order (Fisher-Yates). */
+export function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const result = [...items];
   for (let last = result.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));
     [result[last], result[other]] = [result[other] as T, result[last] as T];

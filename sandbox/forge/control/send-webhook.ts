@@ -1,25 +1,26 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { ForgeContext } from "../context.ts";
+import { webhookHeaders } from "../webhooks/delivery-log.ts";
 import { post } from "../webhooks/post.ts";
 
-/** A webhook made up by a test. */
+/** A webhook with any content. */
 export interface CustomWebhook {
   readonly event: string;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly payload: unknown;
-  /** A new one when left out; an earlier delivery's makes it a repetition. */
+  /** Default: a new one. The guid of an earlier delivery makes a redelivery. */
   readonly guid?: string | undefined;
-  /** Added to the usual ones, or in their place. */
+  /** Added to the default headers or replacing them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Signs with this in place of the App's secret. */
+  /** Default: the App's secret. */
   readonly secret?: string | undefined;
-  /** In place of the App's webhook address. */
+  /** Default: the App's webhook URL. */
   readonly url?: string | undefined;
 }
 
 export interface WebhookReceipt {
   readonly guid: string;
-  /** 0 where no answer came. */
+  /** 0 without a response. */
   readonly status: number;
   readonly body: string | null;
 }
@@ -27,26 +28,11 @@ export interface WebhookReceipt {
 export async function sendWebhook(forge: ForgeContext, webhook: CustomWebhook): Promise<WebhookReceipt> {
   const [app] = forge.state.apps.all();
   const url = webhook.url ?? forge.webhooks.url;
-  if (app === undefined || url === null) throw new Error("no address to send a webhook to");
+  if (app === undefined || url === null) throw new Error("No webhook URL is set");
   const guid = webhook.guid ?? randomUUID();
   const body = typeof webhook.payload === "string" ? webhook.payload : JSON.stringify(webhook.payload);
-  const sign = (algorithm: string) =>
-    `${algorithm}=${createHmac(algorithm, webhook.secret ?? app.webhookSecret)
-      .update(body, "utf8")
-      .digest("hex")}`;
-  const headers = {
-    Accept: "*/*",
-    "Content-Type": "application/json",
-    "User-Agent": "GitHub-Hookshot/sandbox",
-    "X-GitHub-Delivery": guid,
-    "X-GitHub-Event": webhook.event,
-    "X-GitHub-Hook-ID": String(app.hookId),
-    "X-GitHub-Hook-Installation-Target-ID": String(app.id),
-    "X-GitHub-Hook-Installation-Target-Type": "integration",
-    "X-Hub-Signature": sign("sha1"),
-    "X-Hub-Signature-256": sign("sha256"),
-    ...webhook.headers,
-  };
+  const secret = webhook.secret ?? app.webhookSecret;
+  const headers = { ...webhookHeaders(app, webhook.event, guid, body, secret), ...webhook.headers };
   const { statusCode, responseBody } = await post(url, headers, body, 10_000);
   return { guid, status: statusCode, body: responseBody };
 }

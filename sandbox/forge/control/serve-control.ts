@@ -2,100 +2,105 @@ import { timingSafeEqual } from "node:crypto";
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
 import type { ForgeControl } from "./control.ts";
 import {
-  BadWish,
-  deliveryWish,
-  faultWish,
-  releaseWish,
-  revokeWish,
-  scriptWish,
-  seedWish,
-  staleReadsWish,
-  webhookWish,
-  wished,
-} from "./wishes.ts";
+  InvalidBody,
+  deliverySchema,
+  faultSchema,
+  releaseSchema,
+  revokeSchema,
+  scriptSchema,
+  seedSchema,
+  staleReadsSchema,
+  webhookSchema,
+  parseBody,
+} from "./request-schemas.ts";
 
 /**
- * The control over HTTP, for a forge in another process. Guarded by a token, because it can make the forge do anything. `docs/sandbox.md` has an
- * example of each.
+ * The control over HTTP, for a forge in another process; requires a token. `docs/sandbox.md` has
+ * examples.
  *
- *     POST   /_control/faults            a FaultRule; answers { id }        GET lists, DELETE ends all or /{id}
+ *     POST   /_control/faults            FaultRule -> { id }; GET lists; DELETE, also with /{id}
  *     POST   /_control/script            { match, answers }
- *     POST   /_control/webhook-faults    a DeliveryRule; answers { id }     GET lists, DELETE ends all or /{id}
- *     GET    /_control/held              the webhooks kept back
- *     POST   /_control/release           { order }; answers { released }
- *     POST   /_control/webhooks          a CustomWebhook; answers { guid, status, body }
- *     PUT    /_control/stale-reads       a StaleReads or null
+ *     POST   /_control/webhook-faults    DeliveryRule -> { id }; GET lists; DELETE, also with /{id}
+ *     GET    /_control/held              the held webhooks
+ *     POST   /_control/release           { order } -> { released }
+ *     POST   /_control/webhooks          CustomWebhook -> { guid, status, body }
+ *     PUT    /_control/stale-reads       StaleReads or null
  *     POST   /_control/keep-stale
  *     GET    /_control/installations     [{ id, account }]
- *     POST   /_control/revoke-tokens     { installationId }; answers { revoked }
+ *     POST   /_control/revoke-tokens     { installationId } -> { revoked }
  *     PUT    /_control/seed              { seed }
- *     GET    /_control/calls             the CallCounts; DELETE starts counting anew
- *     DELETE /_control                   everything back to good behaviour
+ *     GET    /_control/calls             CallCounts; DELETE resets them
+ *     DELETE /_control                   removes all faults
  */
 export function serveControl(control: ForgeControl, token: string): Router {
   const router = express.Router();
-  router.use(guard(token));
+  router.use(requireToken(token));
   router.use(express.json({ limit: "30mb", strict: false }));
   serveFaults(router, control);
   serveWebhooks(router, control);
   const { calls } = control;
   router.post("/script", ({ body }, response) => {
-    const { match, answers } = wished(scriptWish, body);
-    done(response, control.script(match, answers));
+    const { match, answers } = parseBody(scriptSchema, body);
+    sendNoContent(response, control.script(match, answers));
   });
   router.put("/stale-reads", ({ body }, response) =>
-    done(response, control.staleReads(wished(staleReadsWish, body))),
+    sendNoContent(response, control.staleReads(parseBody(staleReadsSchema, body))),
   );
-  router.post("/keep-stale", async (_request, response) => done(response, await control.keepStale()));
+  router.post("/keep-stale", async (_request, response) =>
+    sendNoContent(response, await control.keepStale()),
+  );
   router.get("/installations", (_request, response) => void response.json(control.installations()));
   router.post("/revoke-tokens", ({ body }, response) => {
-    response.json({ revoked: control.revokeTokens(wished(revokeWish, body).installationId) });
+    response.json({ revoked: control.revokeTokens(parseBody(revokeSchema, body).installationId) });
   });
-  router.put("/seed", ({ body }, response) => done(response, control.seed(wished(seedWish, body).seed)));
+  router.put("/seed", ({ body }, response) =>
+    sendNoContent(response, control.seed(parseBody(seedSchema, body).seed)),
+  );
   router.get("/calls", (_request, response) => void response.json(calls.read()));
-  router.delete("/calls", (_request, response) => done(response, calls.reset()));
-  router.delete("/", (_request, response) => done(response, control.reset()));
-  router.use(refuse);
+  router.delete("/calls", (_request, response) => sendNoContent(response, calls.reset()));
+  router.delete("/", (_request, response) => sendNoContent(response, control.reset()));
+  router.use(handleInvalidBody);
   return router;
 }
 
 function serveFaults(router: Router, { faults }: ForgeControl): void {
   router.post(
     "/faults",
-    ({ body }, response) => void response.json({ id: faults.add(wished(faultWish, body)) }),
+    ({ body }, response) => void response.json({ id: faults.add(parseBody(faultSchema, body)) }),
   );
   router.get("/faults", (_request, response) => void response.json(faults.list()));
-  router.delete("/faults", (_request, response) => done(response, faults.clear()));
-  router.delete("/faults/:id", ({ params }, response) => found(response, faults.remove(Number(params.id))));
+  router.delete("/faults", (_request, response) => sendNoContent(response, faults.clear()));
+  router.delete("/faults/:id", ({ params }, response) =>
+    sendRemoved(response, faults.remove(Number(params.id))),
+  );
 }
 
 function serveWebhooks(router: Router, { webhooks, ...control }: ForgeControl): void {
   router.post(
     "/webhook-faults",
-    ({ body }, response) => void response.json({ id: webhooks.add(wished(deliveryWish, body)) }),
+    ({ body }, response) => void response.json({ id: webhooks.add(parseBody(deliverySchema, body)) }),
   );
   router.get("/webhook-faults", (_request, response) => void response.json(webhooks.list()));
-  router.delete("/webhook-faults", (_request, response) => done(response, webhooks.clear()));
+  router.delete("/webhook-faults", (_request, response) => sendNoContent(response, webhooks.clear()));
   router.delete("/webhook-faults/:id", ({ params }, response) =>
-    found(response, webhooks.remove(Number(params.id))),
+    sendRemoved(response, webhooks.remove(Number(params.id))),
   );
   router.get("/held", (_request, response) => void response.json(webhooks.held()));
   router.post("/release", async ({ body }, response) => {
-    response.json({ released: await webhooks.release(wished(releaseWish, body ?? {}).order) });
+    response.json({ released: await webhooks.release(parseBody(releaseSchema, body ?? {}).order) });
   });
   router.post("/webhooks", async ({ body }, response) => {
-    response.json(await control.sendWebhook(wished(webhookWish, body)));
+    response.json(await control.sendWebhook(parseBody(webhookSchema, body)));
   });
 }
 
-/** What was sent is no JSON, or means nothing. */
-const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  if (error instanceof BadWish || error instanceof SyntaxError)
+const handleInvalidBody: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (error instanceof InvalidBody || error instanceof SyntaxError)
     response.status(400).json({ message: error.message });
   else next(error);
 };
 
-function guard(token: string) {
+function requireToken(token: string) {
   const expected = Buffer.from(`Bearer ${token}`);
   return (request: Request, response: Response, next: () => void): void => {
     const given = Buffer.from(request.headers.authorization ?? "");
@@ -104,10 +109,10 @@ function guard(token: string) {
   };
 }
 
-function done(response: Response, _nothing: void): void {
+function sendNoContent(response: Response, _nothing: void): void {
   response.status(204).end();
 }
 
-function found(response: Response, isFound: boolean): void {
+function sendRemoved(response: Response, isFound: boolean): void {
   response.status(isFound ? 204 : 404).end();
 }

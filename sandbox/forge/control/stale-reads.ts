@@ -2,64 +2,64 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall } from "../hooks.ts";
 import { isWrite } from "./call-counts.ts";
 import { matches, type CallMatch, type InstallationOf } from "./match.ts";
-import { keepView, type OlderView } from "./older-view.ts";
+import { takeSnapshot, type Snapshot } from "./snapshot.ts";
 
-/** Reads that lag behind: GitHub was seen answering a read with what was there before a write just made. */
+/** Reads that lag behind writes, as was observed on GitHub. */
 export interface StaleReads {
-  /** How long after a write reads still see what was there before it. */
+  /** How long reads return the state before a write. */
   readonly seconds: number;
-  /** Which writes are not seen at once; all when left out. */
+  /** The writes that reads lag behind; default all. */
   readonly after?: CallMatch | undefined;
-  /** Which reads lag; all when left out. */
+  /** The reads that lag; default all. */
   readonly reads?: CallMatch | undefined;
 }
 
+/** Time for reads that still use an expired snapshot. */
 const GRACE_MS = 500;
 
 export class LaggingReads {
-  #wish: StaleReads | null = null;
-  /** Oldest first. A read sees the oldest that has not run out: the forge as it was `seconds` ago. */
-  #views: { readonly view: OlderView; readonly until: number }[] = [];
+  #settings: StaleReads | null = null;
+  /** Oldest first. Reads use the oldest that has not expired. */
+  #snapshots: { readonly snapshot: Snapshot; readonly until: number }[] = [];
   readonly #installationOf: InstallationOf;
 
   constructor(installationOf: InstallationOf) {
     this.#installationOf = installationOf;
   }
 
-  set(wish: StaleReads | null): void {
-    this.#wish = wish;
-    if (wish !== null) return;
-    for (const { view } of this.#views) view.close();
-    this.#views = [];
+  set(settings: StaleReads | null): void {
+    this.#settings = settings;
+    if (settings !== null) return;
+    for (const { snapshot } of this.#snapshots) snapshot.close();
+    this.#snapshots = [];
   }
 
-  /** Makes reads lag from now on, as if a write had just been made: for pushes, which are no API calls. */
-  async keepNow(forge: ForgeContext): Promise<void> {
-    if (this.#wish === null) return;
-    const { seconds } = this.#wish;
-    const view = await keepView(forge);
-    // Only now is it known which views there are: calls that came meanwhile may have dropped some.
-    this.#views.push({ view, until: Date.now() + seconds * 1000 });
+  /** Makes reads lag from now on. */
+  async takeSnapshot(forge: ForgeContext): Promise<void> {
+    if (this.#settings === null) return;
+    const { seconds } = this.#settings;
+    const snapshot = await takeSnapshot(forge);
+    // Push only after the await: other calls may have replaced the array.
+    this.#snapshots.push({ snapshot, until: Date.now() + seconds * 1000 });
   }
 
-  /** Called before each call has its effect: keeps what a write is about to change. */
+  /** Takes a snapshot before a write that reads lag behind. */
   async beforeCall(call: ApiCall, forge: ForgeContext): Promise<void> {
-    if (this.#wish === null || !isWrite(call)) return;
-    if (matches(this.#wish.after ?? {}, call, this.#installationOf)) await this.keepNow(forge);
+    if (this.#settings === null || !isWrite(call)) return;
+    if (matches(this.#settings.after ?? {}, call, this.#installationOf)) await this.takeSnapshot(forge);
   }
 
-  /** The older forge that answers this read; undefined for the true one. */
-  viewFor(call: ApiCall): ForgeContext | undefined {
-    this.#drop(Date.now());
-    if (this.#wish === null || isWrite(call) || !matches(this.#wish.reads ?? {}, call, this.#installationOf))
-      return undefined;
-    return this.#views[0]?.view.forge;
+  /** The snapshot that serves a read; undefined for the current state. */
+  snapshotFor(call: ApiCall): ForgeContext | undefined {
+    this.#removeExpired(Date.now());
+    if (this.#settings === null || isWrite(call)) return undefined;
+    if (!matches(this.#settings.reads ?? {}, call, this.#installationOf)) return undefined;
+    return this.#snapshots[0]?.snapshot.forge;
   }
 
-  #drop(now: number): void {
-    const over = this.#views.filter((each) => each.until <= now);
-    // A read that began in time may still be under way.
-    for (const { view } of over) setTimeout(() => view.close(), GRACE_MS);
-    this.#views = this.#views.filter((each) => each.until > now);
+  #removeExpired(now: number): void {
+    const expired = this.#snapshots.filter((each) => each.until <= now);
+    for (const { snapshot } of expired) setTimeout(() => snapshot.close(), GRACE_MS);
+    this.#snapshots = this.#snapshots.filter((each) => each.until > now);
   }
 }

@@ -1,6 +1,6 @@
 import type { GitRepository } from "./git.ts";
 
-/** Who made a commit and when; `date` is ISO 8601 UTC. */
+/** `date` is ISO 8601 UTC. */
 export interface Signature {
   readonly name: string;
   readonly email: string;
@@ -16,10 +16,10 @@ export interface Commit {
   readonly message: string;
 }
 
-const KEPT = 5_000;
+const MAX_CACHED = 5_000;
 const commits = new WeakMap<GitRepository, Map<string, Commit>>();
 
-/** One commit by hash, full or abbreviated (a tag's hash is followed); null when it is no commit. */
+/** Reads a commit by its full or abbreviated hash or by a tag's hash; null for anything else. */
 export async function readCommit(repo: GitRepository, sha: string): Promise<Commit | null> {
   const known = commits.get(repo) ?? new Map<string, Commit>();
   commits.set(repo, known);
@@ -33,12 +33,12 @@ export async function readCommit(repo: GitRepository, sha: string): Promise<Comm
   }
   if (object.type !== "commit") return null;
   const commit = parseCommit(object.sha, object.content.toString("utf8"));
-  if (known.size >= KEPT) known.clear();
+  if (known.size >= MAX_CACHED) known.clear();
   known.set(commit.sha, commit);
   return commit;
 }
 
-/** A commit that must be there, because git itself named it. */
+/** Reads a commit that must exist; throws if it does not. */
 export async function needCommit(repo: GitRepository, sha: string): Promise<Commit> {
   const commit = await readCommit(repo, sha);
   if (commit === null) throw new Error(`commit ${sha} is missing in ${repo.path}`);
@@ -48,10 +48,9 @@ export async function needCommit(repo: GitRepository, sha: string): Promise<Comm
 export const readCommits = (repo: GitRepository, shas: readonly string[]): Promise<Commit[]> =>
   Promise.all(shas.map((sha) => needCommit(repo, sha)));
 
-/** The first line of a message. */
 export const subjectOf = (message: string): string => message.split("\n", 1)[0] ?? "";
 
-/** What follows the first line and the empty one below it. */
+/** The message without its first line and the empty line below it. */
 export function bodyOf(message: string): string {
   const end = message.indexOf("\n");
   return end < 0 ? "" : message.slice(end).replace(/^\n+/, "").trimEnd();
@@ -69,7 +68,7 @@ function parseCommit(sha: string, text: string): Commit {
     parents: field("parent"),
     author: parseSignature(field("author")[0] ?? ""),
     committer: parseSignature(field("committer")[0] ?? ""),
-    // Git ends a message with a line break; GitHub shows it without.
+    // Git stores a trailing line break, which GitHub's API leaves out.
     message: end < 0 ? "" : text.slice(end + 2).replace(/\n$/, ""),
   };
 }
@@ -81,5 +80,5 @@ function parseSignature(line: string): Signature {
   return { name, email, date: isoSeconds(new Date(Number(seconds) * 1000)) };
 }
 
-/** A time as GitHub writes it: UTC, whole seconds. */
+/** Formats a time as GitHub does: UTC, whole seconds. */
 export const isoSeconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;

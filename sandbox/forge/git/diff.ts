@@ -1,23 +1,22 @@
-import type { GitRepository } from "./git.ts";
+import { type GitRepository, cached } from "./git.ts";
 import { aheadBehind, mergeBase } from "./history.ts";
-import { remembering } from "./remember.ts";
 
 export interface DiffFile {
-  /** The blob's hash after the change; before it, where the file was removed. */
+  /** The blob's hash after the change; for a removed file, before it. */
   readonly sha: string;
   readonly path: string;
   readonly previousPath: string | null;
   readonly status: "added" | "removed" | "modified" | "renamed" | "copied" | "changed";
   readonly additions: number;
   readonly deletions: number;
-  /** The hunks, null for a binary file. */
+  /** Null for a binary file. */
   readonly patch: string | null;
 }
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const STATUS = { A: "added", D: "removed", M: "modified", R: "renamed", C: "copied", T: "changed" } as const;
 
-/** What changed from one commit (null: from nothing) to another, renames found. */
+/** The files that differ between two commits, with renames; `from: null` is the empty tree. */
 export async function diffFiles(repo: GitRepository, from: string | null, to: string): Promise<DiffFile[]> {
   const range = [from ?? EMPTY_TREE, to];
   const [raw, counts, text] = await Promise.all([
@@ -25,16 +24,16 @@ export async function diffFiles(repo: GitRepository, from: string | null, to: st
     repo.text(["diff-tree", "-r", "-M", "--numstat", "-z", ...range]),
     repo.text(["diff-tree", "-r", "-M", "--patch", ...range]),
   ]);
-  const numbers = readCounts(counts);
+  const numbers = parseCounts(counts);
   const patches = text.split(/^diff --git .*\n/m).slice(1);
-  return readRaw(raw).map((file, index) => {
+  return parseRaw(raw).map((file, index) => {
     const patch = patches[index] ?? "";
     const start = patch.indexOf("@@ ");
     return { ...file, ...numbers[index]!, patch: start < 0 ? null : patch.slice(start).replace(/\n$/, "") };
   });
 }
 
-function readRaw(text: string): Pick<DiffFile, "sha" | "path" | "previousPath" | "status">[] {
+function parseRaw(text: string): Pick<DiffFile, "sha" | "path" | "previousPath" | "status">[] {
   const fields = text.split("\0").filter((field) => field !== "");
   const files: Pick<DiffFile, "sha" | "path" | "previousPath" | "status">[] = [];
   for (let index = 0; index < fields.length;) {
@@ -54,13 +53,13 @@ function readRaw(text: string): Pick<DiffFile, "sha" | "path" | "previousPath" |
   return files;
 }
 
-function readCounts(text: string): Pick<DiffFile, "additions" | "deletions">[] {
+function parseCounts(text: string): Pick<DiffFile, "additions" | "deletions">[] {
   const fields = text.split("\0").filter((field) => field !== "");
   const counts: Pick<DiffFile, "additions" | "deletions">[] = [];
   for (let index = 0; index < fields.length;) {
     const [added = "", deleted = "", path = ""] = (fields[index] ?? "").split("\t");
     counts.push({ additions: Number(added) || 0, deletions: Number(deleted) || 0 });
-    // A rename's two names follow in fields of their own.
+    // The two names of a rename are separate fields.
     index += path === "" ? 3 : 1;
   }
   return counts;
@@ -73,13 +72,13 @@ export interface ChangeCounts {
   readonly changedFiles: number;
 }
 
-/** How much a head brings to a base, counted from where they parted. */
-export const changeCounts = remembering(async (repo, base, head): Promise<ChangeCounts> => {
-  const [{ aheadBy }, parted] = await Promise.all([
+/** The size of the change from the merge base to `head`. */
+export const changeCounts = cached(async (repo, base, head): Promise<ChangeCounts> => {
+  const [{ aheadBy }, common] = await Promise.all([
     aheadBehind(repo, base, head),
     mergeBase(repo, base, head),
   ]);
-  const stat = await repo.text(["diff-tree", "-r", "-M", "--shortstat", parted ?? EMPTY_TREE, head]);
+  const stat = await repo.text(["diff-tree", "-r", "-M", "--shortstat", common ?? EMPTY_TREE, head]);
   const number = (pattern: RegExp) => Number(pattern.exec(stat)?.[1] ?? 0);
   return {
     commits: aheadBy,

@@ -1,8 +1,7 @@
 import { needCommit, readCommit, readCommits, type Commit } from "./commits.ts";
-import type { GitRepository } from "./git.ts";
-import { remembering } from "./remember.ts";
+import { type GitRepository, cached } from "./git.ts";
 
-/** The commits of `to` that `from` lacks, oldest first. */
+/** The commits of `to` that are not in `from`, oldest first. */
 export async function commitsBetween(
   repo: GitRepository,
   from: string,
@@ -13,31 +12,30 @@ export async function commitsBetween(
   return readCommits(repo, shas.slice(0, limit));
 }
 
-/** How many commits each side has that the other lacks. */
-export const aheadBehind = remembering(async (repo, base, head) => {
+export const aheadBehind = cached(async (repo, base, head) => {
   if (base === head) return { aheadBy: 0, behindBy: 0 };
   const text = await repo.text(["rev-list", "--left-right", "--count", `${base}...${head}`, "--"]);
   const [behindBy = 0, aheadBy = 0] = text.split(/\s+/).map(Number);
   return { aheadBy, behindBy };
 });
 
-/** The best common ancestor, null for unrelated histories. */
-export const mergeBase = remembering(async (repo, one, other) => {
+/** The best common ancestor; null for unrelated histories. */
+export const mergeBase = cached(async (repo, one, other) => {
   if (one === other) return one;
   const { code, stdout } = await repo.run(["merge-base", one, other], { codes: [1] });
   return code === 0 ? stdout.toString("utf8").slice(0, 40) : null;
 });
 
-/** Whether everything in `ancestor` is also in `descendant`. */
-export const isAncestor = remembering(async (repo, ancestor, descendant) => {
+/** Whether `ancestor` is reachable from `descendant`, or is the same commit. */
+export const isAncestor = cached(async (repo, ancestor, descendant) => {
   if (ancestor === descendant) return true;
-  // Most often it is asked about neighbours, which takes no process.
+  // The common case, parent and child, needs no process.
   if ((await readCommit(repo, descendant))?.parents.includes(ancestor) === true) return true;
   const { code } = await repo.run(["merge-base", "--is-ancestor", ancestor, descendant], { codes: [1] });
   return code === 0;
 });
 
-export interface LogPage {
+interface LogPage {
   readonly skip: number;
   readonly count: number;
   readonly path?: string | undefined;
@@ -46,7 +44,7 @@ export interface LogPage {
   readonly until?: string | undefined;
 }
 
-/** A page of the history that leads to a commit, newest first. */
+/** One page of the history of a commit, newest first. */
 export async function log(repo: GitRepository, from: string, page: LogPage): Promise<Commit[]> {
   const args = ["rev-list", `--skip=${page.skip}`, `--max-count=${page.count}`];
   if (page.author !== undefined) args.push("--fixed-strings", `--author=${page.author}`);
@@ -56,19 +54,19 @@ export async function log(repo: GitRepository, from: string, page: LogPage): Pro
   return readCommits(repo, lines(await repo.text([...args, from, "--", ...paths])));
 }
 
-/** What a push brought: the commits in `after` that `before` (or any other branch, when null) lacks, oldest first. */
-export interface PushedCommit {
+interface PushedCommit {
   readonly commit: Commit;
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly modified: readonly string[];
-  /** No other branch had it before. */
+  /** On no other branch. */
   readonly distinct: boolean;
 }
 
-/** GitHub lists at most this many commits in a push. */
-const PUSHED_MAX = 2_048;
+/** GitHub's limit for the commits of a push event. */
+const MAX_PUSHED = 2_048;
 
+/** The commits in `after` but not in `before` (null: not in any other branch), oldest first. */
 export async function pushedCommits(
   repo: GitRepository,
   branch: string,
@@ -78,10 +76,9 @@ export async function pushedCommits(
   const old = before === null ? [] : [`^${before}`];
   const others = ["--not", `--exclude=${branch}`, "--glob=refs/heads/*"];
   const distinct = new Set(lines(await repo.text(["rev-list", after, ...old, ...others, "--"])));
-  // A new branch at a commit that is on another one brings nothing.
   if (before === null && distinct.size === 0) return [];
   const shown = ["--no-renames", "--name-status", "--diff-merges=first-parent", "--format=%x01%H"];
-  const range = [`--max-count=${PUSHED_MAX}`, after, ...(before === null ? others : old)];
+  const range = [`--max-count=${MAX_PUSHED}`, after, ...(before === null ? others : old)];
   const text = await repo.text(["log", "-z", "--topo-order", ...shown, ...range, "--"]);
   const found = text.split("\x01").slice(1).toReversed();
   return Promise.all(
@@ -93,7 +90,7 @@ export async function pushedCommits(
   );
 }
 
-/** Reads git's pairs of a letter and a path. */
+/** Parses git's pairs of status letter and path. */
 function touchedPaths(fields: readonly string[]): Pick<PushedCommit, "added" | "removed" | "modified"> {
   const paths = { A: [] as string[], D: [] as string[], M: [] as string[] };
   const parts = fields.filter((field) => field !== "");

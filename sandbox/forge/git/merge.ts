@@ -4,10 +4,10 @@ import { commitsBetween } from "./history.ts";
 
 export type MergedTree =
   | { readonly tree: string }
-  /** Paths git could not merge. */
+  /** The conflicting paths. */
   | { readonly conflicts: readonly string[] };
 
-/** Merges two commits in the object store only: the tree git makes of them, or where they conflict. */
+/** Merges two commits in the object store; returns the merged tree or the conflicts. */
 export async function mergeTree(repo: GitRepository, ours: string, theirs: string): Promise<MergedTree> {
   const { code, stdout } = await repo.run(
     [
@@ -26,13 +26,13 @@ export async function mergeTree(repo: GitRepository, ours: string, theirs: strin
     .toString("utf8")
     .split("\0")
     .filter((part) => part !== "");
-  // Exit 1 also stands for a commit that is not there; then there is no tree either.
+  // Exit code 1 also means a missing commit; git then prints no tree.
   if (!/^[0-9a-f]{40}$/.test(tree))
-    throw new Error(`git merge-tree said nothing about ${ours} and ${theirs}`);
+    throw new Error(`git merge-tree printed no tree for ${ours} and ${theirs}`);
   return code === 0 ? { tree } : { conflicts: [...new Set(conflicts)] };
 }
 
-export interface NewCommit {
+interface NewCommit {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly message: string;
@@ -40,7 +40,7 @@ export interface NewCommit {
   readonly committer: Signature;
 }
 
-/** Writes a commit object and answers its hash. */
+/** Writes a commit object and returns its hash. */
 export async function commitTree(repo: GitRepository, commit: NewCommit): Promise<string> {
   const parents = commit.parents.flatMap((parent) => ["-p", parent]);
   return repo.text(["commit-tree", commit.tree, ...parents, "-F", "-"], {
@@ -57,9 +57,9 @@ export async function commitTree(repo: GitRepository, commit: NewCommit): Promis
 }
 
 /**
- * Replays what `head` has beyond `base` on top of `base`, as a rebase does: merge commits are left out, authors are kept.
- * git 2.39's merge-tree takes no merge base, so each step gives both sides the replayed commit's parent as their only
- * parent, which makes that the base.
+ * Rebases the commits of `head` that are not in `base` onto `base`: skips merge commits, keeps
+ * authors. The merge-tree of git 2.39 takes no merge base, so at each step both sides get the
+ * replayed commit's parent as their only parent, which makes it the merge base.
  */
 export async function rebase(
   repo: GitRepository,
@@ -72,7 +72,7 @@ export async function rebase(
     if (commit.parents.length > 1) continue;
     const picked = await pickTree(repo, tip, commit, committer);
     if ("conflicts" in picked) return picked;
-    // A change the base already has disappears, as it does in git.
+    // Like git, drops a change that the base already contains.
     if (picked.tree === tip.tree && commit.tree !== (await parentTree(repo, commit))) continue;
     const sha = await commitTree(repo, { ...commit, tree: picked.tree, parents: [tip.sha], committer });
     tip = await needCommit(repo, sha);

@@ -4,19 +4,18 @@ import { join } from "node:path";
 import type { Signature } from "./commits.ts";
 import type { GitRepository } from "./git.ts";
 
-/** Writes a file's content and answers its hash. */
+/** Writes a blob and returns its hash. */
 export const writeBlob = (repo: GitRepository, content: Buffer): Promise<string> =>
   repo.text(["hash-object", "-w", "--stdin"], { input: content });
 
-/** One change of a tree: a file at a path, or its removal. */
 export interface TreeChange {
   readonly path: string;
   readonly mode: string;
-  /** Null removes it. */
+  /** Null removes the path. */
   readonly sha: string | null;
 }
 
-/** Writes a tree: `base` (nothing when null) with changes. Throws `GitError` where a hash is not there. */
+/** Writes the tree `base` (null: empty) with changes. Throws `GitError` if an object is missing. */
 export async function writeTree(
   repo: GitRepository,
   base: string | null,
@@ -43,7 +42,7 @@ export async function writeTree(
   }
 }
 
-export interface NewTag {
+interface NewTag {
   readonly name: string;
   readonly object: string;
   readonly type: string;
@@ -51,7 +50,7 @@ export interface NewTag {
   readonly tagger: Signature;
 }
 
-/** Writes an annotated tag's object; no ref is made. */
+/** Writes the object of an annotated tag, without a ref. */
 export function writeTag(repo: GitRepository, tag: NewTag): Promise<string> {
   const seconds = Math.floor(Date.parse(tag.tagger.date) / 1000);
   const { name, email } = tag.tagger;

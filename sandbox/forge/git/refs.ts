@@ -4,13 +4,16 @@ import { GitError, type GitRepository } from "./git.ts";
 
 export const ZERO_SHA = "0".repeat(40);
 
-export interface Ref {
-  /** The whole name, `refs/heads/main`. */
+interface Ref {
+  /** The full name, such as `refs/heads/main`. */
   readonly name: string;
   readonly sha: string;
 }
 
-/** The hash a ref points at (a tag object's for an annotated tag), or null. Read from git's own files: no process. */
+/**
+ * The hash a ref points at (for an annotated tag, the tag object's), or null. Reads git's files
+ * without a process.
+ */
 export async function readRef(repo: GitRepository, name: string): Promise<string | null> {
   if (!isRefName(name)) return null;
   const loose = await readText(join(repo.path, name));
@@ -21,7 +24,7 @@ export async function readRef(repo: GitRepository, name: string): Promise<string
   return line === undefined ? null : line.slice(0, 40);
 }
 
-/** All refs below a prefix such as `refs/heads/`, sorted by name. */
+/** All refs with a prefix such as `refs/heads/`, sorted by name. */
 export async function listRefs(repo: GitRepository, prefix: string): Promise<Ref[]> {
   const text = await repo.text([
     "for-each-ref",
@@ -37,20 +40,20 @@ export async function listRefs(repo: GitRepository, prefix: string): Promise<Ref
 
 export interface RefUpdate {
   readonly name: string;
-  /** What it must point at now; null: it must not exist; undefined: whatever it is. */
+  /** The required current hash; null: must not exist; undefined: any. */
   readonly before?: string | null | undefined;
-  /** Null deletes it. */
+  /** Null deletes the ref. */
   readonly after: string | null;
 }
 
 export type RefUpdateResult =
   | "done"
-  /** It was not what it had to be, or another process holds it. */
+  /** The ref is not at `before`, or another process has locked it. */
   | "moved"
-  /** A name in the way, such as `a` for `a/b`. */
+  /** Another ref blocks the name, such as `a` for `a/b`. */
   | "clash";
 
-/** Changes refs, all or none, each only if it still is what the caller saw. */
+/** Changes all refs or none, each only if it is at `before`. */
 export async function updateRefs(
   repo: GitRepository,
   updates: readonly RefUpdate[],
@@ -76,7 +79,7 @@ export async function updateRefs(
 export const updateRef = (repo: GitRepository, name: string, after: string | null, before?: string | null) =>
   updateRefs(repo, [{ name, after, before }]);
 
-/** Whether git takes this as the whole name of a ref (rules of git check-ref-format, ASCII control and the rest). */
+/** Whether a full ref name is valid by the rules of `git check-ref-format`. */
 export function isRefName(name: string): boolean {
   if (!name.startsWith("refs/") || name.endsWith("/") || name.endsWith(".") || name.length > 1_000)
     return false;

@@ -2,7 +2,7 @@ import { readCommit } from "./commits.ts";
 import type { GitRepository } from "./git.ts";
 import { readRef } from "./refs.ts";
 
-/** The commit that a name stands for, as GitHub reads its `{ref}`: a branch, a tag, `heads/…`, or a hash; null when none. */
+/** Resolves GitHub's `{ref}` (a branch, a tag, `heads/…` or a hash) to a commit; null if none. */
 export async function resolveCommit(repo: GitRepository, name: string): Promise<string | null> {
   const candidates = name.startsWith("refs/")
     ? [name]

@@ -8,7 +8,7 @@ export interface TreeItem {
   readonly size: number | null;
 }
 
-/** What a tree holds; `recursive` goes into folders and lists them too. */
+/** The entries of a tree; `recursive` includes subtrees and their entries. */
 export async function listTree(repo: GitRepository, sha: string, recursive: boolean): Promise<TreeItem[]> {
   const text = await repo.text(["ls-tree", "-z", "--long", ...(recursive ? ["-r", "-t"] : []), sha]);
   return text

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   buildSchema,
   execute,
@@ -15,29 +17,34 @@ import type { GraphqlCall, GraphqlHandler } from "../hooks.ts";
 import type { Answer } from "../server/api-error.ts";
 import { ApiError } from "../server/api-error.ts";
 import { isGiven } from "./connection.ts";
-import { githubSchema } from "./github-schema.ts";
 import { makeScope } from "./make-scope.ts";
 import { mutations } from "./mutations.ts";
 import { query } from "./query.ts";
 import { GraphqlRefusal, refusalOf } from "./refusal.ts";
 import type { Scope } from "./scope.ts";
 
+/** The compiled file is one folder deeper, in `dist`. */
+const SCHEMA_FILE =
+  ["../../..", "../../../.."]
+    .map((root) => join(import.meta.dirname, root, "sandbox/forge/graphql/github-schema.graphql"))
+    .find((file) => existsSync(file)) ?? "github-schema.graphql";
+
 let built: GraphQLSchema | undefined;
 
-/** GitHub's schema, built when it is first needed (about 15 ms). */
-const schema = (): GraphQLSchema => (built ??= buildSchema(githubSchema));
+/** The part of GitHub's schema that the forge serves, parsed on first use (about 15 ms). */
+export const githubSchema = (): GraphQLSchema => (built ??= buildSchema(readFileSync(SCHEMA_FILE, "utf8")));
 
 /** Answers one GraphQL call as GitHub does: HTTP 200, with `errors` where a field was refused. */
 export const answerGraphql: GraphqlHandler = async (forge, call) => {
-  const document = parsed(call.query);
+  const document = parseQuery(call.query);
   if (document instanceof GraphQLError) return answer({ errors: [document.toJSON()] });
-  const mistakes = validate(schema(), document);
-  if (mistakes.length > 0) return answer({ errors: mistakes.map((each) => each.toJSON()) });
+  const invalid = validate(githubSchema(), document);
+  if (invalid.length > 0) return answer({ errors: invalid.map((each) => each.toJSON()) });
   const operation = getOperationAST(document, call.operationName);
   if (!isGiven(operation)) return answer({ errors: [{ message: "An operation name is required" }] });
   const scope = makeScope(forge, call, operation.operation);
   const { data, errors } = await execute({
-    schema: schema(),
+    schema: githubSchema(),
     document,
     rootValue: operation.operation === OperationTypeNode.MUTATION ? mutations : query,
     contextValue: scope,
@@ -46,10 +53,10 @@ export const answerGraphql: GraphqlHandler = async (forge, call) => {
     fieldResolver: resolveField,
   });
   if (errors === undefined) return answer({ data });
-  return answer({ data: data ?? null, errors: errors.map((each) => shown(forge, call, each)) });
+  return answer({ data: data ?? null, errors: errors.map((each) => presentError(forge, call, each)) });
 };
 
-function parsed(text: string): DocumentNode | GraphQLError {
+function parseQuery(text: string): DocumentNode | GraphQLError {
   try {
     return parse(text);
   } catch (error) {
@@ -59,8 +66,8 @@ function parsed(text: string): DocumentNode | GraphQLError {
 }
 
 /**
- * A field is a property of its object, or a function of the field's arguments and the scope. A field that an object does not
- * have is our own mistake, and must not look like null.
+ * A field is a property of its object, or a function of the field's arguments and the scope. Throws
+ * for a field that the object lacks: that is a bug of the forge and must not become null.
  */
 const resolveField: GraphQLFieldResolver<Readonly<Record<string, unknown>>, Scope> = (
   source,
@@ -73,14 +80,14 @@ const resolveField: GraphQLFieldResolver<Readonly<Record<string, unknown>>, Scop
   return typeof value === "function" ? value(args, scope) : value;
 };
 
-function shown(forge: ForgeContext, call: GraphqlCall, error: GraphQLError): object {
+function presentError(forge: ForgeContext, call: GraphqlCall, error: GraphQLError): object {
   const { originalError } = error;
   if (originalError instanceof GraphqlRefusal) return { type: originalError.type, ...error.toJSON() };
   if (originalError instanceof ApiError) {
     const { type, message } = refusalOf(originalError);
     return { type, ...error.toJSON(), message };
   }
-  // Bad variables and the like are graphql's own words to the caller; anything else is a fault of the forge.
+  // graphql itself reports errors such as invalid variables. Anything else is a bug of the forge.
   if (originalError === undefined || originalError instanceof GraphQLError) return error.toJSON();
   forge.log.error({ err: originalError, query: call.query }, "a GraphQL field could not be resolved");
   return { ...error.toJSON(), message: "Something went wrong while executing your query." };

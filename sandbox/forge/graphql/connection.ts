@@ -1,6 +1,6 @@
 import { GraphqlRefusal } from "./refusal.ts";
 
-/** Whether an argument was given; GraphQL takes null for left out. */
+/** Whether an argument was given. In GraphQL null means omitted. */
 export const isGiven = <T>(argument: T | null | undefined): argument is T =>
   argument !== null && argument !== undefined;
 
@@ -11,35 +11,35 @@ export interface PageArgs {
   readonly before?: string | null;
 }
 
-/** GitHub gives at most this many of anything at once. */
+/** GitHub's limit for `first` and `last`. */
 const PAGE_MAX = 100;
 
-/** One page of a list as GitHub's connections give it. `toNode` is only called for what is on the page. */
+/** One page of a list as a GitHub connection. Calls `toNode` only for the items of the page. */
 export function connection<T>(
   name: string,
-  things: readonly T[],
+  items: readonly T[],
   args: PageArgs,
-  toNode: (thing: T) => unknown,
-  more: Readonly<Record<string, unknown>> = {},
+  toNode: (item: T) => unknown,
+  otherFields: Readonly<Record<string, unknown>> = {},
 ): object {
   checkBounds(name, args);
   const start = !isGiven(args.after) ? 0 : positionOf(args.after) + 1;
-  const end = !isGiven(args.before) ? things.length : positionOf(args.before);
+  const end = !isGiven(args.before) ? items.length : positionOf(args.before);
   const from = !isGiven(args.first) && isGiven(args.last) ? Math.max(start, end - args.last) : start;
   const to = !isGiven(args.first) ? end : Math.min(end, start + args.first);
-  const page = things
+  const page = items
     .slice(from, to)
-    .map((thing, index) => ({ cursor: cursorOf(from + index), node: () => toNode(thing) }));
+    .map((item, index) => ({ cursor: cursorOf(from + index), node: () => toNode(item) }));
   return {
-    ...more,
-    totalCount: things.length,
+    ...otherFields,
+    totalCount: items.length,
     edges: page,
     nodes: () => page.map((edge) => edge.node()),
     pageInfo: {
       startCursor: page[0]?.cursor ?? null,
       endCursor: page.at(-1)?.cursor ?? null,
       hasPreviousPage: from > 0,
-      hasNextPage: to < things.length,
+      hasNextPage: to < items.length,
     },
   };
 }

@@ -6,7 +6,7 @@ import { mergeQueueEntryObject, mergeQueueObject } from "./nodes/merge-queue.ts"
 import { notFound } from "./refusal.ts";
 import type { GraphqlObject, Scope } from "./scope.ts";
 
-/** What a global id stands for, as far as the caller may see it. */
+/** The object with a global id; null if the caller may not see it. */
 export async function findNode(scope: Scope, id: string): Promise<GraphqlObject | null> {
   const read = readNodeId(id);
   if (read === null) return null;
@@ -21,7 +21,7 @@ export async function findNode(scope: Scope, id: string): Promise<GraphqlObject 
     case NODE_PREFIXES.app:
       return scope.app(read.id);
     case NODE_PREFIXES.repository: {
-      const row = visible(scope, read.id);
+      const row = visibleRepository(scope, read.id);
       return row === null ? null : scope.repository(row);
     }
     default:
@@ -33,46 +33,35 @@ function findInRepository(scope: Scope, prefix: string, id: number): GraphqlObje
   const { checkRuns, checkSuites, comments, pullRequests, reviews, statuses } = scope.forge.state;
   switch (prefix) {
     case NODE_PREFIXES.pullRequest:
-      return show(scope, pullRequests.get(id), (row) => row.repositoryId, scope.pullRequest);
+      return objectIfVisible(scope, pullRequests.get(id), scope.pullRequest);
     case NODE_PREFIXES.review:
-      return show(
-        scope,
-        reviews.get(id),
-        (row) => pullRequests.need(row.pullRequestId).repositoryId,
-        scope.review,
-      );
+      return objectIfVisible(scope, reviews.get(id), scope.review);
     case NODE_PREFIXES.comment:
-      return show(
-        scope,
-        comments.get(id),
-        (row) => pullRequests.need(row.pullRequestId).repositoryId,
-        scope.comment,
-      );
+      return objectIfVisible(scope, comments.get(id), scope.comment);
     case NODE_PREFIXES.checkRun:
-      return show(scope, checkRuns.get(id), (row) => row.repositoryId, scope.checkRun);
+      return objectIfVisible(scope, checkRuns.get(id), scope.checkRun);
     case NODE_PREFIXES.checkSuite:
-      return show(scope, checkSuites.get(id), (row) => row.repositoryId, scope.checkSuite);
+      return objectIfVisible(scope, checkSuites.get(id), scope.checkSuite);
     case NODE_PREFIXES.status:
-      return show(scope, statuses.get(id), (row) => row.repositoryId, scope.statusContext);
+      return objectIfVisible(scope, statuses.get(id), scope.statusContext);
     case NODE_PREFIXES.mergeQueueEntry:
-      return show(
-        scope,
-        pullRequests.get(id),
-        (row) => row.repositoryId,
-        (row) => mergeQueueEntryObject(scope, row),
-      );
+      return objectIfVisible(scope, pullRequests.get(id), (row) => mergeQueueEntryObject(scope, row));
     default:
       return null;
   }
 }
 
-function show<Row>(
+type RepositoryChild = { readonly repositoryId: number } | { readonly pullRequestId: number };
+
+function objectIfVisible<Row extends RepositoryChild>(
   scope: Scope,
   row: Row | undefined,
-  repositoryIdOf: (row: Row) => number,
   toObject: (row: Row) => GraphqlObject | null,
 ): GraphqlObject | null {
-  return row === undefined || visible(scope, repositoryIdOf(row)) === null ? null : toObject(row);
+  if (row === undefined) return null;
+  const { repositoryId } =
+    "repositoryId" in row ? row : scope.forge.state.pullRequests.need(row.pullRequestId);
+  return visibleRepository(scope, repositoryId) === null ? null : toObject(row);
 }
 
 interface Named {
@@ -82,7 +71,7 @@ interface Named {
 }
 
 async function findNamed(scope: Scope, { prefix, repositoryId, name }: Named): Promise<GraphqlObject | null> {
-  const repository = visible(scope, repositoryId);
+  const repository = visibleRepository(scope, repositoryId);
   if (repository === null) return null;
   switch (prefix) {
     case NODE_PREFIXES.commit:
@@ -100,38 +89,39 @@ async function findNamed(scope: Scope, { prefix, repositoryId, name }: Named): P
   }
 }
 
-function visible({ forge, caller }: Scope, repositoryId: number): RepositoryRow | null {
+function visibleRepository({ forge, caller }: Scope, repositoryId: number): RepositoryRow | null {
   const row = forge.state.repositories.get(repositoryId);
   return row === undefined || roleIn(forge, caller, row) === null ? null : row;
 }
 
-/** The repository with this global id; throws where the caller sees none. */
+/** The repository with this global id; throws if the caller may not see it. */
 export function needRepository(scope: Scope, id: string): RepositoryRow {
   const read = readNodeId(id);
-  const row = read?.prefix === NODE_PREFIXES.repository && "id" in read ? visible(scope, read.id) : null;
+  const row =
+    read?.prefix === NODE_PREFIXES.repository && "id" in read ? visibleRepository(scope, read.id) : null;
   if (row === null) throw notFound(id);
   return row;
 }
 
-/** The pull request with this global id; throws where the caller sees none. */
+/** The pull request with this global id; throws if the caller may not see it. */
 export function needPullRequest(scope: Scope, id: string): PullRequestRow {
   const read = readNodeId(id);
   const row =
     read?.prefix === NODE_PREFIXES.pullRequest && "id" in read
       ? scope.forge.state.pullRequests.get(read.id)
       : undefined;
-  if (row === undefined || visible(scope, row.repositoryId) === null) throw notFound(id);
+  if (row === undefined || visibleRepository(scope, row.repositoryId) === null) throw notFound(id);
   return row;
 }
 
-/** The repository and whole name of the ref with this global id; throws where the caller sees none. */
+/** The repository and full name of a ref by global id; throws if the caller may not see it. */
 export function needRefId(
   scope: Scope,
   id: string,
 ): { readonly repository: RepositoryRow; readonly name: string } {
   const read = readNodeId(id);
   if (read === null || !("name" in read) || read.prefix !== NODE_PREFIXES.ref) throw notFound(id);
-  const repository = visible(scope, read.repositoryId);
+  const repository = visibleRepository(scope, read.repositoryId);
   if (repository === null) throw notFound(id);
   return { repository, name: read.name };
 }

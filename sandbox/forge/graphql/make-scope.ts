@@ -7,14 +7,14 @@ import { commitObject, gitObject } from "./nodes/git-objects.ts";
 import { pullRequestObject } from "./nodes/pull-request.ts";
 import { refObject, repositoryObject } from "./nodes/repository.ts";
 import { commentObject, reviewObject } from "./nodes/reviews.ts";
-import { assertMayRead } from "./may-read.ts";
+import { assertMayRead } from "./permission.ts";
 import type { Permission } from "../server/route.ts";
 import type { Scope } from "./scope.ts";
 
-/** Puts together what the resolvers of one call need. */
+/** Makes the scope of one call. Its functions check what an installation may read. */
 export function makeScope(forge: ForgeContext, call: GraphqlCall, operation: Scope["operation"]): Scope {
   const { state } = forge;
-  const may = (repositoryId: number, permission: Permission): void =>
+  const assertMay = (repositoryId: number, permission: Permission): void =>
     assertMayRead(call.caller, state.repositories.need(repositoryId), permission);
   const scope: Scope = {
     forge,
@@ -29,31 +29,31 @@ export function makeScope(forge: ForgeContext, call: GraphqlCall, operation: Sco
     },
     repository: (row) => repositoryObject(scope, row),
     ref: (repository, name, sha) => {
-      may(repository.id, "contents:read");
+      assertMay(repository.id, "contents:read");
       return refObject(scope, repository, name, sha);
     },
     gitObject: async (repository, sha) => {
-      may(repository.id, "contents:read");
+      assertMay(repository.id, "contents:read");
       return gitObject(scope, repository, sha);
     },
     commit: async (repository, sha) => {
-      may(repository.id, "contents:read");
+      assertMay(repository.id, "contents:read");
       const commit = sha === null ? null : await readCommit(forge.git.repository(repository.id), sha);
       return commit === null ? null : commitObject(scope, repository, commit.sha);
     },
     pullRequest: (row) => {
-      may(row.repositoryId, "pull_requests:read");
+      assertMay(row.repositoryId, "pull_requests:read");
       return pullRequestObject(scope, row);
     },
     review: (row) => reviewObject(scope, row),
     comment: (row) => commentObject(scope, row),
     checkRun: (row) => {
-      may(row.repositoryId, "checks:read");
+      assertMay(row.repositoryId, "checks:read");
       return checkRunObject(scope, row);
     },
     checkSuite: (row) => checkSuiteObject(scope, row),
     statusContext: (row) => {
-      may(row.repositoryId, "statuses:read");
+      assertMay(row.repositoryId, "statuses:read");
       return statusContextObject(scope, row);
     },
     rollup: (repository, sha) => rollupObject(scope, repository, sha),

@@ -1,11 +1,24 @@
 import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { permits, roleIn } from "../server/access.ts";
+import type { Caller } from "../server/caller.ts";
 import type { Permission } from "../server/route.ts";
 import { needPullRequest } from "./find-node.ts";
 import { forbidden, GraphqlRefusal } from "./refusal.ts";
 import type { Scope } from "./scope.ts";
 
-/** Who acts; throws unless the caller may write to the repository, an installation with all of these permissions. */
+/**
+ * Throws unless the permission allows an installation to read this of a private repository.
+ * Anybody may read a public one.
+ */
+export function assertMayRead(caller: Caller, repository: RepositoryRow, wanted: Permission): void {
+  if (caller.kind === "installation" && repository.private && !permits(caller.permissions, wanted))
+    throw forbidden();
+}
+
+/**
+ * Returns the account that acts. Throws unless the caller may write to the repository; an
+ * installation needs all of the permissions.
+ */
 export function assertMayWrite(
   scope: Scope,
   repository: RepositoryRow,
@@ -25,7 +38,7 @@ export function assertMayWrite(
   return caller.account;
 }
 
-/** The pull request a mutation changes, its repository, and who acts. */
+/** The pull request that a mutation changes, its repository, and the account that acts. */
 export function pullRequestToWrite(
   scope: Scope,
   id: string,

@@ -48,7 +48,7 @@ export const query = {
     if (node === null) throw notFound(id);
     return node;
   },
-  /** Those that are not there are null, each with an error of its own. */
+  /** Each missing node is null and has its own error. */
   nodes: ({ ids }: { ids: readonly string[] }, scope: Scope): (Promise<GraphqlObject> | GraphqlRefusal)[] => {
     if (ids.length > 100)
       throw new GraphqlRefusal("ARGUMENT_LIMIT", "You may not provide more than 100 node ids.");

@@ -1,7 +1,7 @@
 import type { ApiError } from "../server/api-error.ts";
 
-/** What GitHub's GraphQL answers with HTTP 200 and an `errors[].type`. */
-export type GraphqlRefusalType =
+/** `errors[].type` in GitHub's GraphQL answers, whose HTTP status is 200. */
+type GraphqlRefusalType =
   | "NOT_FOUND"
   | "FORBIDDEN"
   | "UNPROCESSABLE"
@@ -12,7 +12,7 @@ export type GraphqlRefusalType =
   | "ARGUMENT_LIMIT"
   | "STALE_DATA";
 
-/** Ends one field of a GraphQL answer with a message for the caller. */
+/** Fails one field of a GraphQL answer; the caller sees the message. */
 export class GraphqlRefusal extends Error {
   override readonly name = "GraphqlRefusal";
   readonly type: GraphqlRefusalType;
@@ -32,7 +32,7 @@ export const forbidden = (): GraphqlRefusal =>
 export const unprocessable = (message: string): GraphqlRefusal =>
   new GraphqlRefusal("UNPROCESSABLE", message);
 
-/** What the REST API refuses with a status, in GraphQL's terms. */
+/** The GraphQL form of a refusal of the REST API. */
 export function refusalOf(error: ApiError): GraphqlRefusal {
   const details = error.errors?.map((each) => each.message ?? `${each.field ?? "input"} ${each.code}`) ?? [];
   const message =

@@ -11,10 +11,10 @@ import type {
   StatusRow,
 } from "../rows.ts";
 
-/** A value of an object type: its fields by name, those with arguments or a cost as functions. */
+/** A value of an object type. Fields that take arguments or are costly are functions. */
 export type GraphqlObject = Readonly<Record<string, unknown>> & { readonly __typename: string };
 
-/** What resolvers of one call work with: the forge, who asks, and how each kind of thing is shown. */
+/** What the resolvers of one call share. Each function makes the GraphQL object of one type. */
 export interface Scope {
   readonly forge: ForgeContext;
   readonly caller: GraphqlCall["caller"];
@@ -24,9 +24,9 @@ export interface Scope {
   readonly accountOf: (row: AccountRow) => GraphqlObject;
   readonly app: (id: number) => GraphqlObject | null;
   readonly repository: (row: RepositoryRow) => GraphqlObject;
-  /** A ref that is there, by its whole name. */
+  /** `name` is the full name of an existing ref. */
   readonly ref: (repository: RepositoryRow, name: string, sha: string) => GraphqlObject;
-  /** Whatever git object has this hash. */
+  /** The Git object with this hash, of any type. */
   readonly gitObject: (repository: RepositoryRow, sha: string) => Promise<GraphqlObject | null>;
   readonly commit: (repository: RepositoryRow, sha: string | null) => Promise<GraphqlObject | null>;
   readonly pullRequest: (row: PullRequestRow) => GraphqlObject;
@@ -35,9 +35,16 @@ export interface Scope {
   readonly checkRun: (row: CheckRunRow) => GraphqlObject;
   readonly checkSuite: (row: CheckSuiteRow) => GraphqlObject;
   readonly statusContext: (row: StatusRow) => GraphqlObject;
-  /** All that was reported on a commit; null where nothing was. */
+  /** The check runs and statuses of a commit; null if it has none. */
   readonly rollup: (repository: RepositoryRow, sha: string) => GraphqlObject | null;
 }
 
-/** The branch part of a whole ref name, or the tag's. */
+/** One mutation. Returns the fields of its payload without `clientMutationId`. */
+export type Mutation<Input> = (args: { readonly input: Input }, scope: Scope) => Promise<object> | object;
+
+/** `/owner/name`, the path below the forge's root URL. */
+export const repositoryPath = ({ forge }: Scope, row: RepositoryRow): string =>
+  `/${forge.state.accounts.need(row.ownerId).login}/${row.name}`;
+
+/** The branch or tag name in a full ref name. */
 export const shortRefName = (name: string): string => name.replace(/^refs\/(?:heads|tags)\//, "");

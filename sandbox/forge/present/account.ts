@@ -2,14 +2,14 @@ import type { ForgeContext } from "../context.ts";
 import { NODE_PREFIXES, nodeId } from "../node-id.ts";
 import type { AccountRow } from "../rows.ts";
 
-export const accountNodeId = (account: AccountRow): string =>
+const accountNodeId = (account: AccountRow): string =>
   nodeId(NODE_PREFIXES.account[account.type], account.id);
 
-/** Where a person looks at something. */
+/** A URL for browsers. */
 export const htmlUrl = (forge: ForgeContext, ...parts: (string | number)[]): string =>
   [forge.urls.root, ...parts].join("/");
 
-/** A user, organization or bot as it appears inside other things. */
+/** A user, organization or bot inside other objects. */
 export function presentAccount(forge: ForgeContext, account: AccountRow) {
   const login = encodeURIComponent(account.login);
   const url = `${forge.urls.api}/users/${login}`;
@@ -43,7 +43,7 @@ export const presentAccountById = (forge: ForgeContext, id: number) =>
 export const presentAccountOrNull = (forge: ForgeContext, id: number | null) =>
   id === null ? null : presentAccountById(forge, id);
 
-/** A person's public page. */
+/** A user's public profile. */
 export function presentProfile(forge: ForgeContext, account: AccountRow) {
   const repositories = forge.state.repositories.all().filter((each) => each.ownerId === account.id);
   return {
@@ -65,7 +65,7 @@ export function presentProfile(forge: ForgeContext, account: AccountRow) {
   };
 }
 
-/** What a person is told about themselves. */
+/** The answer to `GET /user`. */
 export function presentOwnProfile(forge: ForgeContext, account: AccountRow) {
   const repositories = forge.state.repositories
     .all()
@@ -81,7 +81,7 @@ export function presentOwnProfile(forge: ForgeContext, account: AccountRow) {
   };
 }
 
-/** An organization as webhooks name it. */
+/** An organization in webhooks. */
 export function presentOrganizationSimple(forge: ForgeContext, account: AccountRow) {
   const url = `${forge.urls.api}/orgs/${account.login}`;
   return {

@@ -58,7 +58,6 @@ function presentProtectionSummary(protection: ProtectionRow | undefined) {
   };
 }
 
-/** The whole protection of a branch. */
 export function presentProtection(forge: ForgeContext, repository: RepositoryRow, protection: ProtectionRow) {
   const url = `${repositoryUrl(forge, repository, "branches", protection.branch)}/protection`;
   const { requiredStatusChecks: checks, requiredReviews: reviews } = protection;
@@ -118,7 +117,7 @@ function presentRestrictions(
   };
 }
 
-/** What binds a branch by rules rather than by protection: here only its merge queue. */
+/** The rules of a branch. The forge has only one, the merge queue. */
 export function presentBranchRules(
   forge: ForgeContext,
   repository: RepositoryRow,

@@ -66,14 +66,13 @@ export function presentAnnotation(
   };
 }
 
-/** A suite's state comes from the newest run of each name in it. */
+/** The state of a suite follows from the newest run of each name. */
 export function suiteState(
   forge: ForgeContext,
   suite: CheckSuiteRow,
 ): { status: CheckStatus; conclusion: CheckConclusion | null; runs: CheckRunRow[] } {
-  const runs = latestCheckRuns(forge, suite.repositoryId, suite.headSha).filter(
-    (each) => each.suiteId === suite.id,
-  );
+  const latest = latestCheckRuns(forge, suite.repositoryId, suite.headSha);
+  const runs = latest.filter((each) => each.suiteId === suite.id);
   if (runs.length === 0) return { status: "queued", conclusion: null, runs };
   if (runs.some((each) => each.status !== "completed")) {
     const isRunning = runs.some((each) => each.status === "in_progress" || each.status === "completed");
@@ -96,7 +95,7 @@ const SEVERITY: readonly CheckConclusion[] = [
   "skipped",
 ];
 
-/** A suite as a webhook's check run names it. */
+/** A suite inside the check run of a webhook. */
 export function presentSuiteOfRun(forge: ForgeContext, repository: RepositoryRow, suite: CheckSuiteRow) {
   const { status, conclusion } = suiteState(forge, suite);
   return {

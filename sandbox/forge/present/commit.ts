@@ -13,10 +13,10 @@ const UNSIGNED = {
   verified_at: null,
 } as const;
 
-export const commitNodeId = (repository: RepositoryRow, sha: string): string =>
+const commitNodeId = (repository: RepositoryRow, sha: string): string =>
   namedNodeId(NODE_PREFIXES.commit, repository.id, sha);
 
-/** The account whose address a commit carries; null for strangers. */
+/** The account with the email address of a commit; null if there is none. */
 export function accountOfEmail(forge: ForgeContext, email: string): AccountRow | null {
   const id = /^(\d+)\+/.exec(email)?.[1];
   const known = id === undefined ? undefined : forge.state.accounts.get(Number(id));
@@ -24,7 +24,7 @@ export function accountOfEmail(forge: ForgeContext, email: string): AccountRow |
   return forge.state.accounts.find((each) => each.email === email) ?? null;
 }
 
-/** A commit as the commits, pull request and comparison endpoints show it. */
+/** A commit in the commits, pull request and comparison endpoints. */
 export function presentCommit(forge: ForgeContext, repository: RepositoryRow, commit: Commit) {
   const url = repositoryUrl(forge, repository);
   const account = (signature: Signature) => {
@@ -56,7 +56,7 @@ export function presentCommit(forge: ForgeContext, repository: RepositoryRow, co
   };
 }
 
-/** A commit as the Git database endpoints show it. */
+/** A commit in the Git database endpoints. */
 export function presentGitCommit(forge: ForgeContext, repository: RepositoryRow, commit: Commit) {
   const url = repositoryUrl(forge, repository, "git");
   return {
@@ -77,7 +77,7 @@ export function presentGitCommit(forge: ForgeContext, repository: RepositoryRow,
   };
 }
 
-/** A commit in a `push`, with the paths it touched. */
+/** A commit in a `push` webhook, with the changed paths. */
 export function presentPushedCommit(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -108,7 +108,7 @@ export function presentPushedCommit(
   };
 }
 
-/** A commit as check suites name it. */
+/** A commit inside a check suite. */
 export const presentSimpleCommit = (commit: Commit) => ({
   id: commit.sha,
   tree_id: commit.tree,

@@ -5,9 +5,10 @@ import type { RepositoryRow } from "../rows.ts";
 import { presentCommit } from "./commit.ts";
 import { repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
 
-const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+/** Percent-encodes each part of a path. */
+export const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
-/** A changed file of a commit, comparison or pull request; `at` is the commit whose version is shown. */
+/** A changed file of a commit, comparison or pull request, with URLs of its version at `at`. */
 export function presentDiffFile(forge: ForgeContext, repository: RepositoryRow, file: DiffFile, at: string) {
   const path = encodePath(file.path);
   return {
@@ -25,7 +26,7 @@ export function presentDiffFile(forge: ForgeContext, repository: RepositoryRow, 
   };
 }
 
-export interface Comparison {
+interface Comparison {
   readonly base: Commit;
   readonly head: Commit;
   readonly mergeBase: Commit;
@@ -36,9 +37,9 @@ export interface Comparison {
   readonly files: readonly DiffFile[] | null;
 }
 
-/** GitHub lists at most this many commits and files. */
-const COMMITS_SHOWN = 250;
-const FILES_SHOWN = 300;
+/** GitHub's limits. */
+const MAX_COMMITS = 250;
+const MAX_FILES = 300;
 
 export function presentComparison(
   forge: ForgeContext,
@@ -49,7 +50,6 @@ export function presentComparison(
   const { aheadBy, behindBy, base, head, mergeBase, commits, files } = comparison;
   const html = repositoryHtmlUrl(forge, repository, "compare", name);
   const permanent = `${base.sha.slice(0, 12)}...${head.sha.slice(0, 12)}`;
-  const side = behindBy > 0 ? "behind" : "identical";
   return {
     url: repositoryUrl(forge, repository, "compare", name),
     html_url: html,
@@ -58,17 +58,15 @@ export function presentComparison(
     patch_url: `${html}.patch`,
     base_commit: presentCommit(forge, repository, base),
     merge_base_commit: presentCommit(forge, repository, mergeBase),
-    status: aheadBy > 0 ? (behindBy > 0 ? "diverged" : "ahead") : side,
+    status: aheadBy > 0 ? (behindBy > 0 ? "diverged" : "ahead") : behindBy > 0 ? "behind" : "identical",
     ahead_by: aheadBy,
     behind_by: behindBy,
     total_commits: aheadBy,
-    commits: commits.slice(0, COMMITS_SHOWN).map((commit) => presentCommit(forge, repository, commit)),
+    commits: commits.slice(0, MAX_COMMITS).map((commit) => presentCommit(forge, repository, commit)),
     ...(files === null
       ? {}
       : {
-          files: files
-            .slice(0, FILES_SHOWN)
-            .map((file) => presentDiffFile(forge, repository, file, head.sha)),
+          files: files.slice(0, MAX_FILES).map((file) => presentDiffFile(forge, repository, file, head.sha)),
         }),
   };
 }

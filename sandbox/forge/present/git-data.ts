@@ -3,10 +3,9 @@ import { namedNodeId, NODE_PREFIXES } from "../node-id.ts";
 import type { RepositoryRow } from "../rows.ts";
 import { repositoryUrl } from "./repository.ts";
 
-export const refNodeId = (repository: RepositoryRow, name: string): string =>
+const refNodeId = (repository: RepositoryRow, name: string): string =>
   namedNodeId(NODE_PREFIXES.ref, repository.id, name);
 
-/** A ref and what it points at. */
 export function presentRef(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -21,12 +20,12 @@ export function presentRef(
   };
 }
 
-export interface TreeEntry {
+interface TreeEntry {
   readonly path: string;
   readonly mode: string;
   readonly type: string;
   readonly sha: string;
-  /** Null for anything but a file. */
+  /** Null unless the entry is a file. */
   readonly size: number | null;
 }
 
@@ -84,5 +83,5 @@ export function presentTagObject(
   };
 }
 
-/** GitHub breaks base64 into lines of 60 characters. */
+/** Base64 in lines of 60 characters, as GitHub sends it. */
 export const inLines = (base64: string): string => base64.replace(/(.{60})(?=.)/g, "$1\n").concat("\n");

@@ -3,7 +3,6 @@ import { NODE_PREFIXES, nodeId } from "../node-id.ts";
 import type { AppRow, InstallationRow } from "../rows.ts";
 import { htmlUrl, presentAccountById, presentAccountOrNull } from "./account.ts";
 
-/** The App, as it answers about itself and as others name it. */
 export function presentApp(forge: ForgeContext, app: AppRow) {
   return {
     id: app.id,
@@ -56,7 +55,7 @@ export function presentInstallation(forge: ForgeContext, installation: Installat
   };
 }
 
-/** The installation as every webhook names it. */
+/** The installation in webhooks. */
 export const presentInstallationId = (installation: InstallationRow) => ({
   id: installation.id,
   node_id: Buffer.from(`023:IntegrationInstallation${installation.id}`).toString("base64"),

@@ -6,16 +6,16 @@ import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 import { presentAccountById, presentAccountOrNull } from "./account.ts";
 import { presentBranchRepository, repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
 
-export const pullRequestNodeId = (pull: PullRequestRow): string => nodeId(NODE_PREFIXES.pullRequest, pull.id);
+const pullRequestNodeId = (pull: PullRequestRow): string => nodeId(NODE_PREFIXES.pullRequest, pull.id);
 
-/** How an account stands to a repository. */
+/** The `author_association` of an account. */
 export function associationOf(forge: ForgeContext, repository: RepositoryRow, accountId: number) {
   if (repository.ownerId === accountId) return "OWNER" as const;
   const owner = forge.state.accounts.need(repository.ownerId);
   return owner.members[accountId] === undefined ? ("NONE" as const) : ("MEMBER" as const);
 }
 
-/** What this forge does not keep of pull requests and issues. */
+/** Fields of pull requests and issues that the forge does not store. */
 export const NOT_KEPT = {
   assignee: null,
   assignees: [],
@@ -25,7 +25,7 @@ export const NOT_KEPT = {
   active_lock_reason: null,
 } as const;
 
-/** A pull request as lists show it. */
+/** A pull request in lists. */
 export function presentSimplePullRequest(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -114,15 +114,15 @@ const presentAutoMerge = (forge: ForgeContext, { autoMerge }: PullRequestRow) =>
     commit_message: autoMerge.commitMessage ?? "",
   };
 
-/** What is known about whether it can be merged; `null` while that is being worked out. */
-export interface PresentedMergeability {
+interface PresentedMergeability {
+  /** Null while the forge computes it. */
   readonly mergeable: boolean | null;
   readonly state: string;
-  /** The test merge. */
+  /** The test merge commit. */
   readonly sha: string | null;
 }
 
-/** A whole pull request. Webhooks leave `mergeability` out, because GitHub has not worked it out by then. */
+/** A full pull request. Webhooks omit `mergeability`: GitHub has not computed it by then. */
 export async function presentPullRequest(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -150,7 +150,7 @@ export async function presentPullRequest(
   };
 }
 
-/** A pull request as check runs name it. */
+/** A pull request inside a check run. */
 export const presentMinimalPullRequest = (
   forge: ForgeContext,
   repository: RepositoryRow,

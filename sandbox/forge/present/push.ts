@@ -6,19 +6,19 @@ import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { presentPushedCommit } from "./commit.ts";
 import { presentPushRepository, repositoryHtmlUrl } from "./repository.ts";
 
-/** A ref that has changed: null before it was made, null after it was deleted. */
+/** A changed ref. `before` is null for a new ref, `after` for a deleted one. */
 export interface RefChange {
   readonly name: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** Whole name of another branch a new one was cut from, where that is plain to see. */
+  /** Full name of the branch that a new branch was created from, if it can be determined. */
   readonly baseRef?: string | null;
 }
 
-/** The tip of a branch cut at a commit that is on another already. */
-const NO_NEWS = { added: [], removed: [], modified: [], distinct: true } as const;
+/** For the tip of a branch that was created at an existing commit. */
+const NO_PATHS = { added: [], removed: [], modified: [], distinct: true } as const;
 
-/** What a `push` says. */
+/** The payload of a `push` webhook. */
 export async function presentPush(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -44,7 +44,7 @@ export async function presentPush(
     commits,
     head_commit:
       tip &&
-      (commits.find((each) => each.id === tip.sha) ?? presentPushedCommit(forge, repository, tip, NO_NEWS)),
+      (commits.find((each) => each.id === tip.sha) ?? presentPushedCommit(forge, repository, tip, NO_PATHS)),
     pusher: { name: pusher.login, email: pusher.email },
     repository: presentPushRepository(forge, repository),
   };

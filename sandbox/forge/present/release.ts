@@ -31,7 +31,7 @@ export function presentRelease(forge: ForgeContext, repository: RepositoryRow, r
   };
 }
 
-/** A tag with the commit it stands for. */
+/** A tag with its commit. */
 export function presentTag(forge: ForgeContext, repository: RepositoryRow, name: string, sha: string) {
   return {
     name,

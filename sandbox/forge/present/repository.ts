@@ -1,4 +1,4 @@
-import { roleIn } from "../server/access.ts";
+import { roleIn, type Role } from "../server/access.ts";
 import type { Caller } from "../server/caller.ts";
 import type { ForgeContext } from "../context.ts";
 import { NODE_PREFIXES, nodeId } from "../node-id.ts";
@@ -11,21 +11,21 @@ export const repositoryNodeId = (repository: RepositoryRow): string =>
 export const fullNameOf = (forge: ForgeContext, repository: RepositoryRow): string =>
   `${forge.state.accounts.need(repository.ownerId).login}/${repository.name}`;
 
-/** The API address of a repository, or of something below it. */
+/** The API URL of a repository or of a path below it. */
 export const repositoryUrl = (
   forge: ForgeContext,
   repository: RepositoryRow,
   ...rest: (string | number)[]
 ): string => [forge.urls.api, "repos", fullNameOf(forge, repository), ...rest].join("/");
 
-/** Where a person looks at a repository, or at something in it. */
+/** The browser URL of a repository or of a path below it. */
 export const repositoryHtmlUrl = (
   forge: ForgeContext,
   repository: RepositoryRow,
   ...rest: (string | number)[]
 ): string => htmlUrl(forge, fullNameOf(forge, repository), ...rest);
 
-/** Address templates: the field, and what follows the repository's address. */
+/** URL templates below the repository's URL, by field. */
 const ADDRESSES = {
   archive_url: "/{archive_format}{/ref}",
   assignees_url: "/assignees{/user}",
@@ -65,7 +65,7 @@ const ADDRESSES = {
   trees_url: "/git/trees{/sha}",
 } as const;
 
-/** A repository as it appears in lists and inside other things. */
+/** A repository inside other objects. */
 export function presentMinimalRepository(forge: ForgeContext, repository: RepositoryRow) {
   const url = repositoryUrl(forge, repository);
   const addresses = Object.entries(ADDRESSES).map(([name, rest]) => [name, `${url}${rest}`]);
@@ -84,7 +84,7 @@ export function presentMinimalRepository(forge: ForgeContext, repository: Reposi
   };
 }
 
-/** A whole repository, as lists of repositories and webhooks carry it. */
+/** A repository in lists and webhooks. */
 export function presentRepository(forge: ForgeContext, repository: RepositoryRow) {
   const html = repositoryHtmlUrl(forge, repository);
   const open = forge.state.pullRequests.in(repository.id).filter((each) => each.state === "open").length;
@@ -126,7 +126,7 @@ export function presentRepository(forge: ForgeContext, repository: RepositoryRow
   };
 }
 
-const MERGE_TEXTS = {
+const MERGE_MESSAGES = {
   use_squash_pr_title_as_default: false,
   squash_merge_commit_title: "COMMIT_OR_PR_TITLE",
   squash_merge_commit_message: "COMMIT_MESSAGES",
@@ -143,29 +143,30 @@ const mergeSettings = (repository: RepositoryRow) => ({
   delete_branch_on_merge: repository.deleteBranchOnMerge,
 });
 
-/** A repository with what the caller may do in it. */
-export function presentRepositoryFor(forge: ForgeContext, repository: RepositoryRow, caller: Caller) {
-  const role = roleIn(forge, caller, repository);
+export function permissionsOf(role: Role | "none") {
   const isWriter = role === "write" || role === "admin";
   return {
-    ...presentRepository(forge, repository),
-    permissions: {
-      admin: role === "admin",
-      maintain: role === "admin",
-      push: isWriter,
-      triage: isWriter,
-      pull: true,
-    },
+    admin: role === "admin",
+    maintain: role === "admin",
+    push: isWriter,
+    triage: isWriter,
+    pull: role !== "none",
   };
 }
 
-/** The answer to a question about one repository. */
+/** A repository with the caller's permissions. */
+export function presentRepositoryFor(forge: ForgeContext, repository: RepositoryRow, caller: Caller) {
+  const permissions = permissionsOf(roleIn(forge, caller, repository));
+  return { ...presentRepository(forge, repository), permissions };
+}
+
+/** The answer to `GET /repos/{owner}/{repo}`. */
 export function presentFullRepository(forge: ForgeContext, repository: RepositoryRow, caller: Caller) {
   const owner = forge.state.accounts.need(repository.ownerId);
   return {
     ...presentRepositoryFor(forge, repository, caller),
     ...mergeSettings(repository),
-    ...MERGE_TEXTS,
+    ...MERGE_MESSAGES,
     temp_clone_token: null,
     subscribers_count: 0,
     network_count: 0,
@@ -173,22 +174,22 @@ export function presentFullRepository(forge: ForgeContext, repository: Repositor
   };
 }
 
-/** The repository inside a pull request of a webhook: with its merge settings. */
+/** The repository of a pull request's head or base, with its merge settings. */
 export const presentBranchRepository = (forge: ForgeContext, repository: RepositoryRow) => ({
   ...presentRepository(forge, repository),
   ...mergeSettings(repository),
-  ...MERGE_TEXTS,
+  ...MERGE_MESSAGES,
 });
 
 const seconds = (time: string): number => Math.floor(Date.parse(time) / 1000);
 
-/** The repository of a `push`, whose times are seconds since 1970. */
+/** The repository in a `push` webhook. Its times are Unix times. */
 export function presentPushRepository(forge: ForgeContext, repository: RepositoryRow) {
   const owner = forge.state.accounts.need(repository.ownerId);
   return {
     ...presentRepository(forge, repository),
     owner: { ...presentAccountById(forge, owner.id), name: owner.login, email: null },
-    // A push names its repository by the address people open.
+    // The browser URL, as in GitHub's pushes.
     url: repositoryHtmlUrl(forge, repository),
     created_at: seconds(repository.createdAt),
     pushed_at: seconds(repository.pushedAt),

@@ -65,7 +65,7 @@ export function presentComment(
   };
 }
 
-/** A pull request seen as an issue. */
+/** A pull request as an issue. */
 export function presentIssue(forge: ForgeContext, repository: RepositoryRow, pull: PullRequestRow) {
   const url = repositoryUrl(forge, repository, "issues", pull.number);
   const html = repositoryHtmlUrl(forge, repository, "pull", pull.number);

@@ -4,7 +4,7 @@ import type { RepositoryRow, StatusRow } from "../rows.ts";
 import { htmlUrl, presentAccountById } from "./account.ts";
 import { presentMinimalRepository, repositoryUrl } from "./repository.ts";
 
-/** A status within the state of a commit. */
+/** A status inside the combined status of a commit. */
 export function presentSimpleStatus(forge: ForgeContext, repository: RepositoryRow, status: StatusRow) {
   return {
     url: repositoryUrl(forge, repository, "statuses", status.sha),
@@ -25,7 +25,7 @@ export const presentStatus = (forge: ForgeContext, repository: RepositoryRow, st
   creator: presentAccountById(forge, status.creatorId),
 });
 
-/** The state of a commit: pending also where nothing was ever reported. */
+/** The combined status of a commit: pending if it has no statuses. */
 export function presentCombinedStatus(
   forge: ForgeContext,
   repository: RepositoryRow,

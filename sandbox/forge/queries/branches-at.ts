@@ -2,12 +2,12 @@ import type { ForgeContext } from "../context.ts";
 import { listRefs } from "../git/refs.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 
-export interface BranchTip {
+interface BranchTip {
   readonly name: string;
   readonly sha: string;
 }
 
-/** The branches whose tip is a commit, or that contain it. */
+/** The branches whose tip is the commit, or that contain it. */
 export async function branchesAt(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -34,7 +34,7 @@ export async function branchesAt(
 
 const shorten = ({ name, sha }: BranchTip): BranchTip => ({ name: name.replace(/^refs\/heads\//, ""), sha });
 
-/** Open pull requests whose head is a commit. */
+/** Open pull requests whose head is the commit. */
 export const pullRequestsAt = (
   forge: ForgeContext,
   repository: RepositoryRow,

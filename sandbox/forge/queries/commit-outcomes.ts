@@ -3,7 +3,7 @@ import type { ForgeContext } from "../context.ts";
 import type { CheckRunRow, StatusRow } from "../rows.ts";
 import { commitKey } from "../state.ts";
 
-/** What was last reported on a commit under one name. */
+/** The last status or check run reported under one name. */
 export interface Reported {
   readonly name: string;
   readonly appId: number | null;
@@ -26,7 +26,7 @@ export function latestCheckRuns(forge: ForgeContext, repositoryId: number, sha: 
   return [...latest.values()];
 }
 
-/** Statuses and check runs of a commit alike. */
+/** The latest outcomes of a commit, of statuses and check runs. */
 export function outcomesOf(forge: ForgeContext, repositoryId: number, sha: string): Reported[] {
   const statuses = latestStatuses(forge, repositoryId, sha);
   const runs = latestCheckRuns(forge, repositoryId, sha);

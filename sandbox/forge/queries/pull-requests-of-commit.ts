@@ -1,13 +1,13 @@
 import type { ForgeContext } from "../context.ts";
 import { commitsBetween } from "../git/history.ts";
-import { remembering } from "../git/remember.ts";
+import { cached } from "../git/git.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 
-const introduced = remembering(
+const commitShas = cached(
   async (repo, base, tip) => new Set((await commitsBetween(repo, base, tip)).map(({ sha }) => sha)),
 );
 
-/** Merged pull requests that brought a commit to their base, each commit of a rebase included, and open ones whose head it is. */
+/** Pull requests whose head or merge commit is the commit, or whose merge added it to the base. */
 export async function pullRequestsOfCommit(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -17,8 +17,8 @@ export async function pullRequestsOfCommit(
   const found: PullRequestRow[] = [];
   for (const row of forge.state.pullRequests.in(repository.id)) {
     const merge = row.mergedAt === null ? null : row.mergeCommitSha;
-    const isIts = row.headSha === sha || merge === sha;
-    if (isIts || (merge !== null && (await introduced(repo, row.baseSha, merge)).has(sha))) found.push(row);
+    const isTip = row.headSha === sha || merge === sha;
+    if (isTip || (merge !== null && (await commitShas(repo, row.baseSha, merge)).has(sha))) found.push(row);
   }
   return found;
 }

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { createInstallationToken } from "../app-identity.ts";
 import { grantedRepositories, setSuspended, uninstall } from "../acts/change-installation.ts";
+import { redeemCode } from "../create-app.ts";
 import { presentApp, presentInstallation } from "../present/installation.ts";
 import { presentRepository, presentRepositoryFor } from "../present/repository.ts";
 import type { AppRow, InstallationRow, Permissions } from "../rows.ts";
@@ -14,19 +16,20 @@ import { organizationOf } from "./repositories.ts";
 
 export const appRoutes = [
   route("GET", "/app", "app", readApp),
+  route("POST", "/app-manifests/{code}/conversions", "anyone", convertManifest),
   route("GET", "/app/installations", "app", list),
   route("GET", "/app/installations/{installation_id}", "app", readOne),
   route("DELETE", "/app/installations/{installation_id}", "app", remove),
   route("PUT", "/app/installations/{installation_id}/suspended", "app", suspend),
   route("DELETE", "/app/installations/{installation_id}/suspended", "app", unsuspend),
-  route("POST", "/app/installations/{installation_id}/access_tokens", "app", mint),
+  route("POST", "/app/installations/{installation_id}/access_tokens", "app", createToken),
   route("GET", "/orgs/{org}/installation", "app", readOfOrganization),
   route("GET", "/users/{username}/installation", "app", readOfUser),
   route("GET", "/installation/repositories", "installation", listRepositories),
   route("DELETE", "/installation/token", "installation", revoke),
 ];
 
-/** How long an installation token lives. */
+/** The lifetime of an installation token. */
 const TOKEN_MS = 3_600_000;
 
 export function appOf({ caller }: RestCall): AppRow {
@@ -47,6 +50,19 @@ function readApp(call: RestCall) {
   const { forge } = call;
   const app = appOf(call);
   return ok({ ...presentApp(forge, app), installations_count: forge.state.installations.all().length });
+}
+
+/** The App with its secrets, for the code that GitHub's manifest flow gave the browser. */
+function convertManifest({ forge, params }: RestCall) {
+  const app = redeemCode(forge, params["code"] ?? "");
+  if (app === undefined) throw notFound();
+  return created({
+    ...presentApp(forge, app),
+    // The forge has no OAuth sign-in, so any value will do.
+    client_secret: randomBytes(20).toString("hex"),
+    webhook_secret: app.webhookSecret,
+    pem: app.privateKey,
+  });
 }
 
 function list(call: RestCall) {
@@ -88,15 +104,15 @@ function unsuspend(call: RestCall) {
   return noContent;
 }
 
-/** Mints a token, for all the installation may do or for less. */
-function mint(call: RestCall) {
+/** Creates a token for all repositories and permissions of the installation, or for fewer. */
+function createToken(call: RestCall) {
   const { forge, fields } = call;
   const installation = installationOf(call);
   if (installation.suspendedAt !== null) throw suspended();
   const permissions = narrowedPermissions(installation, optionalFields(fields, "permissions"));
   const repositoryIds = narrowedRepositories(call, installation);
   const expiresAt = isoSeconds(new Date(Date.parse(forge.now()) + TOKEN_MS));
-  forgetExpired(call);
+  deleteExpired(call);
   const token = createInstallationToken(forge.state, installation, { permissions, repositoryIds, expiresAt });
   const granted = repositoryIds?.map((id) => presentRepository(forge, forge.state.repositories.need(id)));
   return created({
@@ -108,24 +124,24 @@ function mint(call: RestCall) {
   });
 }
 
-/** Tokens of an hour would pile up for ever. */
-function forgetExpired({ forge }: RestCall): void {
+/** Otherwise expired tokens accumulate. */
+function deleteExpired({ forge }: RestCall): void {
   for (const token of forge.state.tokens.all())
     if (token.expiresAt !== null && token.expiresAt <= forge.now()) forge.state.tokens.delete(token.id);
 }
 
 function narrowedPermissions(
   installation: InstallationRow,
-  asked: Readonly<Record<string, unknown>> | undefined,
+  requested: Readonly<Record<string, unknown>> | undefined,
 ): Permissions | null {
-  if (asked === undefined || Object.keys(asked).length === 0) return null;
-  for (const [name, level] of Object.entries(asked)) {
+  if (requested === undefined || Object.keys(requested).length === 0) return null;
+  for (const [name, level] of Object.entries(requested)) {
     const isKnown = level === "read" || level === "write";
     if (!isKnown || !permits(installation.permissions, `${name}:${level}`))
       throw unprocessable("The permissions requested are not granted to this installation.");
   }
-  // Reading a repository's description comes with every token.
-  return { metadata: "read", ...(asked as Permissions) };
+  // Every token may read metadata.
+  return { metadata: "read", ...(requested as Permissions) };
 }
 
 function narrowedRepositories(call: RestCall, installation: InstallationRow): readonly number[] | null {
@@ -135,8 +151,7 @@ function narrowedRepositories(call: RestCall, installation: InstallationRow): re
   if (ids === undefined && names === undefined) return null;
   const granted = grantedRepositories(forge, installation);
   const chosen = granted.filter((each) => ids?.includes(each.id) || names?.includes(each.name));
-  const wanted = (ids?.length ?? 0) + (names?.length ?? 0);
-  if (chosen.length < wanted)
+  if (chosen.length < (ids?.length ?? 0) + (names?.length ?? 0))
     throw unprocessable(
       "There is at least one repository that does not exist or is not accessible to the parent installation.",
     );

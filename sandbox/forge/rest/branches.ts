@@ -35,7 +35,7 @@ export const branchRoutes = [
 ];
 
 const nameOf = ({ params }: RepositoryCall): string => params["branch"] ?? "";
-const notBranch = () => new ApiError(404, "Branch not found");
+const branchNotFound = () => new ApiError(404, "Branch not found");
 
 async function list(call: RepositoryCall) {
   const { forge, repository, query } = call;
@@ -43,9 +43,9 @@ async function list(call: RepositoryCall) {
   const branches = refs
     .map(({ name, sha }) => ({ name: name.replace(/^refs\/heads\//, ""), sha }))
     .map((each) => ({ ...each, protection: protectionOf(forge, repository, each.name) }));
-  const wanted = query.get("protected");
+  const isProtected = query.get("protected");
   const chosen = branches.filter(
-    (each) => wanted === null || String(each.protection !== undefined) === wanted,
+    (each) => isProtected === null || String(each.protection !== undefined) === isProtected,
   );
   return paged(call, chosen, ({ name, sha, protection }) =>
     presentShortBranch(forge, repository, name, sha, protection),
@@ -57,7 +57,7 @@ async function readOne(call: RepositoryCall) {
   const name = nameOf(call);
   const repo = forge.git.repository(repository.id);
   const sha = await readRef(repo, `refs/heads/${name}`);
-  if (sha === null) throw notBranch();
+  if (sha === null) throw branchNotFound();
   const commit = await needCommit(repo, sha);
   return ok(presentBranch(forge, repository, name, commit, protectionOf(forge, repository, name)));
 }
@@ -82,17 +82,19 @@ function readProtection(call: RepositoryCall) {
   return ok(presentProtection(forge, repository, protection));
 }
 
+const REQUIRED = [
+  "required_status_checks",
+  "enforce_admins",
+  "required_pull_request_reviews",
+  "restrictions",
+];
+
 async function protect(call: RepositoryCall) {
   const { forge, repository, fields } = call;
   const branch = nameOf(call);
   if ((await readRef(forge.git.repository(repository.id), `refs/heads/${branch}`)) === null)
-    throw notBranch();
-  for (const name of [
-    "required_status_checks",
-    "enforce_admins",
-    "required_pull_request_reviews",
-    "restrictions",
-  ])
+    throw branchNotFound();
+  for (const name of REQUIRED)
     if (!(name in fields)) throw unprocessable(`Invalid request.\n\n"${name}" wasn't supplied.`);
   const known = protectionOf(forge, repository, branch);
   const row = forge.state.protections.save({
@@ -124,7 +126,7 @@ function statusChecksOf(given: Fields | undefined): ProtectionRow["requiredStatu
   };
 }
 
-/** -1 and nothing both stand for any App. */
+/** Null means any App, which GitHub also writes as -1. */
 function appIdOf(check: Fields): number | null {
   const id = optionalNumber(check, "app_id");
   return id === undefined || id < 0 ? null : id;

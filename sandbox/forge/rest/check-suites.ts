@@ -9,7 +9,7 @@ import { created, ok, repositoryRoute, type RepositoryCall } from "../server/rou
 import { appIdOf, headOf, listRuns } from "./checks.ts";
 import { commitOf } from "./commits.ts";
 
-/** All runs of one App on one commit. */
+/** A check suite is all runs of one App on one commit. */
 export const checkSuiteRoutes = [
   repositoryRoute("POST", "/check-suites/{check_suite_id}/rerequest", "checks:write", rerequestSuite),
   repositoryRoute("GET", "/commits/{ref}/check-suites", "checks:read", listSuitesOfCommit),

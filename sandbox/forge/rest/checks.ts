@@ -24,8 +24,8 @@ import { created, ok, repositoryRoute, type RepositoryCall } from "../server/rou
 import { commitOf } from "./commits.ts";
 
 /**
- * On GitHub only Apps may write check runs. A sandbox has nobody else to play the CI, so people's tokens may too; their runs
- * count as the sandbox App's.
+ * On GitHub only Apps may write check runs. The sandbox has no CI, so users' tokens may too. Their
+ * runs belong to the sandbox App.
  */
 export const checkRoutes = [
   repositoryRoute("POST", "/check-runs", "checks:write", create),
@@ -54,8 +54,8 @@ const CONCLUSIONS: readonly CheckConclusion[] = [
   "stale",
   "timed_out",
 ];
-/** GitHub takes this many annotations in one call. */
-const ANNOTATIONS_AT_ONCE = 50;
+/** GitHub's limit for one call. */
+const MAX_ANNOTATIONS = 50;
 
 function runOf({ forge, repository, params }: RepositoryCall): CheckRunRow {
   const run = forge.state.checkRuns.get(Number(params["check_run_id"]));
@@ -81,13 +81,8 @@ async function create(call: RepositoryCall) {
   const { forge, repository, fields, actor } = call;
   const name = requiredText(fields, "name");
   const headSha = await headOf(call);
-  const change = changeFrom(call, []);
-  const run = await createCheckRun(forge, repository, actor, {
-    ...change,
-    name,
-    headSha,
-    appId: appIdOf(call),
-  });
+  const change = { ...changeFrom(call, []), name, headSha, appId: appIdOf(call) };
+  const run = await createCheckRun(forge, repository, actor, change);
   const body = presentCheckRun(forge, repository, run);
   return created(body, body.url);
 }
@@ -100,16 +95,16 @@ async function update(call: RepositoryCall) {
   return ok(presentCheckRun(forge, repository, await updateCheckRun(forge, repository, actor, run, change)));
 }
 
-/** What the body says of a run; a conclusion completes it. */
+/** The change that the body asks for. A conclusion completes the run. */
 function changeFrom(
   { forge, fields }: RepositoryCall,
   annotations: readonly CheckAnnotation[],
 ): CheckRunChange {
   const conclusion = optionalChoice(fields, "conclusion", CONCLUSIONS);
-  const asked = optionalChoice(fields, "status", STATUSES);
-  if (asked === "completed" && conclusion === undefined)
+  const requested = optionalChoice(fields, "status", STATUSES);
+  if (requested === "completed" && conclusion === undefined)
     throw unprocessable(`Invalid request.\n\n"conclusion" wasn't supplied.`);
-  const status = conclusion === undefined ? asked : "completed";
+  const status = conclusion === undefined ? requested : "completed";
   const output = optionalFields(fields, "output");
   const completedAt =
     optionalText(fields, "completed_at") ?? (status === "completed" ? forge.now() : undefined);
@@ -123,7 +118,7 @@ function changeFrom(
     output: output && outputFrom(output),
     annotations: output && [...annotations, ...annotationsFrom(output)],
   };
-  // What was not said stays as it is.
+  // Omitted fields stay as they are.
   return Object.fromEntries(
     Object.entries(change).filter(([, value]) => value !== undefined),
   ) as CheckRunChange;
@@ -137,9 +132,9 @@ const outputFrom = (output: Fields) => ({
 
 function annotationsFrom(output: Fields): CheckAnnotation[] {
   const given = optionalFieldsList(output, "annotations") ?? [];
-  if (given.length > ANNOTATIONS_AT_ONCE)
+  if (given.length > MAX_ANNOTATIONS)
     throw unprocessable(
-      `Invalid request.\n\nNo more than ${ANNOTATIONS_AT_ONCE} items are allowed; ${given.length} were supplied.`,
+      `Invalid request.\n\nNo more than ${MAX_ANNOTATIONS} items are allowed; ${given.length} were supplied.`,
     );
   return given.map((each) => {
     const level = optionalChoice(each, "annotation_level", ["notice", "warning", "failure"]);

@@ -16,10 +16,10 @@ export const commitRoutes = [
   repositoryRoute("GET", "/compare/{basehead}", "contents:read", compare),
 ];
 
-/** Last of all routes below `/commits`, because a ref may hold slashes. */
+/** Must come after all other routes below `/commits`, because a ref may contain slashes. */
 export const oneCommitRoute = repositoryRoute("GET", "/commits/{ref}", "contents:read", readOne);
 
-/** The commit a call's `{ref}` names, with GitHub's refusal where there is none. */
+/** Resolves a `{ref}` to a commit. Throws GitHub's refusal if there is none. */
 export async function commitOf({ forge, repository }: RepositoryCall, name: string): Promise<string> {
   const sha = await resolveCommit(forge.git.repository(repository.id), name);
   if (sha === null) throw unprocessable(`No commit found for SHA: ${name}`);
@@ -36,11 +36,10 @@ async function listCommits(call: RepositoryCall) {
     throw new ApiError(409, "Git Repository is empty.");
   }
   const page = pageOf(query);
-  const wanted = { path: "path", author: "author", since: "since", until: "until" } as const;
   const filters = Object.fromEntries(
-    Object.entries(wanted).map(([field, parameter]) => [field, query.get(parameter) ?? undefined]),
+    ["path", "author", "since", "until"].map((name) => [name, query.get(name) ?? undefined]),
   );
-  // One more than the page tells whether there is a next one.
+  // One commit beyond the page shows whether there is a next page.
   const found = await log(repo, from, { skip: page.skip, count: page.size + 1, ...filters });
   const body = found.slice(0, page.size).map((commit) => presentCommit(forge, repository, commit));
   return ok(body, linkHeaders(call, page, found.length > page.size ? page.number + 1 : page.number));
@@ -63,7 +62,10 @@ async function readOne(call: RepositoryCall) {
   });
 }
 
-/** The pull request that brought a commit to the default branch, else every one that holds it. */
+/**
+ * The pull requests that merged the commit into the default branch, or all that contain it if none
+ * did.
+ */
 async function listPulls(call: RepositoryCall) {
   const { forge, repository, params } = call;
   const repo = forge.git.repository(repository.id);
@@ -71,16 +73,18 @@ async function listPulls(call: RepositoryCall) {
   const pulls = forge.state.pullRequests
     .in(repository.id)
     .filter((each) => each.mergedAt !== null || each.state === "open");
-  const holding: PullRequestRow[] = [];
+  const containing: PullRequestRow[] = [];
   for (const pull of pulls) {
-    if (pull.mergeCommitSha === sha || pull.headSha === sha) holding.push(pull);
-    else if ((await commitsBetween(repo, pull.baseSha, pull.headSha)).some((each) => each.sha === sha))
-      holding.push(pull);
+    const isIn =
+      pull.mergeCommitSha === sha ||
+      pull.headSha === sha ||
+      (await commitsBetween(repo, pull.baseSha, pull.headSha)).some((each) => each.sha === sha);
+    if (isIn) containing.push(pull);
   }
-  const landed = holding.filter(
+  const merged = containing.filter(
     (each) => each.mergedAt !== null && each.baseRef === repository.defaultBranch,
   );
-  const shown = landed.length > 0 ? landed : holding;
+  const shown = merged.length > 0 ? merged : containing;
   return paged(call, shown, (pull) => presentSimplePullRequest(forge, repository, pull));
 }
 
@@ -92,19 +96,19 @@ async function compare(call: RepositoryCall) {
   const repo = forge.git.repository(repository.id);
   const [baseSha, headSha] = await Promise.all([resolveCommit(repo, base), resolveCommit(repo, head)]);
   if (baseSha === null || headSha === null) throw notFound();
-  const parted = await mergeBase(repo, baseSha, headSha);
-  if (parted === null) throw new ApiError(404, `No common ancestor between ${base} and ${head}.`);
+  const fork = await mergeBase(repo, baseSha, headSha);
+  if (fork === null) throw new ApiError(404, `No common ancestor between ${base} and ${head}.`);
   const page = pageOf(query);
   const [counts, commits, files] = await Promise.all([
     aheadBehind(repo, baseSha, headSha),
     commitsBetween(repo, baseSha, headSha),
-    page.number === 1 ? diffFiles(repo, parted, headSha) : null,
+    page.number === 1 ? diffFiles(repo, fork, headSha) : null,
   ]);
   const isPaged = query.has("page") || query.has("per_page");
   const comparison = {
     base: await needCommit(repo, baseSha),
     head: await needCommit(repo, headSha),
-    mergeBase: await needCommit(repo, parted),
+    mergeBase: await needCommit(repo, fork),
     ...counts,
     commits: isPaged ? commits.slice(page.skip, page.skip + page.size) : commits,
     files,

@@ -1,3 +1,4 @@
+import type { ForgeContext } from "../context.ts";
 import { changeRefs } from "../acts/follow-ref-changes.ts";
 import { mayPush } from "../acts/protection.ts";
 import { needCommit } from "../git/commits.ts";
@@ -6,7 +7,10 @@ import { resolveCommit } from "../git/resolve.ts";
 import { listTree, type TreeItem } from "../git/tree.ts";
 import { commitFiles } from "../git/write-files.ts";
 import { presentGitCommit } from "../present/commit.ts";
-import { presentContent } from "../present/content.ts";
+import { encodePath } from "../present/comparison.ts";
+import { inLines } from "../present/git-data.ts";
+import { repositoryHtmlUrl, repositoryUrl } from "../present/repository.ts";
+import type { RepositoryRow } from "../rows.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { optionalFields, optionalText, requiredText, type Fields } from "../server/body-fields.ts";
 import { textHeader } from "../server/handle-call.ts";
@@ -34,13 +38,8 @@ async function read(call: RepositoryCall) {
       const headers = { "content-type": "application/vnd.github.raw; charset=utf-8" };
       return ok(item.content.toString("utf8"), headers);
     }
-    const file = {
-      path,
-      sha: item.sha,
-      size: item.content.length,
-      type: "file",
-      content: item.content,
-    } as const;
+    const { sha, content } = item;
+    const file = { path, sha, size: content.length, type: "file", content } as const;
     return ok(presentContent(forge, repository, file, name));
   }
   const items = await listTree(repo, item?.sha ?? `${commit}:`, false);
@@ -57,7 +56,7 @@ const inFolder = (folder: string, item: TreeItem) => ({
   content: null,
 });
 
-/** The path asked for, refused where it could not be a file's. */
+/** The requested path. Throws if a file cannot have it. */
 function pathOf({ params }: RepositoryCall): string {
   const path = (params["path"] ?? "").replace(/^\/+|\/+$/g, "");
   if (path.includes("\n") || path.split("/").some((part) => part === ".." || part === ".git"))
@@ -70,32 +69,25 @@ async function write(call: RepositoryCall) {
   const content = Buffer.from(requiredText(fields, "content"), "base64");
   const path = pathOf(call);
   const { sha, isNew, blob } = await commitChange(call, path, content);
-  const commit = presentGitCommit(
-    forge,
-    repository,
-    await needCommit(forge.git.repository(repository.id), sha),
-  );
   const file = { path, sha: blob ?? "", size: content.length, type: "file", content: null } as const;
   const shown = presentContent(forge, repository, file, branchOf(call));
-  const body = { content: shown, commit };
+  const body = { content: shown, commit: await presentWritten(call, sha) };
   return isNew ? created(body) : ok(body);
 }
 
 async function remove(call: RepositoryCall) {
-  const { forge, repository } = call;
   const { sha } = await commitChange(call, pathOf(call), null);
-  const commit = presentGitCommit(
-    forge,
-    repository,
-    await needCommit(forge.git.repository(repository.id), sha),
-  );
-  return ok({ content: null, commit });
+  return ok({ content: null, commit: await presentWritten(call, sha) });
+}
+
+async function presentWritten({ forge, repository }: RepositoryCall, sha: string) {
+  return presentGitCommit(forge, repository, await needCommit(forge.git.repository(repository.id), sha));
 }
 
 const branchOf = ({ fields, repository }: RepositoryCall): string =>
   (optionalText(fields, "branch") ?? repository.defaultBranch).replace(/^refs\/heads\//, "");
 
-/** Commits one changed file to a branch, if the file still is the one the caller saw. */
+/** Commits one changed file to a branch, provided its blob still has the given `sha`. */
 function commitChange(call: RepositoryCall, path: string, content: Buffer | null) {
   const { forge, repository, fields, actor } = call;
   const message = requiredText(fields, "message");
@@ -105,12 +97,12 @@ function commitChange(call: RepositoryCall, path: string, content: Buffer | null
     const tip = await readRef(repo, `refs/heads/${branch}`);
     if (tip === null && branch !== repository.defaultBranch)
       throw new ApiError(404, `Branch ${branch} not found`);
-    const present = tip === null ? null : await repo.objects.read(`${tip}:${path}`);
+    const existing = tip === null ? null : await repo.objects.read(`${tip}:${path}`);
     const known = optionalText(fields, "sha");
-    if (present === null && content === null) throw notFound();
-    if (present !== null && known === undefined)
+    if (existing === null && content === null) throw notFound();
+    if (existing !== null && known === undefined)
       throw unprocessable(`Invalid request.\n\n"sha" wasn't supplied.`);
-    if (known !== undefined && present?.sha !== known)
+    if (known !== undefined && existing?.sha !== known)
       throw new ApiError(409, `${path} does not match ${known}`);
     if (!mayPush(forge, repository, branch, actor))
       throw new ApiError(409, "Could not create file: Changes must be made through a pull request.");
@@ -123,7 +115,7 @@ function commitChange(call: RepositoryCall, path: string, content: Buffer | null
     const result = await changeRefs(forge, repository, actor, [{ name, before: tip, after: sha }]);
     if (result !== "done") throw new ApiError(409, `${branch} was changed in the meantime`);
     const blob = content === null ? null : ((await repo.objects.read(`${sha}:${path}`))?.sha ?? null);
-    return { sha, isNew: present === null, blob };
+    return { sha, isNew: existing === null, blob };
   });
 }
 
@@ -132,4 +124,37 @@ function signatureFrom(fields: Fields, name: string, now: string) {
   if (given === undefined) return undefined;
   const date = optionalText(given, "date") ?? now;
   return { name: requiredText(given, "name"), email: requiredText(given, "email"), date };
+}
+
+interface Content {
+  readonly path: string;
+  readonly sha: string;
+  readonly size: number;
+  readonly type: "file" | "dir" | "submodule";
+  /** Null in the listing of a folder. */
+  readonly content: Buffer | null;
+}
+
+/** A file or folder at a ref. */
+function presentContent(forge: ForgeContext, repository: RepositoryRow, item: Content, ref: string) {
+  const path = encodePath(item.path);
+  const url = `${repositoryUrl(forge, repository, "contents", path)}?ref=${encodeURIComponent(ref)}`;
+  const kind = item.type === "dir" ? "tree" : "blob";
+  const git = repositoryUrl(forge, repository, "git", `${kind}s`, item.sha);
+  const html = repositoryHtmlUrl(forge, repository, kind, ref, path);
+  return {
+    name: item.path.split("/").at(-1) ?? "",
+    path: item.path,
+    sha: item.sha,
+    size: item.size,
+    url,
+    html_url: html,
+    git_url: git,
+    download_url: item.type === "file" ? repositoryHtmlUrl(forge, repository, "raw", ref, path) : null,
+    type: item.type,
+    ...(item.content === null
+      ? {}
+      : { content: inLines(item.content.toString("base64")), encoding: "base64" }),
+    _links: { self: url, git, html },
+  };
 }

@@ -1,4 +1,3 @@
-import { presentDelivery, presentDeliveryItem } from "../present/delivery.ts";
 import type { DeliveryRow } from "../rows.ts";
 import { notFound, unprocessable } from "../server/api-error.ts";
 import { pageOf } from "../server/paging.ts";
@@ -31,7 +30,7 @@ function deliveryOf(call: RestCall): DeliveryRow {
   return delivery;
 }
 
-/** Newest first; `cursor` goes on below a delivery. What is still on its way is not listed. */
+/** Newest first; `cursor` continues after a delivery. Lists finished attempts only. */
 function list(call: RestCall) {
   const { forge, query, url } = call;
   const { size } = pageOf(query);
@@ -62,4 +61,31 @@ function readOne(call: RestCall) {
 function redeliver(call: RestCall) {
   call.forge.webhooks.redeliver(deliveryOf(call).id);
   return { status: 202, body: {} };
+}
+
+/** A delivery as the list shows it. */
+const presentDeliveryItem = (delivery: DeliveryRow) => ({
+  id: delivery.id,
+  guid: delivery.guid,
+  delivered_at: delivery.deliveredAt ?? delivery.createdAt,
+  redelivery: delivery.redelivery,
+  duration: delivery.duration,
+  status: delivery.status,
+  status_code: delivery.statusCode,
+  event: delivery.event,
+  action: delivery.action,
+  installation_id: delivery.installationId,
+  repository_id: delivery.repositoryId,
+  throttled_at: null,
+});
+
+/** A delivery with its request and response. `text` is the JSON of the payload. */
+function presentDelivery(delivery: DeliveryRow, text: string) {
+  const payload: unknown = JSON.parse(text);
+  return {
+    ...presentDeliveryItem(delivery),
+    url: delivery.url,
+    request: { headers: delivery.requestHeaders, payload },
+    response: { headers: delivery.responseHeaders, payload: delivery.responseBody },
+  };
 }

@@ -12,7 +12,7 @@ import { pullOf } from "./pulls.ts";
 const READ = ["issues:read", "pull_requests:read"] as const;
 const WRITE = ["issues:write", "pull_requests:write"] as const;
 
-/** Pull requests seen as issues. Issues of their own are not kept. */
+/** Pull requests as issues. The forge has no other issues. */
 export const issueRoutes = [
   repositoryRoute("GET", "/issues/comments", READ, listAllComments),
   repositoryRoute("GET", "/issues/comments/{comment_id}", READ, readComment),

@@ -3,9 +3,8 @@ import { mergeRequestOf, pendingMerge, startAsyncMerge } from "../acts/merge-asy
 import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "../acts/merge-pull-request.ts";
 import { needCommit } from "../git/commits.ts";
 import { presentCommit } from "../present/commit.ts";
-import { presentMergeRequest } from "../present/merge-request.ts";
-import type { MergeMethod, PullRequestRow } from "../rows.ts";
-import { invalidFields, notFound } from "../server/api-error.ts";
+import type { MergeMethod, MergeRequestRow, PullRequestRow } from "../rows.ts";
+import { type Answer, invalidFields, notFound } from "../server/api-error.ts";
 import { optionalChoice, optionalText, requiredText } from "../server/body-fields.ts";
 import { created, noContent, ok, repositoryRoute, type RepositoryCall } from "../server/route.ts";
 import { pullOf } from "./pulls.ts";
@@ -25,13 +24,11 @@ function isMerged(call: RepositoryCall) {
   return noContent;
 }
 
-/** GitHub takes `merge` unless asked, or the one way that is allowed. */
+/** The requested method, or the first one that the repository allows. */
 function methodOf(call: RepositoryCall, pull: PullRequestRow): MergeMethod {
-  const asked = optionalText(call.fields, "merge_method");
-  if (asked !== undefined && asked !== "default") {
-    const method = optionalChoice(call.fields, "merge_method", METHODS);
-    if (method !== undefined) return method;
-  }
+  const isDefault = optionalText(call.fields, "merge_method") === "default";
+  const method = isDefault ? undefined : optionalChoice(call.fields, "merge_method", METHODS);
+  if (method !== undefined) return method;
   return METHODS.find((each) => methodRefusal(call.forge, call.repository, pull, each) === null) ?? "merge";
 }
 
@@ -55,13 +52,13 @@ function headOf({ fields }: RepositoryCall): string | null {
   return sha;
 }
 
-/** Accepts a merge that is done after the answer; who asks again is told of the one under way. */
+/** Accepts a merge and performs it after the answer. Answers 409 while one is pending. */
 function startMerge(call: RepositoryCall) {
   const { forge, fields, actor } = call;
   if (!forge.settings.hasAsyncMerge) throw notFound();
   const pull = pullOf(call);
-  const done = settled(pull);
-  if (done !== null) return done;
+  const refusal = nothingToStart(pull);
+  if (refusal !== null) return refusal;
   const pending = pendingMerge(forge, pull);
   if (pending !== undefined)
     return presentMergeRequest(409, pending, "A merge request already exists for this pull request.");
@@ -83,8 +80,8 @@ const failed = (status: number, message: string) => ({
   body: { status: "failed", details: { message } },
 });
 
-/** The answer where there is nothing to start, null where there is. */
-function settled(pull: PullRequestRow) {
+/** The answer if the pull request cannot be merged in its state; null if it can. */
+function nothingToStart(pull: PullRequestRow) {
   if (pull.mergedAt !== null) {
     const details = { message: "Pull request is already merged.", sha: pull.mergeCommitSha ?? "" };
     return ok({ status: "merged", details });
@@ -113,4 +110,28 @@ async function mergeBranches(call: RepositoryCall) {
   const commit = await needCommit(forge.git.repository(repository.id), sha);
   const body = presentCommit(forge, repository, commit);
   return created(body, body.url);
+}
+
+/** The state of an asynchronous merge. `pendingMessage` is the message while it is pending. */
+function presentMergeRequest(httpStatus: number, row: MergeRequestRow, pendingMessage: string): Answer {
+  return { status: httpStatus, body: { status: row.status, details: detailsOf(row, pendingMessage) } };
+}
+
+function detailsOf(row: MergeRequestRow, pendingMessage: string) {
+  switch (row.status) {
+    case "pending":
+      return {
+        message: pendingMessage,
+        uuid: row.uuid,
+        merge_method: row.mergeMethod,
+        merge_action: row.mergeAction,
+        expected_head_sha: row.expectedHeadSha,
+      };
+    case "merged":
+      return { message: "Pull Request successfully merged", sha: row.sha ?? "" };
+    case "enqueued":
+      return { message: "Pull request was added to the merge queue." };
+    case "failed":
+      return { message: row.message ?? "The pull request could not be merged." };
+  }
 }

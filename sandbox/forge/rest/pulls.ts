@@ -26,7 +26,7 @@ export const pullRoutes = [
   repositoryRoute("PUT", "/pulls/{pull_number}/update-branch", "pull_requests:write", updateBranch),
 ];
 
-/** The pull request a call names by number. */
+/** The pull request whose number is in the path. */
 export function pullOf({ forge, repository, params }: RepositoryCall, name = "pull_number"): PullRequestRow {
   const number = Number(params[name]);
   const pull = forge.state.pullRequests.in(repository.id).find((each) => each.number === number);
@@ -52,16 +52,16 @@ async function list(call: RepositoryCall) {
   );
 }
 
-/** The branch asked for; GitHub ignores the filter where it does not name an owner. */
+/** The branch in `head`. GitHub ignores the filter if it does not name an owner. */
 function headFilter({ forge, repository, query }: RepositoryCall): string | null {
   const [, owner, branch] = /^([^:]+):(.+)$/.exec(query.get("head") ?? "") ?? [];
   if (owner === undefined || branch === undefined) return null;
   const login = forge.state.accounts.need(repository.ownerId).login;
-  // A branch of another owner's fork: there are none here.
+  // The forge has no forks, so another owner has no branch.
   return login.toLowerCase() === owner.toLowerCase() ? branch : "";
 }
 
-async function presentFully({ forge, repository }: RepositoryCall, pull: PullRequestRow) {
+async function presentWhole({ forge, repository }: RepositoryCall, pull: PullRequestRow) {
   return presentPullRequest(forge, repository, pull, await mergeabilityOf(forge, repository, pull));
 }
 
@@ -83,9 +83,9 @@ async function open(call: RepositoryCall) {
 async function readOne(call: RepositoryCall) {
   const pull = pullOf(call);
   const [, form] = /github(?:\.v3)?\.(diff|patch)/.exec(textHeader(call.call, "accept") ?? "") ?? [];
-  if (form === undefined) return ok(await presentFully(call, pull));
+  if (form === undefined) return ok(await presentWhole(call, pull));
   const repo = call.forge.git.repository(call.repository.id);
-  const base = await comparedWith(call, pull);
+  const base = await comparisonBase(call, pull);
   const args =
     form === "diff"
       ? ["diff", `${base}...${pull.headSha}`]
@@ -102,15 +102,15 @@ async function edit(call: RepositoryCall) {
     title: optionalText(fields, "title"),
     body: fields["body"] === null ? null : optionalText(fields, "body"),
     base: optionalText(fields, "base"),
-    // GitHub ignores any other word.
+    // GitHub ignores any other value.
     state: state === "open" || state === "closed" ? state : undefined,
     maintainerCanModify: optionalFlag(fields, "maintainer_can_modify"),
   });
-  return ok(await presentFully(call, pull));
+  return ok(await presentWhole(call, pull));
 }
 
-/** What the pull request's changes are counted from: its base now, or as it was when it was closed. */
-async function comparedWith({ forge, repository }: RepositoryCall, pull: PullRequestRow): Promise<string> {
+/** The base of the changes: the base branch's tip, or its hash when the pull request closed. */
+async function comparisonBase({ forge, repository }: RepositoryCall, pull: PullRequestRow): Promise<string> {
   const repo = forge.git.repository(repository.id);
   const tip = pull.state === "open" ? await readRef(repo, `refs/heads/${pull.baseRef}`) : null;
   return tip ?? pull.baseSha;
@@ -120,7 +120,7 @@ async function listCommits(call: RepositoryCall) {
   const { forge, repository } = call;
   const pull = pullOf(call);
   const repo = forge.git.repository(repository.id);
-  const commits = await commitsBetween(repo, await comparedWith(call, pull), pull.headSha, 250);
+  const commits = await commitsBetween(repo, await comparisonBase(call, pull), pull.headSha, 250);
   return paged(call, commits, (commit) => presentCommit(forge, repository, commit));
 }
 
@@ -128,8 +128,8 @@ async function listFiles(call: RepositoryCall) {
   const { forge, repository } = call;
   const pull = pullOf(call);
   const repo = forge.git.repository(repository.id);
-  const parted = await mergeBase(repo, await comparedWith(call, pull), pull.headSha);
-  const files = await diffFiles(repo, parted, pull.headSha);
+  const fork = await mergeBase(repo, await comparisonBase(call, pull), pull.headSha);
+  const files = await diffFiles(repo, fork, pull.headSha);
   return paged(call, files, (file) => presentDiffFile(forge, repository, file, pull.headSha));
 }
 

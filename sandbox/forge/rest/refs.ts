@@ -21,7 +21,7 @@ export const refRoutes = [
 const EMPTY = "Git Repository is empty.";
 const PROTECTED = "Cannot update this protected ref.";
 
-/** Whether there is no commit at all yet. */
+/** Whether the repository has no branch. */
 async function isEmpty({ forge, repository }: RepositoryCall): Promise<boolean> {
   return (await listRefs(forge.git.repository(repository.id), "refs/heads/")).length === 0;
 }

@@ -20,7 +20,7 @@ export const releaseRoutes = [
   repositoryRoute("DELETE", "/releases/{release_id}", "contents:write", remove),
 ];
 
-/** Drafts are for those who may write. */
+/** Newest first. Only callers that may write see drafts. */
 function visible({ forge, repository, caller }: RepositoryCall): ReleaseRow[] {
   const mayWrite = ["write", "admin"].includes(roleIn(forge, caller, repository) ?? "");
   const releases = forge.state.releases.in(repository.id).filter((each) => mayWrite || !each.draft);

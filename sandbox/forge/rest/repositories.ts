@@ -1,7 +1,7 @@
 import { changeRepository, deleteRepository, makeRepository } from "../acts/change-repository.ts";
 import { presentInstallation } from "../present/installation.ts";
 import { presentOwnProfile } from "../present/account.ts";
-import { presentFullRepository, presentRepositoryFor } from "../present/repository.ts";
+import { permissionsOf, presentFullRepository, presentRepositoryFor } from "../present/repository.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { findRepository, installationOf, roleIn, roleOfPerson } from "../server/access.ts";
 import { ApiError, notFound } from "../server/api-error.ts";
@@ -42,14 +42,7 @@ function readPermission({ forge, repository, params }: RepositoryCall) {
   const [account] = forge.state.accounts.in((params["username"] ?? "").toLowerCase());
   if (account === undefined) throw notFound();
   const role = roleOfPerson(forge, account, repository) ?? (repository.private ? "none" : "read");
-  const isWriter = role === "admin" || role === "write";
-  const permissions = {
-    admin: role === "admin",
-    maintain: role === "admin",
-    push: isWriter,
-    triage: isWriter,
-    pull: role !== "none",
-  };
+  const permissions = permissionsOf(role);
   const user = { ...presentOwnProfile(forge, account), permissions, role_name: role };
   return ok({ permission: role, role_name: role, user });
 }
@@ -76,8 +69,8 @@ async function change({ forge, repository, caller, fields, actor }: RepositoryCa
   };
   if (repository.archived && given.archived !== false)
     throw new ApiError(403, "Repository was archived so is read-only.");
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const row = await changeRepository(forge, repository.id, actor, said);
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const row = await changeRepository(forge, repository.id, actor, changes);
   return ok(presentFullRepository(forge, row, caller));
 }
 
@@ -101,7 +94,7 @@ function listOfOrganization(call: RestCall) {
   );
 }
 
-/** The organization a call names. */
+/** The organization in the path. */
 export function organizationOf({ forge, params }: RestCall): AccountRow {
   const [account] = forge.state.accounts.in((params["org"] ?? "").toLowerCase());
   if (account?.type !== "Organization") throw notFound();
@@ -131,12 +124,10 @@ function createOwn(call: RestCall) {
 async function create(call: RestCall, owner: AccountRow, by: AccountRow) {
   const { forge, fields, caller } = call;
   const description = optionalText(fields, "description");
-  const row = await makeRepository(forge, owner, by, requiredText(fields, "name"), {
+  const name = requiredText(fields, "name");
+  const row = await makeRepository(forge, owner, by, name, {
     private: optionalFlag(fields, "private") ?? false,
-    files:
-      (optionalFlag(fields, "auto_init") ?? false)
-        ? { "README.md": `# ${requiredText(fields, "name")}\n` }
-        : null,
+    files: optionalFlag(fields, "auto_init") === true ? { "README.md": `# ${name}\n` } : null,
     ...(description === undefined ? {} : { description }),
   });
   const body = presentFullRepository(forge, row, caller);

@@ -1,5 +1,4 @@
 import type { Route } from "../server/route.ts";
-import { appManifestRoutes } from "./app-manifests.ts";
 import { appRoutes } from "./app.ts";
 import { branchRoutes } from "./branches.ts";
 import { checkSuiteRoutes } from "./check-suites.ts";
@@ -18,10 +17,9 @@ import { reviewRoutes } from "./reviews.ts";
 import { statusRoutes } from "./statuses.ts";
 import { userRoutes } from "./users.ts";
 
-/** Everything the REST API answers; of two that fit an address, the first is taken. */
+/** All REST routes. The first that matches a path wins. */
 export const restRoutes: readonly Route[] = [
   ...appRoutes,
-  ...appManifestRoutes,
   ...deliveryRoutes,
   ...userRoutes,
   ...refRoutes,

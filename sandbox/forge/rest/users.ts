@@ -12,7 +12,7 @@ export const userRoutes = [
   route("GET", "/rate_limit", "anyone", readLimits),
 ];
 
-/** Where everything is, also what the forge does not have: the names as GitHub gives them, and the address below the API's. */
+/** GitHub's names and paths of its resources, including those that the forge does not serve. */
 const ADDRESSES = {
   current_user_url: "/user",
   current_user_repositories_url: "/user/repos{?type,page,per_page,sort}",
@@ -68,7 +68,7 @@ function readOrganization(call: RestCall) {
   return ok(presentOrganization(call.forge, organizationOf(call)));
 }
 
-/** Where webhooks and answers come from: this machine. */
+/** The addresses of webhooks and answers: this machine. */
 function readMeta() {
   const here = ["127.0.0.1/32", "::1/128"];
   return ok({ verifiable_password_authentication: false, hooks: here, web: here, api: here, git: here });

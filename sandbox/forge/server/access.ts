@@ -5,23 +5,23 @@ import { ApiError, notFound } from "./api-error.ts";
 import type { Caller } from "./caller.ts";
 import type { Permission, Route } from "./route.ts";
 
-/** What a caller may do with a repository; null when it must look as if it did not exist. */
+/** Null: the repository is reported as not found. */
 export type Role = "admin" | "write" | "read" | null;
 
 export function roleIn(forge: ForgeContext, caller: Caller, repository: RepositoryRow): Role {
-  const otherwise = repository.private ? null : "read";
+  const publicRole = repository.private ? null : "read";
   switch (caller.kind) {
     case "anonymous":
     case "app":
-      return otherwise;
+      return publicRole;
     case "installation":
-      return grants(caller, repository) ? "write" : otherwise;
+      return grants(caller, repository) ? "write" : publicRole;
     case "person":
-      return roleOfPerson(forge, caller.account, repository) ?? otherwise;
+      return roleOfPerson(forge, caller.account, repository) ?? publicRole;
   }
 }
 
-/** A person's role through the organization that owns the repository, or as its owner. */
+/** A user's role as the repository's owner or as a member of the owning organization. */
 export function roleOfPerson(forge: ForgeContext, account: AccountRow, repository: RepositoryRow): Role {
   if (repository.ownerId === account.id) return "admin";
   const role = forge.state.accounts.need(repository.ownerId).members[account.id];
@@ -29,7 +29,6 @@ export function roleOfPerson(forge: ForgeContext, account: AccountRow, repositor
   return role === "admin" ? "admin" : "write";
 }
 
-/** Whether an installation covers a repository. */
 export const covers = (installation: InstallationRow, repository: RepositoryRow): boolean =>
   installation.accountId === repository.ownerId &&
   (installation.repositorySelection === "all" || installation.repositoryIds.includes(repository.id));
@@ -43,11 +42,10 @@ function grants(caller: Extract<Caller, { kind: "installation" }>, repository: R
 export const installationOf = (forge: ForgeContext, repository: RepositoryRow): InstallationRow | undefined =>
   forge.state.installations.in(repository.ownerId).find((each) => covers(each, repository));
 
-/** Whether permissions include at least this one. */
 export function permits(permissions: Permissions, wanted: Permission): boolean {
   const [name = "", level] = wanted.split(":");
-  const held = permissions[name] ?? (name === "metadata" ? "read" : undefined);
-  return held !== undefined && (level === "read" || held !== "read");
+  const granted = permissions[name] ?? (name === "metadata" ? "read" : undefined);
+  return granted !== undefined && (level === "read" || granted !== "read");
 }
 
 export const acceptedPermissions = (route: Route): Record<string, string> =>
@@ -55,8 +53,8 @@ export const acceptedPermissions = (route: Route): Record<string, string> =>
     ? {}
     : { "x-accepted-github-permissions": route.permissions.map((each) => each.replace(":", "=")).join("; ") };
 
-/** Throws the refusal GitHub gives a caller who may not take a repository's route. */
-export function assertMay(
+/** Throws GitHub's error if the caller may not call a repository's route. */
+export function assertPermitted(
   forge: ForgeContext,
   caller: Caller,
   repository: RepositoryRow,
@@ -78,13 +76,12 @@ export function assertMay(
     throw new ApiError(403, "Repository was archived so is read-only.");
 }
 
-export type Found =
-  | { readonly repository: RepositoryRow }
-  /** It goes by another name now. */
-  | { readonly movedTo: RepositoryRow };
-
-/** The repository an address names, by id or by owner and name, former names included. */
-export function findRepository(forge: ForgeContext, owner: string, name: string): Found | null {
+/** Finds a repository by id (owner `:id`) or by owner and name; `movedTo` if by a former name. */
+export function findRepository(
+  forge: ForgeContext,
+  owner: string,
+  name: string,
+): { readonly repository: RepositoryRow } | { readonly movedTo: RepositoryRow } | null {
   const { accounts, repositories } = forge.state;
   if (owner === ":id") {
     const repository = repositories.get(Number(name));

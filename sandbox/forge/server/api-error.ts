@@ -1,13 +1,12 @@
-/** One line of a 422: what is wrong with which field. */
+/** One of the `errors` of a 422 response. */
 export interface FieldError {
   readonly resource?: string;
   readonly field?: string;
   readonly code: "missing" | "missing_field" | "invalid" | "already_exists" | "unprocessable" | "custom";
   readonly message?: string;
-  readonly value?: string | number | null;
 }
 
-/** Ends a call with one of GitHub's refusals, in GitHub's words. */
+/** Ends a call with one of GitHub's error responses. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -36,17 +35,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Missing, or none of the caller's business. */
+/** The resource is missing or the caller may not read it. */
 export const notFound = (): ApiError => new ApiError(404, "Not Found");
 
-/** 422 with a sentence of its own. */
+/** 422 with a message. */
 export const unprocessable = (message: string): ApiError => new ApiError(422, message);
 
-/** 422 `Validation Failed`, with the fields that are wrong. */
+/** 422 `Validation Failed` with field errors. */
 export const invalidFields = (...errors: FieldError[]): ApiError =>
   new ApiError(422, "Validation Failed", { errors });
 
-/** An answer before it is written. A `body` that is a string is sent as it is; null sends none. */
+/** The response to a call. A string `body` is sent unchanged; null sends no body. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -3,14 +3,12 @@ import type { AppRow } from "../rows.ts";
 import { ApiError } from "./api-error.ts";
 import { isFields, type Fields } from "./body-fields.ts";
 
-/** The longest an App's JWT may be valid, in seconds. */
-const LONGEST = 600;
-/** How far a clock may be ahead. */
-const LEEWAY = 60;
+const MAX_LIFETIME_SECONDS = 600;
+const CLOCK_SKEW_SECONDS = 60;
 
 export const looksLikeJwt = (token: string): boolean => /^ey[\w-]+\.ey[\w-]+\.[\w-]+$/.test(token);
 
-/** Checks a JWT an App signed (RS256, `iat`, `exp`, `iss`); throws GitHub's 401 for what is wrong with it. */
+/** Verifies an App's JWT (RS256, `iat`, `exp`, `iss`); throws GitHub's 401 if it is invalid. */
 export function verifyAppJwt(token: string, app: AppRow, nowSeconds: number): void {
   const [head = "", body = "", signature = ""] = token.split(".");
   const header = decode(head);
@@ -19,19 +17,15 @@ export function verifyAppJwt(token: string, app: AppRow, nowSeconds: number): vo
   const { iss, iat, exp } = claims;
   if (String(iss) !== String(app.id) && iss !== app.clientId)
     throw new ApiError(401, "Integration not found");
-  if (typeof iat !== "number" || iat > nowSeconds + LEEWAY)
+  if (typeof iat !== "number" || iat > nowSeconds + CLOCK_SKEW_SECONDS)
     throw claimError(
       "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued",
     );
-  if (typeof exp !== "number")
+  if (typeof exp !== "number" || exp <= nowSeconds)
     throw claimError(
       "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
     );
-  if (exp <= nowSeconds)
-    throw claimError(
-      "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
-    );
-  if (exp > nowSeconds + LONGEST + LEEWAY)
+  if (exp > nowSeconds + MAX_LIFETIME_SECONDS + CLOCK_SKEW_SECONDS)
     throw claimError("'Expiration time' claim ('exp') is too far in the future");
   const isSigned = verify(
     "RSA-SHA256",

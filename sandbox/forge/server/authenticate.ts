@@ -4,7 +4,7 @@ import { ApiError } from "./api-error.ts";
 import { looksLikeJwt, verifyAppJwt } from "./app-jwt.ts";
 import type { Caller } from "./caller.ts";
 
-/** Finds out who calls, from `Authorization: Bearer|token …` or basic with a token as password (or as name). */
+/** Authenticates a call by `Bearer`, `token`, or `Basic` with a token as password or user name. */
 export function authenticate(forge: ForgeContext, authorization: string | undefined): Caller {
   const secret = secretOf(authorization);
   if (secret === null) return { kind: "anonymous" };
@@ -31,7 +31,7 @@ function callerOf(forge: ForgeContext, token: TokenRow): Caller {
   return { kind: "installation", account, installation, token, permissions };
 }
 
-export const badCredentials = (): ApiError => new ApiError(401, "Bad credentials");
+const badCredentials = (): ApiError => new ApiError(401, "Bad credentials");
 export const suspended = (): ApiError => new ApiError(403, "This installation has been suspended");
 
 function secretOf(authorization: string | undefined): string | null {

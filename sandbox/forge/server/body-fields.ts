@@ -1,9 +1,9 @@
 import { ApiError, unprocessable } from "./api-error.ts";
 
-/** A JSON object somebody sent. */
+/** A JSON object from a request. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the body of a call; without one there are no fields. The content type does not matter, as on GitHub. */
+/** Parses a body; an empty one has no fields. Like GitHub, ignores the content type. */
 export function parseFields(body: Buffer): Fields {
   const text = body.toString("utf8").trim();
   if (text === "") return {};
@@ -31,7 +31,7 @@ export function requiredText(fields: Fields, name: string): string {
   return value;
 }
 
-/** Undefined when it was left out or is null. */
+/** Undefined if the field is missing or null. */
 export function optionalText(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
@@ -42,7 +42,7 @@ export function optionalText(fields: Fields, name: string): string | undefined {
 export function optionalFlag(fields: Fields, name: string): boolean | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
-  // curl users send "true"; GitHub takes it.
+  // GitHub accepts "true", which curl users send.
   if (value === "true" || value === "false") return value === "true";
   if (typeof value !== "boolean") throw wrongType(name, value, "a boolean");
   return value;
@@ -55,7 +55,7 @@ export function optionalNumber(fields: Fields, name: string): number | undefined
   return value;
 }
 
-/** One of a few words; anything else is refused with the list. */
+/** Throws unless the value is one of the choices. */
 export function optionalChoice<const Choice extends string>(
   fields: Fields,
   name: string,
@@ -85,14 +85,12 @@ export function optionalList(fields: Fields, name: string): readonly unknown[] |
   return value;
 }
 
-/** A list of objects. */
 export const optionalFieldsList = (fields: Fields, name: string): readonly Fields[] | undefined =>
   optionalList(fields, name)?.map((each, index) => {
     if (!isFields(each)) throw wrongType(`${name}/${index}`, each, "an object");
     return each;
   });
 
-/** A list of texts. */
 export const optionalTexts = (fields: Fields, name: string): readonly string[] | undefined =>
   optionalList(fields, name)?.map((each, index) => {
     if (typeof each !== "string") throw wrongType(`${name}/${index}`, each, "a string");

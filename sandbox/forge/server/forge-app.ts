@@ -1,23 +1,21 @@
 import { randomUUID } from "node:crypto";
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
 import type { ForgeContext } from "../context.ts";
+import { graphqlRequest } from "../control/match.ts";
+import { serveNewApp } from "../create-app.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
-import type { Answer } from "./api-error.ts";
 import { restRoutes } from "../rest/routes.ts";
 import { serveGit } from "../smart-http/serve-git.ts";
-import { ApiError } from "./api-error.ts";
-import { serveAvatar } from "./serve-avatar.ts";
-import { serveNewApp } from "./serve-new-app.ts";
+import { type Answer, ApiError } from "./api-error.ts";
 import { handleCall } from "./handle-call.ts";
 import { makeRateLimits } from "./rate-limits.ts";
-import { graphqlRequest } from "../control/match.ts";
 import type { LoggedRequest, RequestLog } from "./request-log.ts";
 import { makeRouteTable } from "./route-table.ts";
 
 const BODY_LIMIT = "30mb";
 const GRAPHQL_PATHS = new Set(["/api/graphql", "/graphql"]);
 
-/** Everything the forge serves on its one port: git, GraphQL, REST, and the page where an App is made. */
+/** The forge's HTTP server: Git, GraphQL, REST and the App manifest page. */
 export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -28,24 +26,21 @@ export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests:
   app.use(serveNewApp(forge));
   app.use(express.raw({ type: () => true, limit: BODY_LIMIT }));
   app.use(serveApi(forge, hooks, requests));
-  app.use(answerFailure(forge));
+  app.use(handleBodyError(forge));
   return app;
 }
 
-/** What could not even be read, such as a body that is too large. */
-function answerFailure(forge: ForgeContext): ErrorRequestHandler {
+/** Handles errors before routing, such as a body that is too large. */
+function handleBodyError(forge: ForgeContext): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) {
       next(error);
       return;
     }
     const status = Number((error as { status?: unknown }).status ?? 500);
-    if (status >= 500) forge.log.error({ err: error }, "the forge could not answer");
-    const { body } = new ApiError(
-      status,
-      status >= 500 ? "Server Error" : "Problems reading the request",
-    ).toAnswer();
-    response.status(status).json(body);
+    if (status >= 500) forge.log.error({ err: error }, "the forge failed to handle a request");
+    const message = status >= 500 ? "Server Error" : "Problems reading the request";
+    response.status(status).json(new ApiError(status, message).toAnswer().body);
   };
 }
 
@@ -63,37 +58,50 @@ function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) 
       method: request.method,
       path,
       route: isGraphql ? "POST /graphql" : matched && `${matched.route.method} ${matched.route.path}`,
-      params: matched?.params ?? {},
       query: url.searchParams,
       headers: request.headers,
       body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     };
     let logged: Pick<LoggedRequest, "by" | "counted"> = { by: null, counted: false };
     const outcome = await around(call, async (view = forge) => {
-      const { answer, by, counted } = await handleCall({ ...handlers, forge: view }, call, url, matched);
-      logged = { by, counted };
-      return answer;
+      const { response: result, ...rest } = await handleCall(
+        { ...handlers, forge: view },
+        call,
+        url,
+        matched,
+      );
+      logged = rest;
+      return result;
     });
     const status = typeof outcome === "string" ? 0 : outcome.status;
     const [operation = null] = graphqlRequest(call).names;
     requests.add({ method: call.method, route: call.route, path: call.path, operation, status, ...logged });
     if (outcome === "reset") request.socket.resetAndDestroy();
-    else if (outcome !== "hang") write(response, call, outcome);
+    else if (outcome !== "hang") sendResponse(response, call, outcome);
   };
 }
 
-function write(response: Response, call: ApiCall, answer: Answer): void {
-  const isText = typeof answer.body === "string";
-  response.status(answer.status);
+function sendResponse(response: Response, call: ApiCall, { status, headers, body }: Answer): void {
+  response.status(status);
   response.set({
     "content-type": "application/json; charset=utf-8",
     "x-github-media-type": "github.v3; format=json",
     server: "github.com",
-    ...answer.headers,
+    ...headers,
     "x-github-request-id": call.id,
   });
-  if (answer.body === null || answer.body === undefined) {
+  if (body === null || body === undefined) {
     response.removeHeader("content-type");
     response.end();
-  } else response.end(isText ? answer.body : JSON.stringify(answer.body));
+  } else response.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+/** An SVG circle whose color depends on the account id. */
+function serveAvatar(request: Request, response: Response): void {
+  const id = Number(request.params["id"]);
+  const hue = Number.isInteger(id) ? (id * 137) % 360 : 0;
+  response.type("image/svg+xml").set("cache-control", "max-age=86400");
+  response.send(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 80"><circle cx="40" cy="40" r="40" fill="hsl(${hue} 55% 60%)"/></svg>`,
+  );
 }

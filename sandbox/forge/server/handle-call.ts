@@ -3,7 +3,7 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall, GraphqlHandler } from "../hooks.ts";
 import type { Answer } from "./api-error.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
-import { acceptedPermissions, assertMay, findRepository, roleIn } from "./access.ts";
+import { acceptedPermissions, assertPermitted, findRepository, roleIn } from "./access.ts";
 import { ApiError, notFound } from "./api-error.ts";
 import { selectVersion } from "./api-version.ts";
 import { authenticate } from "./authenticate.ts";
@@ -12,69 +12,70 @@ import type { Caller } from "./caller.ts";
 import { graphqlRequest } from "../control/match.ts";
 import { rateLimitHeaders, type RateLimits, type Resource } from "./rate-limits.ts";
 import type { RepositoryCall, Route } from "./route.ts";
-import type { Matched } from "./route-table.ts";
+import type { MatchedRoute } from "./route-table.ts";
 
-/** An answer and who it went to. */
-export interface Handled {
-  readonly answer: Answer;
+interface HandledCall {
+  readonly response: Answer;
   readonly by: string | null;
   readonly counted: boolean;
 }
 
-/** Addresses that are free of the rate limit. */
-const FREE = new Set(["/rate_limit"]);
+/** Paths that do not count against the rate limit. */
+const UNLIMITED_PATHS = new Set(["/rate_limit"]);
 
-export interface Handlers {
+interface Handlers {
   readonly forge: ForgeContext;
   readonly limits: RateLimits;
   readonly graphql: GraphqlHandler | undefined;
 }
 
-/** Does what a call asks for and answers it; refusals are answers too. */
+/** Runs a call and returns its response; errors become responses. */
 export async function handleCall(
   handlers: Handlers,
   call: ApiCall,
   url: URL,
-  matched: Matched | null,
-): Promise<Handled> {
+  matched: MatchedRoute | null,
+): Promise<HandledCall> {
   const { forge, limits } = handlers;
   const isGraphql = call.route === "POST /graphql";
   const resource: Resource = isGraphql ? "graphql" : "core";
   let caller: Caller = { kind: "anonymous" };
   let counted = false;
-  let answer: Answer;
+  let response: Answer;
   try {
     caller = authenticate(forge, textHeader(call, "authorization"));
     const transform = selectVersion(textHeader(call, "x-github-api-version"));
-    if (!FREE.has(call.path)) limits.take(caller, resource);
-    counted = !FREE.has(call.path);
+    if (!UNLIMITED_PATHS.has(call.path)) limits.take(caller, resource);
+    counted = !UNLIMITED_PATHS.has(call.path);
     if (isGraphql ? graphqlRequest(call).isMutation : call.method !== "GET") limits.takeWrite(caller);
-    answer = isGraphql
-      ? await answerGraphql(handlers, caller, call)
-      : withEtag(call, transform(await answerRest(handlers, caller, call, url, matched)));
-    if (answer.status === 304) {
-      limits.giveBack(caller, resource);
+    response = isGraphql
+      ? await runGraphql(handlers, caller, call)
+      : withEtag(call, transform(await runRest(handlers, caller, call, url, matched)));
+    if (response.status === 304) {
+      // GitHub does not count conditional requests that return 304.
+      limits.refund(caller, resource);
       counted = false;
     }
   } catch (error) {
-    answer = toAnswer(forge, call, error);
+    response = errorResponse(forge, call, error);
   }
-  const headers = { ...rateLimitHeaders(limits.read(caller, resource), resource), ...answer.headers };
-  return { answer: { ...answer, headers }, by: loginOf(caller), counted };
+  const headers = { ...rateLimitHeaders(limits.read(caller, resource), resource), ...response.headers };
+  return { response: { ...response, headers }, by: loginOf(caller), counted };
 }
 
-async function answerRest(
+async function runRest(
   { forge, limits }: Handlers,
   caller: Caller,
   call: ApiCall,
   url: URL,
-  matched: Matched | null,
+  matched: MatchedRoute | null,
 ): Promise<Answer> {
   if (matched === null) throw notFound();
   const { route, params } = matched;
-  assertKind(caller, route);
-  const place = route.access === "repository" ? placeOf(forge, caller, call, url, matched) : null;
-  if (place !== null && "status" in place) return place;
+  assertCallerKind(caller, route);
+  const repository =
+    route.access === "repository" ? repositoryOrRedirect(forge, caller, call, url, matched) : null;
+  if (repository !== null && "status" in repository) return repository;
   const full: RepositoryCall = {
     forge,
     caller,
@@ -84,22 +85,22 @@ async function answerRest(
     call,
     limits,
     url,
-    // Routes outside a repository are given a `RestCall`, which has neither of these.
-    repository: place as RepositoryRow,
+    // Routes outside a repository get a `RestCall`, which has no `repository`.
+    repository: repository as RepositoryRow,
     actor: actorOf(forge, caller),
   };
-  const answer = await route.handle(full);
-  if (caller.kind !== "installation") return answer;
-  return { ...answer, headers: { ...acceptedPermissions(route), ...answer.headers } };
+  const response = await route.handle(full);
+  if (caller.kind !== "installation") return response;
+  return { ...response, headers: { ...acceptedPermissions(route), ...response.headers } };
 }
 
-/** The repository a call is about, or the redirect to where it is now. */
-function placeOf(
+/** The repository of a call, or the redirect to its new URL. */
+function repositoryOrRedirect(
   forge: ForgeContext,
   caller: Caller,
   call: ApiCall,
   url: URL,
-  { route, params }: Matched,
+  { route, params }: MatchedRoute,
 ): RepositoryRow | Answer {
   const { owner = "", repo = "" } = params;
   const found = findRepository(forge, owner, repo);
@@ -109,22 +110,18 @@ function placeOf(
     const rest = call.path.split("/").slice(4);
     const prefix = url.pathname.startsWith("/api/v3/") ? "/api/v3" : "";
     const location = `${url.origin}${prefix}/${["repositories", found.movedTo.id, ...rest].join("/")}${url.search}`;
-    const body = {
-      message: "Moved Permanently",
-      url: location,
-      documentation_url: "https://docs.github.com/rest",
-    };
+    const documentation_url = "https://docs.github.com/rest";
     return {
       status: call.method === "GET" || call.method === "HEAD" ? 301 : 307,
       headers: { location },
-      body,
+      body: { message: "Moved Permanently", url: location, documentation_url },
     };
   }
-  assertMay(forge, caller, found.repository, route);
+  assertPermitted(forge, caller, found.repository, route);
   return found.repository;
 }
 
-function assertKind(caller: Caller, route: Route): void {
+function assertCallerKind(caller: Caller, route: Route): void {
   switch (route.access) {
     case "app":
       if (caller.kind !== "app") throw new ApiError(401, "A JSON web token could not be decoded");
@@ -149,7 +146,7 @@ function assertKind(caller: Caller, route: Route): void {
   }
 }
 
-async function answerGraphql(
+async function runGraphql(
   { forge, graphql, limits }: Handlers,
   caller: Caller,
   call: ApiCall,
@@ -157,8 +154,7 @@ async function answerGraphql(
   if (caller.kind === "anonymous" || caller.kind === "app")
     throw new ApiError(401, "This endpoint requires you to be authenticated.");
   if (graphql === undefined) throw notFound();
-  const fields = parseFields(call.body);
-  const { query, variables, operationName } = fields;
+  const { query, variables, operationName } = parseFields(call.body);
   if (typeof query !== "string")
     throw new ApiError(400, "A query attribute must be specified and must be a string.");
   return graphql(forge, {
@@ -167,27 +163,26 @@ async function answerGraphql(
     query,
     variables: isFields(variables) ? variables : {},
     operationName: typeof operationName === "string" ? operationName : null,
-    headers: call.headers,
   });
 }
 
-function toAnswer(forge: ForgeContext, call: ApiCall, error: unknown): Answer {
+function errorResponse(forge: ForgeContext, call: ApiCall, error: unknown): Answer {
   if (error instanceof ApiError) return error.toAnswer();
-  forge.log.error({ err: error, route: call.route, path: call.path }, "the forge could not answer");
+  forge.log.error({ err: error, route: call.route, path: call.path }, "the forge failed to handle a call");
   return new ApiError(500, "Server Error").toAnswer();
 }
 
-/** Marks an answer to a read, and leaves out a body the caller has. */
-function withEtag(call: ApiCall, answer: Answer): Answer {
-  if (call.method !== "GET" || answer.status !== 200) return answer;
-  const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
+/** Adds an ETag to the response of a read; 304 without body if `if-none-match` has it. */
+function withEtag(call: ApiCall, response: Answer): Answer {
+  if (call.method !== "GET" || response.status !== 200) return response;
+  const text = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
   const etag = `W/"${createHash("sha256").update(text).digest("hex")}"`;
-  const headers = { ...answer.headers, etag, "cache-control": "private, max-age=60, s-maxage=60" };
+  const headers = { ...response.headers, etag, "cache-control": "private, max-age=60, s-maxage=60" };
   const known = textHeader(call, "if-none-match")
     ?.split(",")
     .map((each) => each.trim().replace(/^W\//, ""));
   if (known?.includes(etag.slice(2)) || known?.includes("*")) return { status: 304, headers, body: null };
-  return { ...answer, headers };
+  return { ...response, headers };
 }
 
 export function textHeader(call: ApiCall, name: string): string | undefined {
@@ -201,7 +196,7 @@ function actorOf(forge: ForgeContext, caller: Caller): AccountRow {
   return GHOST;
 }
 
-/** GitHub's stand-in for nobody. */
+/** GitHub's account for an unknown user. */
 const GHOST: AccountRow = {
   id: 10_137,
   login: "ghost",

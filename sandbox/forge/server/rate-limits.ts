@@ -12,18 +12,18 @@ export interface Budget {
   readonly reset: number;
 }
 
-/** Calls of the current hour, for each caller and resource. */
+/** The hourly limit of each caller and resource, and the limit of writes per minute. */
 export interface RateLimits {
   read(caller: Caller, resource: Resource): Budget;
-  /** Counts a call, or refuses it when none is left. */
+  /** Counts a call; throws if none is left. */
   take(caller: Caller, resource: Resource): void;
-  /** Takes a call back that did not count after all. */
-  giveBack(caller: Caller, resource: Resource): void;
-  /** Counts a writing call, or refuses it when there were too many in the last minute. */
+  /** Reverses `take`. */
+  refund(caller: Caller, resource: Resource): void;
+  /** Counts a write of an installation; throws above `writesPerMinute`. */
   takeWrite(caller: Caller): void;
 }
 
-const HOUR = 3_600;
+const HOUR_SECONDS = 3_600;
 const MINUTE_MS = 60_000;
 /** GitHub's limit for callers without credentials. */
 const ANONYMOUS_LIMIT = 60;
@@ -36,7 +36,7 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
     const now = Math.floor(Date.parse(forge.now()) / 1000);
     const known = windows.get(key);
     if (known !== undefined && known.reset > now) return known;
-    const fresh = { used: 0, reset: now + HOUR };
+    const fresh = { used: 0, reset: now + HOUR_SECONDS };
     windows.set(key, fresh);
     return fresh;
   };
@@ -48,19 +48,19 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
   return {
     read,
     take(caller, resource) {
-      if (read(caller, resource).remaining === 0) throw exceeded(caller);
+      if (read(caller, resource).remaining === 0) throw limitExceeded(caller);
       windowOf(caller, resource).used += 1;
     },
-    giveBack(caller, resource) {
+    refund(caller, resource) {
       windowOf(caller, resource).used -= 1;
     },
     takeWrite(caller) {
       if (caller.kind !== "installation") return;
       const now = Date.parse(forge.now());
-      const lately = (writes.get(keyOf(caller)) ?? []).filter((at) => at > now - MINUTE_MS);
-      writes.set(keyOf(caller), lately);
-      if (lately.length >= forge.settings.writesPerMinute) throw tooMany();
-      lately.push(now);
+      const recent = (writes.get(keyOf(caller)) ?? []).filter((at) => at > now - MINUTE_MS);
+      writes.set(keyOf(caller), recent);
+      if (recent.length >= forge.settings.writesPerMinute) throw secondaryLimitExceeded();
+      recent.push(now);
     },
   };
 }
@@ -73,14 +73,14 @@ export const rateLimitHeaders = (budget: Budget, resource: Resource): Record<str
   "x-ratelimit-resource": resource,
 });
 
-const tooMany = (): ApiError =>
+const secondaryLimitExceeded = (): ApiError =>
   new ApiError(
     403,
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
     { headers: { "retry-after": "60" } },
   );
 
-function exceeded(caller: Caller): ApiError {
+function limitExceeded(caller: Caller): ApiError {
   if (caller.kind === "installation")
     return new ApiError(403, `API rate limit exceeded for installation ID ${caller.installation.id}.`);
   if (caller.kind === "person")

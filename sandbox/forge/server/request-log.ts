@@ -1,12 +1,11 @@
-/** One API call as it was answered. */
 export interface LoggedRequest {
   readonly method: string;
-  /** `GET /repos/{owner}/{repo}/pulls/{pull_number}`, or null for an unknown address. */
+  /** Such as `GET /repos/{owner}/{repo}`; null for an unknown path. */
   readonly route: string | null;
   readonly path: string;
-  /** The name of a GraphQL operation, where it has one. */
+  /** The name of a GraphQL operation. */
   readonly operation: string | null;
-  /** 0 where it was not answered. */
+  /** 0 without a response. */
   readonly status: number;
   /** The caller's login, `app`, or null without credentials. */
   readonly by: string | null;
@@ -14,7 +13,7 @@ export interface LoggedRequest {
   readonly counted: boolean;
 }
 
-/** The calls answered since the start or the last reset, so that tests can count them. */
+/** The calls since the start or the last reset, for tests. */
 export interface RequestLog {
   readonly all: readonly LoggedRequest[];
   count(matches?: (request: LoggedRequest) => boolean): number;
@@ -22,8 +21,7 @@ export interface RequestLog {
   reset(): void;
 }
 
-/** Older ones are forgotten past this many. */
-const KEPT = 10_000;
+const MAX_REQUESTS = 10_000;
 
 export function makeRequestLog(): RequestLog {
   const all: LoggedRequest[] = [];
@@ -32,7 +30,7 @@ export function makeRequestLog(): RequestLog {
     count: (matches = () => true) => all.filter(matches).length,
     add(request) {
       all.push(request);
-      if (all.length > KEPT) all.shift();
+      if (all.length > MAX_REQUESTS) all.shift();
     },
     reset() {
       all.length = 0;

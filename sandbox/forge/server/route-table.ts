@@ -1,27 +1,27 @@
 import type { Route } from "./route.ts";
 
-export interface Matched {
+export interface MatchedRoute {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
 
-export interface RouteTable {
-  /** The route for an address without prefix and query; null when there is none. */
-  match(method: string, path: string): Matched | null;
+interface RouteTable {
+  /** The route of a path without prefix and query; null if none matches. */
+  match(method: string, path: string): MatchedRoute | null;
 }
 
-/** Parameters that may hold slashes. */
-const ROOMY = new Set(["ref", "path", "branch", "basehead", "tag"]);
+/** Parameters that may contain slashes. */
+const MULTI_SEGMENT_PARAMS = new Set(["ref", "path", "branch", "basehead", "tag"]);
 
-/** Compiles routes; of two that fit the first wins. `/repositories/{id}/…` is understood for `/repos/{owner}/{repo}/…`. */
+/** The first matching route wins. `/repositories/{id}` is an alias of `/repos/{owner}/{repo}`. */
 export function makeRouteTable(routes: readonly Route[]): RouteTable {
   const compiled = routes.map((each) => ({ route: each, pattern: compile(each.path) }));
   return {
     match(method, path) {
-      const wanted = method === "HEAD" ? "GET" : method;
+      const routeMethod = method === "HEAD" ? "GET" : method;
       const named = path.replace(/^\/repositories\/(\d+)(?=\/|$)/, "/repos/:id/$1").replace(/(?<=.)\/$/, "");
       for (const { route, pattern } of compiled) {
-        if (route.method !== wanted) continue;
+        if (route.method !== routeMethod) continue;
         const found = pattern.exec(named);
         const params = found && decodeParams(found.groups ?? {});
         if (params !== null) return { route, params };
@@ -37,7 +37,7 @@ function compile(template: string): RegExp {
     .map((part) => {
       const name = /^\{(\w+)\}$/.exec(part)?.[1];
       if (name === undefined) return part.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
-      return ROOMY.has(name) ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`;
+      return MULTI_SEGMENT_PARAMS.has(name) ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`;
     })
     .join("");
   return new RegExp(`^${source}$`);

@@ -6,7 +6,7 @@ import type { Fields } from "./body-fields.ts";
 import type { Caller } from "./caller.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** A call that may be done: authenticated, within its limits, permitted. */
+/** A call that is authenticated, permitted and within its rate limits. */
 export interface RestCall {
   readonly forge: ForgeContext;
   readonly caller: Caller;
@@ -15,35 +15,32 @@ export interface RestCall {
   readonly fields: Fields;
   readonly call: ApiCall;
   readonly limits: RateLimits;
-  /** The address asked for, with its query: what `Link` headers continue. */
+  /** The requested URL with its query, for `Link` headers. */
   readonly url: URL;
 }
 
-/** A call about one repository. */
 export interface RepositoryCall extends RestCall {
   readonly repository: RepositoryRow;
-  /** Who acts: the person, or the App's bot. For reads without credentials it is GitHub's ghost, which nobody may act as. */
+  /** The user or the App's bot; for reads without credentials, GitHub's ghost. */
   readonly actor: AccountRow;
 }
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A permission of an installation, such as `contents:write`; of several, one is enough. */
+/** A permission of an installation, such as `contents:write`. */
 export type Permission = `${string}:${"read" | "write"}`;
 
 export interface Route {
   readonly method: Method;
   /** GitHub's own template, `/repos/{owner}/{repo}/git/ref/{ref}`. */
   readonly path: string;
-  /**
-   * Who may call: `app` with its JWT, `installation` with its token, `person`; `anyone` with or without credentials;
-   * `repository` whoever reaches it, by the permission.
-   */
+  /** The callers the route accepts; `repository` checks their access to the repository. */
   readonly access: "app" | "installation" | "person" | "signed-in" | "anyone" | "repository";
+  /** An installation needs one of them. */
   readonly permissions: readonly Permission[];
-  /** Only for people who administer the repository. */
+  /** Requires a user to have the role admin. */
   readonly isAdmin: boolean;
-  /** Also allowed on an archived repository. */
+  /** Allowed on an archived repository. */
   readonly worksArchived: boolean;
   readonly handle: (call: RepositoryCall) => Promise<Answer> | Answer;
 }
@@ -61,7 +58,7 @@ interface RepositoryRouteOptions {
   readonly worksArchived?: boolean;
 }
 
-/** A route below `/repos/{owner}/{repo}`; `permissions` are what an installation needs, any one of them. */
+/** A route below `/repos/{owner}/{repo}`. */
 export const repositoryRoute = (
   method: Method,
   path: string,

@@ -3,8 +3,8 @@ import { dirname, basename } from "node:path";
 import type { ServerResponse } from "node:http";
 import type { Git } from "../git/git.ts";
 
-export interface BackendCall {
-  /** The bare repository. */
+interface BackendCall {
+  /** The bare repository's folder. */
   readonly path: string;
   /** `info/refs`, `git-upload-pack` or `git-receive-pack`. */
   readonly service: string;
@@ -14,11 +14,11 @@ export interface BackendCall {
   readonly protocol: string;
   readonly by: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Done when git has ended, before the answer ends. */
+  /** Runs after git has exited and before the response ends. */
   readonly beforeEnd?: () => Promise<void>;
 }
 
-/** Lets `git http-backend` (a CGI program) answer; resolves when it has ended and the answer is written. */
+/** Serves a request with `git http-backend` (a CGI program); resolves when the response is sent. */
 export function runHttpBackend(
   git: Git,
   call: BackendCall,
@@ -45,7 +45,7 @@ export function runHttpBackend(
     child.on("error", reject);
     child.on("close", (code) => {
       if (head !== null) {
-        reject(new Error(`git http-backend ended with ${code} and no answer`));
+        reject(new Error(`git http-backend exited with ${code} and sent no response`));
         return;
       }
       const done = call.beforeEnd?.() ?? Promise.resolve();

@@ -1,65 +1,66 @@
-import { followRefChanges } from "../acts/follow-ref-changes.ts";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { handleRefChanges } from "../acts/follow-ref-changes.ts";
 import { mayPush, mayRewrite, protectionOf } from "../acts/protection.ts";
 import type { ForgeContext } from "../context.ts";
-import { readRef, ZERO_SHA } from "../git/refs.ts";
+import { ZERO_SHA, readRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 
-/** Takes a push: git moves the refs, then webhooks and pull requests follow those that did move. */
+/** Receives a push: git updates the refs, then events are emitted and pull requests updated. */
 export function receivePush(
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
   body: Buffer,
-  /** Runs git; `follow` is to be done when it has ended, before the pusher is told. */
-  run: (env: Readonly<Record<string, string>>, follow: () => Promise<void>) => Promise<void>,
+  /** Runs git, then `onExit`, then ends the response. */
+  run: (env: Readonly<Record<string, string>>, onExit: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   return forge.exclusively(repository.id, async () => {
     const repo = forge.git.repository(repository.id);
     const commands = readCommands(body);
     const before = await Promise.all(commands.map(({ name }) => readRef(repo, name)));
-    const refused = commands
+    const protectedRefs = commands
       .filter((command) => !isAllowed(forge, repository, by, command))
       .map(({ name }) => name);
-    const guarded = commands
+    const forwardOnlyRefs = commands
       .map(({ name }) => name)
       .filter((name) => protectionOf(forge, repository, branchOf(name))?.allowForcePushes === false);
-    const follow = async () => {
+    const onExit = async () => {
       const after = await Promise.all(commands.map(({ name }) => readRef(repo, name)));
       const changes = commands.map(({ name }, index): RefChange => {
         return { name, before: before[index] ?? null, after: after[index] ?? null };
       });
-      await followRefChanges(forge, repository.id, by, changes);
+      await handleRefChanges(forge, repository.id, by, changes);
     };
     await run(
-      { FORGE_PROTECTED_REFS: refused.join(" "), FORGE_FORWARD_ONLY_REFS: guarded.join(" ") },
-      follow,
+      { FORGE_PROTECTED_REFS: protectedRefs.join(" "), FORGE_FORWARD_ONLY_REFS: forwardOnlyRefs.join(" ") },
+      onExit,
     );
   });
 }
 
 interface Command {
   readonly name: string;
-  readonly before: string | null;
+  /** Null deletes the ref. */
   readonly after: string | null;
 }
 
-/** The ref changes a push asks for: the packet lines up to the first flush (gitprotocol-pack). */
-export function readCommands(body: Buffer): Command[] {
+/** The ref updates of a push: the packet lines up to the first flush (gitprotocol-pack). */
+function readCommands(body: Buffer): Command[] {
   const commands: Command[] = [];
   for (let at = 0; at + 4 <= body.length;) {
     const length = Number.parseInt(body.toString("latin1", at, at + 4), 16);
     if (Number.isNaN(length) || length < 4) break;
     const line = body.toString("utf8", at + 4, at + length).split("\0")[0] ?? "";
-    const [, before, after, name] = /^([0-9a-f]{40}) ([0-9a-f]{40}) (\S+)\n?$/.exec(line) ?? [];
-    if (before !== undefined && after !== undefined && name !== undefined)
-      commands.push({ name, before: orNull(before), after: orNull(after) });
+    const [, after, name] = /^[0-9a-f]{40} ([0-9a-f]{40}) (\S+)\n?$/.exec(line) ?? [];
+    if (after !== undefined && name !== undefined)
+      commands.push({ name, after: after === ZERO_SHA ? null : after });
     at += length;
   }
   return commands;
 }
 
-const orNull = (sha: string): string | null => (sha === ZERO_SHA ? null : sha);
 const branchOf = (name: string): string => name.replace(/^refs\/heads\//, "");
 
 function isAllowed(
@@ -72,4 +73,31 @@ function isAllowed(
   const branch = branchOf(command.name);
   if (!mayPush(forge, repository, branch, by)) return false;
   return command.after !== null || mayRewrite(forge, repository, branch, "delete");
+}
+
+/** Rejects pushes to protected refs and force pushes to forward-only refs; see `receivePush`. */
+const UPDATE_HOOK = `#!/bin/sh
+refuse() {
+  echo "error: GH006: Protected branch update failed for $1." >&2
+  echo "error: $2" >&2
+  exit 1
+}
+case " $FORGE_PROTECTED_REFS " in
+*" $1 "*) refuse "$1" "You're not authorized to push to this branch." ;;
+esac
+case " $FORGE_FORWARD_ONLY_REFS " in
+*" $1 "*)
+  case "$2$3" in *0000000000000000000000000000000000000000*) exit 0 ;; esac
+  git merge-base --is-ancestor "$2" "$3" || refuse "$1" "Cannot force-push to this branch"
+  ;;
+esac
+`;
+
+/** Writes the git hook of all repositories and returns its folder. */
+export function writeGitHooks(dataDir: string): string {
+  const folder = join(dataDir, "git-hooks");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "update"), UPDATE_HOOK);
+  chmodSync(join(folder, "update"), 0o755);
+  return folder;
 }

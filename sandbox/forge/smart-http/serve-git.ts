@@ -13,7 +13,7 @@ import { receivePush } from "./receive-push.ts";
 
 const GIT_PATH = /^\/([\w.[\]-]+)\/([\w.-]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
 
-/** Clone, fetch and push over HTTP, through git's own server program. Any user name will do; the password is a token. */
+/** Clone, fetch and push over HTTP. The password is a token; the user name is not checked. */
 export function serveGit(forge: ForgeContext): RequestHandler {
   return (request, response, next) => {
     const url = new URL(request.originalUrl, "http://localhost");
@@ -25,7 +25,7 @@ export function serveGit(forge: ForgeContext): RequestHandler {
     }
     serve(forge, request, response, { owner, name, service, query: url.search.slice(1) }).catch(
       (error: unknown) => {
-        refuse(forge, response, error);
+        sendError(forge, response, error);
       },
     );
   };
@@ -42,21 +42,21 @@ async function serve(
   forge: ForgeContext,
   request: IncomingMessage,
   response: ServerResponse,
-  asked: GitRequest,
+  git: GitRequest,
 ): Promise<void> {
-  const isPush = asked.service === "git-receive-pack" || asked.query.includes("service=git-receive-pack");
+  const isPush = git.service === "git-receive-pack" || git.query.includes("service=git-receive-pack");
   const caller = authenticate(forge, request.headers.authorization);
-  const repository = allowed(forge, caller, asked, isPush);
+  const repository = authorize(forge, caller, git, isPush);
   const backend = {
     path: forge.git.repository(repository.id).path,
-    service: asked.service,
-    query: asked.query,
+    service: git.service,
+    query: git.query,
     method: request.method ?? "GET",
     contentType: request.headers["content-type"] ?? "",
     protocol: String(request.headers["git-protocol"] ?? ""),
     by: caller.kind === "anonymous" || caller.kind === "app" ? "anonymous" : caller.account.login,
   };
-  if (asked.service === "git-receive-pack" && (caller.kind === "person" || caller.kind === "installation")) {
+  if (git.service === "git-receive-pack" && (caller.kind === "person" || caller.kind === "installation")) {
     const body = await readBody(request);
     await receivePush(forge, repository, caller.account, body, (env, beforeEnd) =>
       runHttpBackend(forge.git, { ...backend, env, beforeEnd }, body, response),
@@ -75,9 +75,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body;
 }
 
-/** The repository asked for, if the caller may; a missing or hidden one asks for credentials, as GitHub does. */
-function allowed(forge: ForgeContext, caller: Caller, asked: GitRequest, isPush: boolean): RepositoryRow {
-  const found = findRepository(forge, asked.owner, asked.name);
+/** Returns the repository or throws; without credentials a 401, as on GitHub. */
+function authorize(forge: ForgeContext, caller: Caller, git: GitRequest, isPush: boolean): RepositoryRow {
+  const found = findRepository(forge, git.owner, git.name);
   const repository = found === null ? null : "movedTo" in found ? found.movedTo : found.repository;
   const role = repository === null ? null : roleIn(forge, caller, repository);
   if (repository === null || role === null)
@@ -89,13 +89,13 @@ function allowed(forge: ForgeContext, caller: Caller, asked: GitRequest, isPush:
     caller.kind !== "installation" ||
     permits(caller.permissions, isPush ? "contents:write" : "contents:read");
   if (!isPermitted || (isPush && role === "read"))
-    throw new ApiError(403, `Permission to ${asked.owner}/${asked.name}.git denied.`);
+    throw new ApiError(403, `Permission to ${git.owner}/${git.name}.git denied.`);
   if (isPush && repository.archived)
     throw new ApiError(403, "This repository was archived so it is read-only.");
   return repository;
 }
 
-function refuse(forge: ForgeContext, response: ServerResponse, error: unknown): void {
+function sendError(forge: ForgeContext, response: ServerResponse, error: unknown): void {
   if (!(error instanceof ApiError)) forge.log.error({ err: error }, "git over HTTP failed");
   if (response.headersSent) {
     response.destroy();

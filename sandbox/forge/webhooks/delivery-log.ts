@@ -1,18 +1,21 @@
 import { createHmac } from "node:crypto";
-import type { DeliveryRow } from "../rows.ts";
+import type { AppRow, DeliveryRow } from "../rows.ts";
 import type { ForgeState } from "../state.ts";
 
-type NewRow = Omit<DeliveryRow, "id" | "requestHeaders" | keyof typeof UNSENT>;
+type NewRow = Omit<DeliveryRow, "id" | "requestHeaders" | keyof typeof PENDING>;
 
-/** Writes an attempt down before it is made. */
+/** Records a delivery attempt before it is made. */
 export function logAttempt(state: ForgeState, given: NewRow): DeliveryRow {
-  const requestHeaders = headersOf(state, given);
-  const row = state.deliveries.save({ ...UNSENT, ...given, id: state.newId(), requestHeaders });
-  state.tidy();
+  const [app] = state.apps.all();
+  if (app === undefined) throw new Error("No App exists to send a webhook for");
+  const { text } = state.payloads.need(given.payloadId);
+  const requestHeaders = webhookHeaders(app, given.event, given.guid, text);
+  const row = state.deliveries.save({ ...PENDING, ...given, id: state.newId(), requestHeaders });
+  state.trim();
   return row;
 }
 
-const UNSENT = {
+const PENDING = {
   deliveredAt: null,
   duration: 0,
   status: "pending",
@@ -21,8 +24,7 @@ const UNSENT = {
   responseBody: null,
 } as const;
 
-/** An attempt as it goes out. */
-export const outgoing = (state: ForgeState, row: DeliveryRow): OutgoingDelivery => ({
+export const outgoingDelivery = (state: ForgeState, row: DeliveryRow): OutgoingDelivery => ({
   id: row.id,
   guid: row.guid,
   event: row.event,
@@ -32,13 +34,13 @@ export const outgoing = (state: ForgeState, row: DeliveryRow): OutgoingDelivery 
   body: state.payloads.need(row.payloadId).text,
 });
 
-function headersOf(
-  state: ForgeState,
-  { guid, event, payloadId }: Pick<DeliveryRow, "guid" | "event" | "payloadId">,
+export function webhookHeaders(
+  app: AppRow,
+  event: string,
+  guid: string,
+  body: string,
+  secret = app.webhookSecret,
 ): Record<string, string> {
-  const { text } = state.payloads.need(payloadId);
-  const [app] = state.apps.all();
-  if (app === undefined) throw new Error("a webhook without an App");
   return {
     Accept: "*/*",
     "Content-Type": "application/json",
@@ -48,16 +50,15 @@ function headersOf(
     "X-GitHub-Hook-ID": String(app.hookId),
     "X-GitHub-Hook-Installation-Target-ID": String(app.id),
     "X-GitHub-Hook-Installation-Target-Type": "integration",
-    "X-Hub-Signature": `sha1=${sign("sha1", app.webhookSecret, text)}`,
-    "X-Hub-Signature-256": `sha256=${sign("sha256", app.webhookSecret, text)}`,
+    "X-Hub-Signature": sign("sha1", secret, body),
+    "X-Hub-Signature-256": sign("sha256", secret, body),
   };
 }
 
-/** GitHub's webhook signature: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries */
+/** https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries */
 const sign = (algorithm: "sha1" | "sha256", secret: string, body: string): string =>
-  createHmac(algorithm, secret).update(body, "utf8").digest("hex");
+  `${algorithm}=${createHmac(algorithm, secret).update(body, "utf8").digest("hex")}`;
 
-/** A webhook about to be sent. */
 export interface OutgoingDelivery {
   readonly id: number;
   readonly guid: string;
@@ -69,8 +70,8 @@ export interface OutgoingDelivery {
 }
 
 /**
- * Wraps every webhook. Deliveries are sent one after the other, each when this has come back for the one before: not calling
- * `send` drops it (the log then says it was never answered), calling it twice doubles it, keeping it for later reorders.
+ * Wraps every webhook. The next delivery waits until this function returns. It may call `send`
+ * later, several times, or not at all; the log then reports a timeout.
  */
 export type AroundDelivery = (
   delivery: OutgoingDelivery,

@@ -1,15 +1,16 @@
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { buffer } from "node:stream/consumers";
 
-/** How a delivery ended, in the words of GitHub's delivery log. */
-export interface PostResult {
+interface PostResult {
+  /** As in GitHub's delivery log. */
   readonly status: string;
   readonly statusCode: number;
   readonly responseHeaders: Record<string, string>;
   readonly responseBody: string | null;
 }
 
-/** Posts a webhook on a connection of its own and waits at most `timeoutMs` for the whole answer. Never throws. */
+/** Sends a webhook on a new connection; waits up to `timeoutMs` for the response. Never throws. */
 export function post(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -17,8 +18,8 @@ export function post(
   timeoutMs: number,
 ): Promise<PostResult> {
   return new Promise((resolve) => {
-    const failed = (status: string, statusCode = 0) =>
-      resolve({ status, statusCode, responseHeaders: {}, responseBody: null });
+    const failed = (status: string) =>
+      resolve({ status, statusCode: 0, responseHeaders: {}, responseBody: null });
     let target: URL;
     try {
       target = new URL(url);
@@ -42,24 +43,22 @@ export function post(
       failed(error.code === "ECONNREFUSED" ? "failed to connect to host" : "failed to deliver");
     });
     outgoing.on("response", (response) => {
-      const parts: Buffer[] = [];
-      response.on("data", (part: Buffer) => parts.push(part));
-      response.on("error", () => undefined);
-      response.on("close", () => {
-        clearTimeout(timer);
-        if (!response.complete) return failed("failed to deliver");
-        const statusCode = response.statusCode ?? 0;
-        const isFine = statusCode >= 200 && statusCode < 300;
-        resolve({
-          status: isFine ? "OK" : `Invalid HTTP Response: ${statusCode}`,
-          statusCode,
-          responseHeaders: Object.fromEntries(
-            Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
-          ),
-          responseBody: Buffer.concat(parts).toString("utf8").slice(0, 65_536),
-        });
-      });
+      buffer(response)
+        .then((responseBody) => resolve(resultOf(response, responseBody.toString("utf8"))))
+        .catch(() => failed("failed to deliver"))
+        .finally(() => clearTimeout(timer));
     });
     outgoing.end(body);
   });
+}
+
+function resultOf({ statusCode = 0, headers }: IncomingMessage, responseBody: string): PostResult {
+  return {
+    status: statusCode >= 200 && statusCode < 300 ? "OK" : `Invalid HTTP Response: ${statusCode}`,
+    statusCode,
+    responseHeaders: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    ),
+    responseBody: responseBody.slice(0, 65_536),
+  };
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { DeliveryRow } from "../rows.ts";
 import type { ForgeState } from "../state.ts";
-import { logAttempt, outgoing, type AroundDelivery, type OutgoingDelivery } from "./delivery-log.ts";
+import { logAttempt, outgoingDelivery, type AroundDelivery, type OutgoingDelivery } from "./delivery-log.ts";
 import { post } from "./post.ts";
 
-export interface NewDelivery {
+interface NewDelivery {
   readonly event: string;
   readonly action: string | null;
   readonly installationId: number | null;
@@ -13,15 +13,15 @@ export interface NewDelivery {
 }
 
 export interface WebhookSender {
-  /** Null sends nothing and keeps nothing. */
+  /** Null disables webhooks. */
   url: string | null;
-  /** Puts a webhook into the log and sends it after those before it. Returns at once. */
+  /** Logs a webhook and sends it after the earlier ones, without waiting. */
   enqueue(delivery: NewDelivery): void;
-  /** Sends a logged delivery again, with its guid; answers the new attempt's row. */
+  /** Sends a logged delivery again with the same guid; returns the new attempt. */
   redeliver(id: number): DeliveryRow;
-  /** Waits until everything enqueued so far was sent or given up, at most this long. */
-  settle(ms: number): Promise<void>;
-  /** Sends nothing more; what is left is sent after the next start. */
+  /** Waits up to `ms` until the queue is empty. */
+  waitUntilIdle(ms: number): Promise<void>;
+  /** Stops sending; the next start sends the rest. */
   close(): void;
 }
 
@@ -33,10 +33,7 @@ interface SenderOptions {
   readonly timeoutMs: number;
 }
 
-/**
- * Sends webhooks one after the other. Those that an end of the forge left unsent are sent first, as soon as there is an
- * address to send them to.
- */
+/** Sends webhooks one after the other, first those left unsent when the forge stopped. */
 export function makeWebhookSender(options: SenderOptions): WebhookSender {
   const { state } = options;
   const queue = makeQueue(options);
@@ -53,8 +50,8 @@ export function makeWebhookSender(options: SenderOptions): WebhookSender {
     get url() {
       return url;
     },
-    set url(address) {
-      url = address;
+    set url(newUrl) {
+      url = newUrl;
       sendUnsent();
     },
     enqueue({ payload, ...delivery }) {
@@ -71,30 +68,30 @@ export function makeWebhookSender(options: SenderOptions): WebhookSender {
       queue.add(row);
       return row;
     },
-    settle: (ms) => queue.settle(ms),
+    waitUntilIdle: (ms) => queue.settle(ms),
     close: () => queue.close(),
   };
 }
 
-/** Makes attempts in the order they were added, and writes down how each ended. */
+/** Sends deliveries in the order they were added and records the results. */
 function makeQueue({ state, now, timeoutMs, ...options }: SenderOptions) {
   let isOpen = true;
   let tail: Promise<void> = Promise.resolve();
   const around: AroundDelivery = options.around ?? ((delivery, send) => send(delivery));
-  const note = (id: number, change: Partial<Omit<DeliveryRow, "id">>) => {
+  const record = (id: number, change: Partial<Omit<DeliveryRow, "id">>) => {
     if (isOpen && state.deliveries.get(id) !== undefined)
       state.deliveries.update(id, { deliveredAt: now().toISOString(), ...change });
   };
   const send = async (delivery: OutgoingDelivery): Promise<void> => {
     const started = now().getTime();
     const result = await post(delivery.url, delivery.headers, delivery.body, timeoutMs);
-    note(delivery.id, { duration: (now().getTime() - started) / 1000, ...result });
+    record(delivery.id, { duration: (now().getTime() - started) / 1000, ...result });
   };
   const attempt = async (row: DeliveryRow): Promise<void> => {
     if (!isOpen) return;
-    await around(outgoing(state, row), send);
-    // Dropped or held back by the hook: what the log would say of an answer that never came.
-    if (state.deliveries.get(row.id)?.deliveredAt === null) note(row.id, { status: "timed out" });
+    await around(outgoingDelivery(state, row), send);
+    // The hook dropped or held the delivery: log it as unanswered.
+    if (state.deliveries.get(row.id)?.deliveredAt === null) record(row.id, { status: "timed out" });
   };
   return {
     add(row: DeliveryRow) {

@@ -26,10 +26,10 @@ import { recheckSoon } from "../reconcile/recheck-blocked.ts";
 import type { Write } from "../write.ts";
 
 /**
- * Replaces a project's flow as a whole: stages named by their id are kept, with their cards, stages
- * without an id are new, and the others are removed. Answers with the flow. Throws `invalid` for a
- * flow that breaks the rules, `conflict` for a removed stage that still holds cards, and busy while
- * a card of the project is being moved: that move was planned from the current flow.
+ * Replaces a project's flow: keeps stages with a known id and their cards, adds stages without an
+ * id, and removes the others. Answers with the flow. Throws `invalid` for a flow that breaks a
+ * rule, `conflict` for a removed stage that has cards, and busy while a card of the project is
+ * being moved: that move was planned from the current flow.
  */
 export async function replaceFlow(
   deps: Deps,
@@ -37,12 +37,12 @@ export async function replaceFlow(
   project: Project,
   draft: FlowDraft,
 ): Promise<StoredAnswer> {
-  requireNone(validateFlow(draft));
+  requireNoFaults(validateFlow(draft));
   const { trx } = write;
   await holdFlow(trx, project.id);
   const current = requireFound(await findProject(trx, write.workspaceId, project.id), "project");
-  requireOwnStages(current.flow, draft);
-  requireNone(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
+  requireKnownStages(current.flow, draft);
+  requireNoFaults(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
   await requireNoMoves(trx, project.id);
   const flow: Flow = {
     ...draft,
@@ -51,13 +51,13 @@ export async function replaceFlow(
   const removed = current.flow.stages.filter(({ id }) => !flow.stages.some((kept) => kept.id === id));
   await requireEmpty(trx, removed);
   await saveFlow(trx, project.id, flow);
-  // The new flow may no longer have the rule or the stage that blocked a card.
+  // The new flow may not have the rule or the stage that blocked a card.
   for (const cardId of await listBlockedCards(trx, project.id)) await recheckSoon(trx, cardId);
   await followNewTrunksSoon(trx, project.id);
   return write.answer(flow);
 }
 
-function requireNone(faults: readonly FlowFault[]): void {
+function requireNoFaults(faults: readonly FlowFault[]): void {
   const [first] = faults;
   if (!first) return;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
@@ -67,7 +67,7 @@ function requireNone(faults: readonly FlowFault[]): void {
   );
 }
 
-function requireOwnStages(current: Flow, draft: FlowDraft): void {
+function requireKnownStages(current: Flow, draft: FlowDraft): void {
   const known = new Set(current.stages.map(({ id }) => id));
   const issues = draft.stages.flatMap(({ id, name }, at) =>
     id === undefined || known.has(id)
@@ -90,11 +90,11 @@ async function requireNoMoves(trx: Trx, projectId: string): Promise<void> {
   const queued = moves.find(({ state }) => state === "queued");
   if (queued) {
     throw busy(
-      `Card ${queued.number} waits in the forge's merge queue. Change the flow once it has landed, or take it out of the queue there.`,
+      `Card ${queued.number} is in GitHub's merge queue. Change the flow after it is merged, or remove it from the queue there.`,
       30,
     );
   }
-  throw busy(`Card ${first.number} is being moved. Change the flow once that is done.`, 2);
+  throw busy(`Card ${first.number} is being moved. Change the flow after that.`, 2);
 }
 
 async function requireEmpty(trx: Trx, removed: readonly Stage[]): Promise<void> {
@@ -102,15 +102,14 @@ async function requireEmpty(trx: Trx, removed: readonly Stage[]): Promise<void> 
     trx,
     removed.map(({ id }) => id),
   );
-  const held = removed.flatMap(({ id, name }) => {
+  const occupied = removed.flatMap(({ id, name }) => {
     const count = counts.get(id) ?? 0;
     return count === 0 ? [] : [`${name} still holds ${count} ${count === 1 ? "card" : "cards"}`];
   });
-  if (held.length > 0)
-    throw conflict(`${held.join(", ")}. Move them to another stage before removing theirs.`);
+  if (occupied.length > 0) throw conflict(`${occupied.join(", ")}. Move the cards to another stage first.`);
 }
 
-/** Refuses a caller whose role is below the one that moving a card into this stage needs. */
+/** Throws `forbidden` if the caller's role may not move cards into the stage. */
 export function requireRoleFor(caller: { readonly role: Role }, stage: Stage): void {
   const required = roleToEnter(stage);
   if (mayAct(caller.role, required)) return;

@@ -43,12 +43,11 @@ export async function deleteLabel(write: Write, label: Label): Promise<StoredAns
   return write.answer(null, 204);
 }
 
-/** Refuses a name that another label of the board has, and says which label that is. */
 async function requireFreeName({ trx, workspaceId }: Write, name: string, labelId?: string): Promise<void> {
   const holder = await findLabelNamed(trx, workspaceId, name);
   if (!holder || holder.id === labelId) return;
   throw conflict(
-    `This board has the label ${JSON.stringify(holder.name)} (${holder.id}) already; case makes no difference. Use that one, or another name.`,
+    `This board has the label ${JSON.stringify(holder.name)} (${holder.id}) already; case makes no difference. Use that label, or another name.`,
   );
 }
 

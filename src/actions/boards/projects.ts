@@ -23,21 +23,17 @@ import type { Write } from "../write.ts";
 
 interface CreateProjectInput {
   readonly name: string;
-  /** Made from the name when left out. */
+  /** Defaults to one made from the name. */
   readonly slug?: string | undefined;
   readonly description?: string | undefined;
 }
 
-/** Refuses a slug that another project of the board has. */
 function requireFreeSlug(slug: string, others: readonly ProjectEntry[]): void {
   const holder = others.find((project) => project.slug === slug);
   if (holder) throw conflict(`The project ${holder.name} has the slug ${slug} already. Choose another one.`);
 }
 
-/**
- * Adds a project whose flow starts as a copy: of the flow of `flowFrom`, or of the board's oldest
- * project. Answers 201 with the project.
- */
+/** Adds a project with a copy of the flow of `flowFrom`, or of the oldest project. Answers 201. */
 export async function createProject(
   deps: Deps,
   write: Write,
@@ -79,8 +75,8 @@ export async function changeProject(
 }
 
 /**
- * Deletes a project without cards, and its releases. Its repositories become free for another
- * project. The last project of a board stays. Answers 204.
+ * Deletes a project without cards, and its releases. Its repositories can be added to another
+ * project. Answers 204. Throws `conflict` for the last project of a board.
  */
 export async function deleteProject(write: Write, project: Project): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
@@ -102,8 +98,8 @@ export async function deleteProject(write: Write, project: Project): Promise<Sto
 }
 
 /**
- * Refuses to remove repositories from a project while an open release has a branch in one of them.
- * The caller holds the project's row, so that no release is frozen meanwhile.
+ * Throws `conflict` if an open release has a branch in one of the repositories. The caller has
+ * locked the project, so that no release is frozen in the meantime.
  */
 export async function requireNoReleaseBranches(
   trx: Trx,
@@ -118,7 +114,7 @@ export async function requireNoReleaseBranches(
   );
 }
 
-/** A copy of a flow for a new project: its stages get ids of their own. */
+/** A copy of a flow with new stage ids. */
 export const freshFlow = (
   deps: Pick<Deps, "newId">,
   flow: Omit<Flow, "stages"> & { readonly stages: readonly Omit<Stage, "id">[] },

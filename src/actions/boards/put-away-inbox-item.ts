@@ -4,11 +4,11 @@ import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { dismissInboxItem } from "../../store/inbox/stored-items.ts";
 import type { Write } from "../write.ts";
 
-/** Dismisses an item of the inbox. Answers 204. Throws `conflict` for one that clears by itself. */
+/** Dismisses an inbox item. Answers 204. Throws `conflict` for one that clears automatically. */
 export async function putAwayInboxItem(write: Write, item: InboxItem): Promise<StoredAnswer> {
   if (!item.dismissible) {
     throw conflict(
-      `An item of the kind ${item.kind} clears by itself once its cause is resolved. It says: “${item.detail}”`,
+      `An item of the kind ${item.kind} clears automatically when its cause is resolved. Its detail: “${item.detail}”`,
     );
   }
   if (!(await dismissInboxItem(write.trx, item.id, write.userId))) throw noInboxItem();

@@ -1,6 +1,6 @@
 import { busy, conflict, invalid, requireFound } from "../../errors.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
-import { holdLinkedCards, removeLinks } from "../../store/cards/links.ts";
+import { holdLinkedCards } from "../../store/cards/links.ts";
 import { listProjects, lockProject, type Project } from "../../store/cards/projects.ts";
 import {
   holdRepositories,
@@ -10,10 +10,8 @@ import {
   type ConnectedRepository,
   type Repository,
 } from "../../store/forge/repositories.ts";
-import { recordEvents } from "../../store/events/timeline.ts";
 import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
-import { unlinked } from "../cards/relink-card.ts";
+import { unlinkUnmerged } from "../cards/relink-card.ts";
 import type { Write } from "../write.ts";
 import { requireNoReleaseBranches } from "./projects.ts";
 
@@ -33,9 +31,9 @@ export const repositoryEntry = (repository: ConnectedRepository) => {
 };
 
 /**
- * Replaces the repositories of a project. Cards are unlinked from removed repositories, unless
- * their work there has been merged. Answers with the repositories. Throws `conflict` for one that
- * another project has, or that a card's open pull request or an open release's branch needs.
+ * Replaces the repositories of a project. Unlinks cards from removed repositories unless their work
+ * there is merged. Answers with the repositories. Throws `conflict` for a repository of another
+ * project, or a removed one with a card's open pull request or an open release's branch.
  */
 export async function setProjectRepositories(
   write: Write,
@@ -59,7 +57,7 @@ export async function setProjectRepositories(
   return write.answer(after.map(repositoryEntry));
 }
 
-/** A default left out stays as it was; the only repository of a project starts with true. */
+/** `linkByDefault` defaults to its current value, and to true for a project's only repository. */
 function withDefault(
   { id, linkByDefault }: ChosenRepository,
   before: readonly Repository[],
@@ -79,7 +77,6 @@ function requireEachOnce(chosen: readonly ChosenRepository[]): void {
   if (first) throw invalid(`${first.path}: ${first.message}`, issues);
 }
 
-/** Refuses repositories the board does not have, and those another project of it has. */
 async function requireFree(
   { trx, workspaceId }: Write,
   project: Project,
@@ -90,17 +87,17 @@ async function requireFree(
   const issues = chosen.flatMap(({ id }, at) =>
     onBoard.has(id)
       ? []
-      : [{ path: `body.repositories.${at}.id`, message: `${id} is no repository of this board` }],
+      : [{ path: `body.repositories.${at}.id`, message: `${id} is not a repository of this board` }],
   );
   const [first] = issues;
-  if (first) throw invalid(`${first.message}. GET /v1/repositories lists those that are.`, issues);
+  if (first) throw invalid(`${first.message}. GET /v1/repositories lists them.`, issues);
   const taken = chosen
     .map(({ id }) => onBoard.get(id))
     .find((repository) => repository && ![null, project.id].includes(repository.projectId));
   if (!taken) return;
   const holder = (await listProjects(trx, workspaceId)).find(({ id }) => id === taken.projectId);
   throw conflict(
-    `${taken.fullName} belongs to the project ${holder?.name ?? taken.projectId}. Take it out of that one first.`,
+    `${taken.fullName} belongs to the project ${holder?.name ?? taken.projectId}. Remove it from that project first.`,
   );
 }
 
@@ -108,7 +105,7 @@ async function unlinkCards({ trx, userId }: Write, removed: readonly Repository[
   const nameOf = new Map(removed.map(({ id, fullName }) => [id, fullName]));
   const cards = await holdLinkedCards(trx, [...nameOf.keys()]);
   const outOfReach = new Set(removed.filter(({ broken }) => broken !== null).map(({ id }) => id));
-  // A pull request that is out of reach cannot be closed, so it does not keep the repository.
+  // Nobody can close a pull request that is out of reach, so it is ignored.
   const needed = cards.filter(
     ({ openPullRequest, repositoryId }) => openPullRequest !== null && !outOfReach.has(repositoryId),
   );
@@ -122,13 +119,7 @@ async function unlinkCards({ trx, userId }: Write, removed: readonly Repository[
   }
   const moving = cards.find(({ isMoving }) => isMoving);
   if (moving) {
-    throw busy(`Card ${moving.number} is being moved. Change the repositories once that is done.`, 2);
+    throw busy(`Card ${moving.number} is being moved. Change the repositories after that.`, 2);
   }
-  const actor = { userId, login: null };
-  for (const { cardId, repositoryId, branchName, hasMerged } of cards) {
-    if (hasMerged) continue;
-    await removeLinks(trx, cardId, [repositoryId]);
-    await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
-    await recheckIfBlocked(trx, cardId);
-  }
+  await unlinkUnmerged(trx, userId, cards);
 }

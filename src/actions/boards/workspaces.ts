@@ -17,18 +17,16 @@ interface CreatedWorkspace {
   readonly slug: string;
   readonly organizationId: string;
   readonly organizationSlug: string;
-  /** Its first project. */
   readonly projectId: string;
 }
 
-/** Trims a name from the command line. Throws `invalid` for one that is empty or too long. */
 function requireName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === "" || trimmed.length > MAX_NAME) throw invalid(`A name has 1 to ${MAX_NAME} characters.`);
   return trimmed;
 }
 
-/** Adds a board to an organization, with a first project on the default flow. */
+/** Adds a board to an organization, with one project and the default flow. */
 export async function createWorkspace(
   deps: Pick<Deps, "db" | "newId">,
   order: { readonly organization: string; readonly name: string },
@@ -37,7 +35,7 @@ export async function createWorkspace(
   const organization = await findOrganization(deps.db, order.organization);
   if (!organization) {
     throw notFound(
-      `There is no organization ${order.organization}: install the App on that account, and it is one.`,
+      `There is no organization ${order.organization}. Install the App on that account to add it.`,
     );
   }
   const [id, projectId] = [deps.newId(), deps.newId()];
@@ -64,7 +62,7 @@ interface CreatedMonitor {
   readonly secret: string;
 }
 
-/** Adds a monitor that may report production errors to a project. */
+/** Adds a monitor that reports production errors to a project. */
 export async function createMonitor(
   { db, newId }: Pick<Deps, "db" | "newId">,
   order: { readonly projectId: string; readonly name: string },
@@ -76,7 +74,9 @@ export async function createMonitor(
     secret: PREFIX + randomText(SECRET_LENGTH),
   };
   if (!(await insertMonitor(db, monitor))) {
-    throw notFound(`There is no project ${order.projectId}. \`GET /v1/projects\` lists a board's.`);
+    throw notFound(
+      `There is no project ${order.projectId}. \`GET /v1/projects\` lists the projects of a board.`,
+    );
   }
   return { id: monitor.id, secret: monitor.secret };
 }

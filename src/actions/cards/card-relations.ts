@@ -13,14 +13,15 @@ export interface RelationInput {
   readonly parentNumber?: number | null | undefined;
 }
 
-export interface Relations {
+interface Relations {
   readonly assigneeId?: string | null;
   readonly parentId?: string | null;
 }
 
 /**
- * Turns what a card's fields name into what they are, within the board: an assignee must be a member of it, a parent a card of
- * it that does not descend from the card itself (`cardId`, absent for a new one). Absent stays absent, null stays null.
+ * Finds the assignee and the parent of a card. The assignee must be a member of the board, the
+ * parent a card of the board that does not descend from the card itself (`cardId`, absent for a new
+ * one). Absent stays absent, null stays null.
  */
 export async function cardRelations(
   db: Db,
@@ -52,20 +53,19 @@ async function parentOf(
   const parent = await findCard(db, workspaceId, parentNumber);
   if (!parent) throw wrongParent(`There is no card ${parentNumber} on this board.`);
   if (cardId !== undefined && (await isSelfOrAncestor(db, cardId, parent.id))) {
-    throw wrongParent(`Card ${parentNumber} is below this card, or is the card itself.`);
+    throw wrongParent(`Card ${parentNumber} is this card itself, or is below it.`);
   }
   return parent.id;
 }
 
 export interface GroupingInput {
-  /** The whole set. */
   readonly labelIds?: readonly string[] | undefined;
   readonly featureId?: string | null | undefined;
 }
 
 /**
- * Checks that what a card is to be grouped by is the board's, and holds it until the transaction ends. To be called before the card's
- * own row is held: a deletion goes from the label or feature to its cards, and who goes the other way would deadlock with it.
+ * Checks that labels and feature exist on the board, and locks them. Call it before locking the
+ * card, to prevent deadlocks: deleting a label or feature locks its cards after it.
  */
 export async function holdGrouping(
   trx: Trx,
@@ -92,14 +92,10 @@ export async function holdGrouping(
 
 export interface CardPagesInput {
   readonly description?: string | undefined;
-  /** The whole set. */
   readonly docIds?: readonly string[] | undefined;
 }
 
-/**
- * Checks that the pages a card is to carry are the board's, and holds them until the transaction ends. To be called before the card's own
- * row is held.
- */
+/** Checks that pages exist on the board, and locks them. Call it before locking the card. */
 export async function holdCardPages(
   trx: Trx,
   workspaceId: string,
@@ -114,7 +110,7 @@ export async function holdCardPages(
   ]);
 }
 
-/** Has the card carry the pages it is given, where any are, and those its description links to. */
+/** Stores the given pages of a card, and those its description links to. */
 export async function saveCardPages(
   trx: Trx,
   workspaceId: string,

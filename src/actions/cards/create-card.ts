@@ -36,20 +36,20 @@ import {
 } from "./card-relations.ts";
 import { knownRepositories } from "./relink-card.ts";
 
-export interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
+interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title: string;
   readonly priority?: Priority | undefined;
   readonly dueDate?: string | null | undefined;
   readonly hotfix?: boolean | undefined;
-  /** The stage to move it to at once; without one it stays a draft in the backlog. */
+  /** The stage to move it to; without one it stays a draft in the backlog. */
   readonly statusId?: string | undefined;
-  /** The repositories it is linked to; without them, those the project links by default. */
+  /** Defaults to the repositories that the project links by default. */
   readonly repositoryIds?: readonly string[] | undefined;
 }
 
 /**
- * Creates a card as a draft and, where a stage is named, moves it there. When GitHub refuses that move the card is still
- * created: it stands in the backlog, blocked. Answers 201 with the card.
+ * Creates a card as a draft, and moves it into the given stage. If GitHub refuses the move, the
+ * card stays in the backlog, blocked. Answers 201 with the card.
  */
 export async function createCard(
   deps: Deps,
@@ -71,7 +71,7 @@ export async function createCard(
     return answer;
   }
   const earlier = await findCardOfRequest(trx, workspaceId, requestId);
-  const created = earlier ?? (await createDraft(deps, write, project, input));
+  const created = earlier ?? (await insertDraft(trx, await prepareDraft(deps, write, project, input)));
   const { number } = created;
   const transition = await lockTransition(trx, created, stage.id, requestId);
   if (!transition) throw noSuchStage();
@@ -88,25 +88,15 @@ export async function createCard(
   });
 }
 
-async function createDraft(
-  deps: Deps,
-  write: Write,
-  project: Project,
-  input: CreateCardInput,
-): Promise<Draft> {
-  const draft = await prepareDraft(deps, write, project, input);
-  await insertDraft(write.trx, draft);
-  return draft;
-}
-
 interface Draft extends NewCard {
   readonly repositoryIds: readonly string[];
   readonly input: CreateCardInput;
 }
 
 /**
- * Checks what a new card refers to, and takes its place in the backlog and its number. The locks come in the order in which everybody
- * takes them: the project, so that no repository leaves it meanwhile; what the card is grouped by; the column; the board's row.
+ * Checks what a new card refers to, and takes its rank and number. Locks in the order of all
+ * transactions: the project, so that it keeps its repositories; labels, feature and pages; the
+ * column; the board.
  */
 async function prepareDraft(
   deps: Deps,
@@ -146,7 +136,8 @@ async function prepareDraft(
   };
 }
 
-async function insertDraft(trx: Trx, { repositoryIds, input, ...card }: Draft): Promise<void> {
+async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
+  const { repositoryIds, input, ...card } = draft;
   const { id: cardId, workspaceId, number, createdBy } = card;
   await allInOrder([
     insertCard(trx, card),
@@ -157,6 +148,7 @@ async function insertDraft(trx: Trx, { repositoryIds, input, ...card }: Draft): 
       { cardId, kind: "created", actor: { userId: createdBy, login: null }, data: { number } },
     ]),
   ]);
+  return draft;
 }
 
 const noSuchStage = (): Problem =>

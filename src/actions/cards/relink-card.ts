@@ -6,12 +6,13 @@ import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
-import { recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked, recheckSoon } from "../reconcile/recheck-blocked.ts";
 import type { Caller } from "../write.ts";
 
 /**
- * Makes these the repositories a card is linked to, all of them and no others; true where that changed anything. A card that stands in a stage
- * with Git gets its branch in a new one soon, and any card the one it had where it is linked again. The card's row, and its project's, are held by the caller.
+ * Replaces the repositories of a card; true if that changed anything. A job then creates the branch
+ * in a new repository if the card's stage requires one, or restores the former one in a repository
+ * that is linked again. The caller has locked the project and the card.
  */
 export async function relinkCard(
   trx: Trx,
@@ -21,55 +22,60 @@ export async function relinkCard(
 ): Promise<boolean> {
   const links = await listLinks(trx, card.id);
   const linked = new Set(links.map(({ repository }) => repository.id));
-  const added = await knownRepositories(
-    trx,
-    card.projectId,
-    repositoryIds.filter((id) => !linked.has(id)),
-  );
+  const others = repositoryIds.filter((id) => !linked.has(id));
+  const added = await knownRepositories(trx, card.projectId, others);
   const removed = links.filter(({ repository }) => !repositoryIds.includes(repository.id));
   if (added.length === 0 && removed.length === 0) return false;
   if (await findOpenOperation(trx, card.id)) {
-    throw busy(`Card ${card.number} is being moved. Change its repositories once that is done.`, 2);
+    throw busy(`Card ${card.number} is being moved. Change its repositories after that.`, 2);
   }
   for (const link of removed) requireNoOpenPullRequest(card, link);
-  await removeLinks(
-    trx,
-    card.id,
-    removed.map(({ repository }) => repository.id),
-  );
+  const removedIds = removed.map(({ repository }) => repository.id);
+  await removeLinks(trx, card.id, removedIds);
   await insertLinks(trx, card.id, added);
-  const actor = { userId: caller.userId, login: null };
+  const of = { cardId: card.id, actor: { userId: caller.userId, login: null } };
   await recordEvents(trx, [
-    ...removed.map((link): NewEvent => unlinked(card.id, actor, link.repository.id, link.branchName)),
+    ...removed.map((link) => unlinked(of, link.repository.id, link.branchName)),
     ...added.map((repositoryId): NewEvent => ({
-      cardId: card.id,
+      ...of,
       kind: "repository_linked",
-      actor,
       repositoryId,
       data: { repositoryId },
     })),
   ]);
   if (added.length > 0) await catchUpSoon(trx, card.id);
-  // What stood in its way in a repository that it has no more to do with is gone.
+  // The card may be blocked by a repository that was removed.
   if (card.blocked) await recheckSoon(trx, card.id);
   return true;
 }
 
-/** What a card's timeline says of a repository it is linked to no longer. */
-export const unlinked = (
-  cardId: string,
-  actor: NewEvent["actor"],
+const unlinked = (
+  of: Pick<NewEvent, "cardId" | "actor">,
   repositoryId: string,
   branchName: string | null,
-): NewEvent => ({
-  cardId,
-  kind: "repository_unlinked",
-  actor,
-  repositoryId,
-  data: { repositoryId, branchName },
-});
+): NewEvent => ({ ...of, kind: "repository_unlinked", repositoryId, data: { repositoryId, branchName } });
 
-/** These repositories, each once. Throws `invalid` naming those that are not the project's. */
+/** Removes these links, except those with merged work. The caller has locked them. */
+export async function unlinkUnmerged(
+  trx: Trx,
+  userId: string,
+  links: readonly {
+    readonly cardId: string;
+    readonly repositoryId: string;
+    readonly branchName: string | null;
+    readonly hasMerged: boolean;
+  }[],
+): Promise<void> {
+  for (const { cardId, repositoryId, branchName, hasMerged } of links) {
+    if (hasMerged) continue;
+    await removeLinks(trx, cardId, [repositoryId]);
+    const of = { cardId, actor: { userId, login: null } };
+    await recordEvents(trx, [unlinked(of, repositoryId, branchName)]);
+    await recheckIfBlocked(trx, cardId);
+  }
+}
+
+/** Removes duplicates. Throws `invalid` for repositories that the project does not have. */
 export async function knownRepositories(
   trx: Trx,
   projectId: string,

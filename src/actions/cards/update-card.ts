@@ -31,21 +31,15 @@ import {
 } from "./card-relations.ts";
 import { relinkCard } from "./relink-card.ts";
 
-export interface UpdateCardInput extends RelationInput, GroupingInput, CardPagesInput {
+interface UpdateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title?: string | undefined;
   readonly priority?: Priority | undefined;
   readonly dueDate?: string | null | undefined;
-  /** The whole set. */
+  /** Replaces all of them. */
   readonly repositoryIds?: readonly string[] | undefined;
 }
 
-/** What the timeline says was changed: repositories have events of their own. */
-const fieldsOf = (input: UpdateCardInput): string[] =>
-  Object.keys(input)
-    .filter((field) => field !== "repositoryIds")
-    .toSorted();
-
-/** Sets the fields that are given, leaves the others, and answers with the whole card. */
+/** Sets the given fields, leaves the others, and answers with the whole card. */
 export async function updateCard(
   deps: Deps,
   write: Write,
@@ -72,13 +66,10 @@ export async function updateCard(
     ...relations,
   };
   const isRelinked = input.repositoryIds && (await relinkCard(trx, write, current, input.repositoryIds));
-  const fields = fieldsOf(input);
-  const updated = {
-    cardId: card.id,
-    kind: "updated",
-    actor: { userId, login: null },
-    data: { fields },
-  } as const;
+  const { repositoryIds: _, ...ownFields } = input;
+  const fields = Object.keys(ownFields).toSorted();
+  const actor = { userId, login: null };
+  const updated = { cardId: card.id, kind: "updated", actor, data: { fields } } as const;
   const [, , , , { card: changed, columnToCount }] = await allInOrder([
     input.labelIds && setCardLabels(trx, card.id, input.labelIds),
     saveCardPages(trx, workspaceId, card.id, input),
@@ -92,8 +83,8 @@ export async function updateCard(
 }
 
 /**
- * Hides a card for good; its branch and pull request are left alone. A card that is being moved, or waits in a merge
- * queue, is busy; one in a frozen release stays. Answers 204.
+ * Hides a card; its branch and pull request stay on GitHub. Answers 204. Throws busy while the card
+ * is being moved or queued, and `conflict` if its release is frozen.
  */
 export async function deleteCard(write: Write, card: CardHead): Promise<StoredAnswer> {
   const { trx } = write;

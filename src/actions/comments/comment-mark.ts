@@ -1,9 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** A mirrored comment and the pull request that shows it. */
-export interface MirrorPlace {
+/** A mirrored comment and its pull request. A copy of the mark on another one is not valid. */
+interface MirrorPlace {
   readonly commentId: string;
-  /** With `prNumber`, where the mark is valid: a copy of it elsewhere is not. */
   readonly repositoryForgeId: number;
   readonly prNumber: number;
 }
@@ -19,7 +18,7 @@ export function markOf(secret: Buffer, place: MirrorPlace): string {
   return `<!-- trunkline:comment ${place.commentId} ${signatureOf(secret, place)} -->`;
 }
 
-/** The comment that a text at this place mirrors; null without a mark that is valid here. */
+/** The comment that a text mirrors; null without a mark that is valid in this place. */
 export function markedComment(
   secret: Buffer,
   text: string,
@@ -45,7 +44,7 @@ export function withoutMarks(text: string): string {
   return kept;
 }
 
-/** A comment from the forge as it is stored: without marks and NUL (PostgreSQL refuses NUL). */
+/** The stored text of a GitHub comment: without marks and NUL, which PostgreSQL refuses. */
 export const tellableBody = (body: string): string => withoutMarks(body).replaceAll("\0", "").trim();
 
 function signatureOf(secret: Buffer, { commentId, repositoryForgeId, prNumber }: MirrorPlace): string {

@@ -22,8 +22,8 @@ import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 
 /**
- * Writes a comment on a card and mirrors it to the card's open pull requests. The comment is
- * committed before the first call to the forge, and answered whatever the forge answers.
+ * Writes a comment on a card and mirrors it to the card's open pull requests. Commits before the
+ * first call to GitHub, and answers 201 whether or not GitHub does.
  */
 export async function commentOnCard(
   deps: Deps,
@@ -49,8 +49,8 @@ export async function editComment(
   comment: CommentHead,
   body: string,
 ): Promise<StoredAnswer> {
-  if (comment.login !== null) throw forbidden("This comment was written on the forge and is edited there.");
-  if (comment.authorId !== write.userId) throw forbidden("A comment is edited by whoever wrote it.");
+  if (comment.login !== null) throw forbidden("This comment was written on GitHub. Edit it there.");
+  if (comment.authorId !== write.userId) throw forbidden("Only the author of a comment can edit it.");
   const { trx } = write;
   const { id } = comment;
   await changeComment(trx, id, body);
@@ -73,24 +73,23 @@ async function answerMirrored(
 
 export const MIRROR_COMMENT = "mirror-comment";
 
-/** How long a caller waits for the mirrors of a comment. A job writes those still missing. */
+/** How long a caller waits for mirrors. A job writes the missing ones. */
 const CALLER_WAITS_MS = 5_000;
-/** How long the job waits for the forge: writes of one installation are a second apart. */
+/** How long the job waits for GitHub: writes of one installation are a second apart. */
 export const JOB_WAITS_MS = 15_000;
-/** The time to record a try after its calls have ended. */
+/** The time left for recording an attempt after its calls. */
 const HOLD_MARGIN_MS = 4_000;
 /** When the job checks for mirrors that a dead process has not written. */
-const LOOK_AFTER_MS = 12_000;
+const CHECK_AFTER_MS = 12_000;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
-/** Schedules the job that writes a comment's mirrors, should this process die before it does. */
-const mirrorLater = (db: Db, commentId: string, delayMs = LOOK_AFTER_MS): Promise<void> =>
+const mirrorLater = (db: Db, commentId: string, delayMs = CHECK_AFTER_MS): Promise<void> =>
   addJob(db, MIRROR_COMMENT, { commentId }, { key: `${MIRROR_COMMENT}:${commentId}`, delayMs });
 
 /**
- * Writes the current text of a comment to the pull requests that do not show it yet, in parallel
- * and within `waitMs`. A refused or unanswered try is repeated later, with growing pauses.
+ * Writes the current text of a comment to the pull requests that do not show it, in parallel and
+ * within `waitMs`. Failed attempts are repeated later, with growing pauses.
  */
 export async function mirrorComment(deps: Deps, commentId: string, waitMs: number): Promise<void> {
   const due = await takeDueMirrors(deps.db, commentId, (waitMs + HOLD_MARGIN_MS) / 1_000);
@@ -103,7 +102,7 @@ export async function mirrorComment(deps: Deps, commentId: string, waitMs: numbe
   await mirrorLater(deps.db, commentId, Math.min(pause, LONGEST_PAUSE_MS));
 }
 
-/** Writes one mirror. True when the pull request is known to show it. */
+/** True if the pull request is known to show the text. */
 async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: number): Promise<boolean> {
   const { commentId, prNumber, revision } = mirror;
   let isUnsure = false;
@@ -111,10 +110,10 @@ async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: 
     const written = await writeMirror(deps, secret, mirror, waitMs);
     if (!written.ok) {
       const { reason, message } = written.refusal;
-      deps.log.warn({ commentId, prNumber, reason, message }, "the forge refused to mirror a comment");
+      deps.log.warn({ commentId, prNumber, reason, message }, "GitHub refused to mirror a comment");
     } else if (written.value.commentId === null) {
       isUnsure = true;
-      deps.log.warn({ commentId, prNumber }, "a comment may be mirrored, and is not shown yet");
+      deps.log.warn({ commentId, prNumber }, "a comment may have been mirrored but is not shown yet");
     } else {
       await settleMirror(deps.db, mirror, { forgeCommentId: written.value.commentId, revision });
       return true;

@@ -27,7 +27,7 @@ export function makeCredentialKey(clientId = randomText(CLIENT_ID_LENGTH)): Cred
   };
 }
 
-/** The parts of a well-formed key, or null: a mistyped or invented key needs no query. */
+/** The parts of a well-formed key, or null. */
 export function parseCredentialKey(apiKey: string): { clientId: string; secret: string } | null {
   const [, clientId, secret, checksum] = KEY.exec(apiKey) ?? [];
   if (clientId === undefined || secret === undefined || checksum !== checksumOf(clientId, secret))

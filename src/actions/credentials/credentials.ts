@@ -19,7 +19,7 @@ interface CredentialOrder {
   readonly name: string;
   readonly boards: readonly { readonly workspaceId: string; readonly role: Role }[];
   readonly scopes: readonly Scope[];
-  /** Null never expires. */
+  /** Null: never expires. */
   readonly expiresAt: Date | null;
 }
 
@@ -33,10 +33,7 @@ interface IssuedCredential {
   readonly expiresAt: Date | null;
 }
 
-/**
- * Makes a credential and its user, a member of the named boards. Throws `invalid` for an
- * unknown board.
- */
+/** Creates a credential and its user, a member of the given boards. */
 export async function issueCredential(
   deps: Pick<Deps, "db" | "newId">,
   order: CredentialOrder,
@@ -66,7 +63,7 @@ export async function issueCredential(
   return { clientId, name: order.name, apiKey, scopes: order.scopes, boards, expiresAt: order.expiresAt };
 }
 
-/** How long the previous key may stay valid at most. */
+/** The maximum time for which the previous key stays valid. */
 export const MAX_KEEP_MS = 86_400_000;
 
 interface RotatedCredential extends Rotation {
@@ -76,8 +73,8 @@ interface RotatedCredential extends Rotation {
 }
 
 /**
- * Makes a new key for a credential. The previous key stays valid for `keepMs`, so that its user can
- * switch without a gap; after two rotations in a row only the last two keys are valid.
+ * Replaces the key of a credential. The previous key stays valid for `keepMs`, so that the client
+ * can switch; an older one becomes invalid.
  */
 export async function rotateCredential(
   { db }: Pick<Deps, "db">,

@@ -12,9 +12,8 @@ import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
 /**
- * Stores what checks report on a commit of a card's branch or of a proposal, and adds it to the
- * timeline of the cards whose branch is there when it changes the commit's state as a whole.
- * Reports on other commits are not stored.
+ * Stores check reports on a commit of a card's branch or of a proposal; ignores other commits. A
+ * change of the commit's overall state is added to the timeline of the cards whose head it is.
  */
 export async function handleChecks(
   deps: Deps,
@@ -28,8 +27,7 @@ export async function handleChecks(
   await transaction(deps.db, async (trx) => {
     const stateNow = async () => checksState(await listOutcomes(trx, repositoryId, sha));
     const moved = new Set<string>();
-    // One after the other, or of two reports at the same time neither would see the change that
-    // both make.
+    // The locks put concurrent reports in order; else neither would see the change both make.
     for (const { cardId } of branches) {
       if ((await holdBranch(trx, cardId, repositoryId))?.headSha !== sha) moved.add(cardId);
     }
@@ -37,7 +35,7 @@ export async function handleChecks(
     await saveReports(trx, repositoryId, event);
     const to = await stateNow();
     await noteChecks(trx, repositoryId, sha, at);
-    // Last, because events of all repositories share an account's row.
+    // Late, because it locks the account's row, which events of all repositories share.
     const actor = to === from ? null : await forgeActor(deps, trx, event.sender);
     for (const { cardId, branchName } of branches) {
       if (actor === null || moved.has(cardId)) continue;
@@ -64,7 +62,7 @@ async function saveReports(
   }
 }
 
-/** Failing checks of a commit ask its author for another one. */
+/** Failing checks ask the author of the commit for another one. */
 export async function noteChecks(
   trx: Trx,
   repositoryId: string,

@@ -27,10 +27,7 @@ interface CommentContext {
   readonly actor: Actor;
 }
 
-/**
- * Records a comment on a card's pull request. Of one on a proposal the card's timeline gets no more
- * than that the agent gives up.
- */
+/** Records a comment. The card's timeline shows one on a proposal only if it gives up. */
 export async function handleComment(
   deps: Deps,
   event: Commented,
@@ -44,7 +41,7 @@ export async function handleComment(
   await transaction(deps.db, async (trx) => {
     if (!isDeleted) await noteTurn(trx, conversation, { userId: actor.userId, works: false, at: event.at });
     const question = { kind: "question", subject: String(commentId) } as const;
-    await noteQuestion(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
+    await setAsk(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
     if (isMirror) await recordMirror(trx, event, conversation);
     else {
       if (isOnCard) await recordComment(deps, trx, event, { conversation, actor });
@@ -75,9 +72,8 @@ async function recordComment(
 }
 
 /**
- * Our own account writes nothing but mirrors of comments on a card's pull request. The event may
- * arrive before the response to the call that wrote the mirror, or after the process that made the
- * call has died.
+ * Our bot writes only mirrors on a card's pull request. The event may arrive before the response to
+ * the call that wrote the mirror, or after the process that made the call has died.
  */
 async function recordMirror(trx: Trx, event: Commented, { repositoryId }: Conversation): Promise<void> {
   const place = { repositoryForgeId: event.repository.forgeId, prNumber: event.number };
@@ -90,12 +86,10 @@ async function recordMirror(trx: Trx, event: Commented, { repositoryId }: Conver
   else await adoptMirror(trx, mirror, event.commentId);
 }
 
-/** Records a review, and what it asks for. */
 export async function handleReview(
   deps: Deps,
   event: ReviewSubmitted,
   context: Omit<EventContext, "card"> & {
-    /** The card the pull request belongs to, by its number or its branch. */
     readonly card: CardHead | null;
     readonly conversation: Conversation | null;
   },
@@ -107,7 +101,7 @@ export async function handleReview(
     state !== "dismissed" &&
     (await isQuestionOf(deps, conversation, event.sender, event.body));
   await transaction(deps.db, async (trx) => {
-    if (conversation) await noteReview(trx, event, { conversation, actor }, isAsked);
+    if (conversation) await recordReview(trx, event, { conversation, actor }, isAsked);
     if (!card) return;
     await recordEvents(trx, [
       {
@@ -124,7 +118,7 @@ export async function handleReview(
   });
 }
 
-async function noteReview(
+async function recordReview(
   trx: Trx,
   { state, reviewId, at }: ReviewSubmitted,
   { conversation, actor: { userId: askedBy } }: CommentContext,
@@ -137,22 +131,16 @@ async function noteReview(
   if (state === "approved") await dropAsks(trx, conversation, { kind, askedBy });
   if (state === "dismissed") await dropAsks(trx, conversation, { kind, subject });
   const question = { kind: "question", subject: `review:${subject}`, askedBy, at } as const;
-  await noteQuestion(trx, conversation, question, isAsked);
+  await setAsk(trx, conversation, question, isAsked);
 }
 
-/** A question that was edited away, deleted or dismissed is no longer asked. */
-async function noteQuestion(
-  trx: Trx,
-  conversation: Conversation,
-  question: Ask,
-  isAsked: boolean,
-): Promise<void> {
-  const { kind, subject } = question;
-  if (isAsked) await noteAsk(trx, conversation, question);
+async function setAsk(trx: Trx, conversation: Conversation, ask: Ask, isAsked: boolean): Promise<void> {
+  const { kind, subject } = ask;
+  if (isAsked) await noteAsk(trx, conversation, ask);
   else await dropAsks(trx, conversation, { kind, subject });
 }
 
-/** Whether a text is a question of a person. Our own account writes for people. */
+/** Whether a text is a person's question. Our bot writes for people. */
 async function isQuestionOf(
   deps: Deps,
   { workspaceId }: Conversation,
@@ -163,10 +151,10 @@ async function isQuestionOf(
   return !author.isBot || isOurBot(deps, author);
 }
 
-/** What counts as work on a pull request, beside pushing to a card's branch. */
+/** The actions that count as work, besides pushes to a card's branch. */
 const WORK: ReadonlySet<PullRequestEvent["action"]> = new Set(["opened", "synchronized"]);
 
-/** Notes who acted on a pull request last. Nothing is asked on one that has ended. */
+/** Records who acted on a pull request last. Nothing is asked on one that has ended. */
 export async function notePullRequestTurn(
   trx: Trx,
   repositoryId: string,

@@ -7,24 +7,20 @@ import { listUnrecorded, listUnshown, type KnownBranch } from "../../store/ops/r
 import { tellableBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 
-/** What the forge shows of a branch. */
+/** A branch as GitHub shows it. */
 export type Shown = Exclude<BranchAnswer, { readonly refusal: object }>;
 
-/**
- * ISO 8601, by the database's clock. What changed here after `quietSince` may be newer than the
- * answer.
- */
+/** ISO 8601, by the database's clock. What changed after `quietSince` may be newer on our side. */
 export interface WhenAsked {
   readonly askedAt: string;
   readonly quietSince: string;
 }
 
-type Around = Pick<Pushed, "installationId" | "repository" | "isFound">;
+type Origin = Pick<Pushed, "installationId" | "repository" | "isFound">;
 
 /**
- * The events that must have happened for a branch to look as the forge shows it, and that no
- * webhook reported. Their `at` is the forge's own time where it gives one. Each is compared with
- * what the events before it have left, so handle an event before you ask for the next.
+ * The events that no webhook has reported and that explain what GitHub shows. `at` is GitHub's time
+ * if it gives one. Each event is compared with the stored state, so handle it before the next one.
  */
 export async function* foundEvents(
   deps: Deps,
@@ -33,30 +29,27 @@ export async function* foundEvents(
   when: WhenAsked,
 ): AsyncGenerator<ForgeEvent> {
   const { ref } = known;
-  const around: Around = {
-    installationId: ref.installationId,
-    repository: shown.repository,
-    isFound: true,
-  };
-  const pulls = shown.pullRequests.toReversed().flatMap((pull) => eventsOf(known, pull, around));
+  const { installationId } = ref;
+  const origin: Origin = { installationId, repository: shown.repository, isFound: true };
+  const pulls = shown.pullRequests.toReversed().flatMap((pull) => eventsOf(known, pull, origin));
   yield* pulls.filter(isOpening);
-  yield* pushOf(known, shown, around, when.askedAt);
+  yield* pushOf(known, shown, origin, when.askedAt);
   yield* pulls.filter((event) => !isOpening(event));
-  yield* checksOf(deps, known, shown, around, when.askedAt);
+  yield* checksOf(deps, known, shown, origin, when.askedAt);
   if (!shown.said) return;
-  yield* conversationOf(deps, known, shown.said, around);
-  yield* deletionsOf(deps, known, shown.said, around, when);
+  yield* conversationOf(deps, known, shown.said, origin);
+  yield* deletionsOf(deps, known, shown.said, origin, when);
 }
 
 const isOpening = ({ action }: PullRequestEvent): boolean => action === "opened";
 
-function pushOf({ branchName, headSha }: KnownBranch, shown: Shown, around: Around, at: string): Pushed[] {
+function pushOf({ branchName, headSha }: KnownBranch, shown: Shown, origin: Origin, at: string): Pushed[] {
   if (shown.headSha === headSha) return [];
   const push = { before: headSha, after: shown.headSha, forced: false, commits: [], newest: shown.newest };
-  return [{ type: "pushed", ...around, sender: null, at, branchName, ...push }];
+  return [{ type: "pushed", ...origin, sender: null, at, branchName, ...push }];
 }
 
-function eventsOf(known: KnownBranch, pull: InspectedPullRequest, around: Around): PullRequestEvent[] {
+function eventsOf(known: KnownBranch, pull: InspectedPullRequest, origin: Origin): PullRequestEvent[] {
   const before = known.pullRequests.find(({ number }) => number === pull.number);
   const event = (
     action: PullRequestEvent["action"],
@@ -64,7 +57,7 @@ function eventsOf(known: KnownBranch, pull: InspectedPullRequest, around: Around
     sender: PullRequestEvent["sender"] = null,
   ): PullRequestEvent => ({
     type: "pull_request",
-    ...around,
+    ...origin,
     action,
     at: at ?? pull.updatedAt,
     sender,
@@ -75,7 +68,7 @@ function eventsOf(known: KnownBranch, pull: InspectedPullRequest, around: Around
     isDraft: pull.isDraft,
     headBranch: known.branchName,
     headSha: pull.headSha,
-    headRepositoryId: around.repository.forgeId,
+    headRepositoryId: origin.repository.forgeId,
     targetBranch: pull.targetBranch,
     mergeSha: pull.mergeSha,
     mergedBy: pull.mergedBy,
@@ -83,40 +76,40 @@ function eventsOf(known: KnownBranch, pull: InspectedPullRequest, around: Around
     reason: null,
   });
   const opened = before ? [] : [event("opened", pull.openedAt, pull.author)];
-  const was = before?.state ?? (pull.isDraft ? "draft" : "open");
-  // A merge is final, whatever the forge says later.
-  if (was === "merged") return opened;
+  const stateBefore = before?.state ?? (pull.isDraft ? "draft" : "open");
+  // A merge is final.
+  if (stateBefore === "merged") return opened;
   if (pull.state === "merged") return [...opened, event("merged", pull.mergedAt, pull.mergedBy)];
-  if (pull.state === "closed") return was === "closed" ? opened : [...opened, event("closed", pull.closedAt)];
-  if (was === "closed") return [...opened, event("reopened", pull.updatedAt)];
-  if (was === "draft" && !pull.isDraft) return [...opened, event("ready", pull.updatedAt)];
-  if (was === "open" && pull.isDraft) return [...opened, event("converted_to_draft", pull.updatedAt)];
-  const isElsewhere =
-    before && (before.headSha !== pull.headSha || before.targetBranch !== pull.targetBranch);
-  return isElsewhere ? [event("synchronized", pull.updatedAt)] : opened;
+  if (pull.state === "closed")
+    return stateBefore === "closed" ? opened : [...opened, event("closed", pull.closedAt)];
+  if (stateBefore === "closed") return [...opened, event("reopened", pull.updatedAt)];
+  if (stateBefore === "draft" && !pull.isDraft) return [...opened, event("ready", pull.updatedAt)];
+  if (stateBefore === "open" && pull.isDraft) return [...opened, event("converted_to_draft", pull.updatedAt)];
+  const isChanged = before && (before.headSha !== pull.headSha || before.targetBranch !== pull.targetBranch);
+  return isChanged ? [event("synchronized", pull.updatedAt)] : opened;
 }
 
-/** Nothing where the stored reports come to the same state. */
+/** Nothing if the stored reports result in the same state. */
 async function* checksOf(
   { db }: Deps,
   { repositoryId }: KnownBranch,
   { headSha, pullRequests }: Shown,
-  around: Around,
+  origin: Origin,
   askedAt: string,
 ): AsyncGenerator<ForgeEvent> {
   const open = pullRequests.find((pull) => pull.state === "open" && pull.headSha === headSha);
   if (!open) return;
   const { headSha: sha, reports, checks } = open;
   if (checksState(await listOutcomes(db, repositoryId, sha)) === checks.state) return;
-  yield { type: "checks_found", ...around, sender: null, at: null, sha, reports, askedAt };
+  yield { type: "checks_found", ...origin, sender: null, at: null, sha, reports, askedAt };
 }
 
-/** Comments and reviews that are not stored, or not with these words. */
+/** Comments and reviews that are not stored, or are stored with another text. */
 async function* conversationOf(
   { db }: Deps,
   { cardId, repositoryId, branchName }: KnownBranch,
   said: InspectedWords,
-  around: Around,
+  origin: Origin,
 ): AsyncGenerator<ForgeEvent> {
   const { number } = said;
   const unrecorded = await listUnrecorded(db, cardId, repositoryId, {
@@ -127,26 +120,26 @@ async function* conversationOf(
     const difference = unrecorded.comments.get(comment.commentId);
     if (difference === undefined) continue;
     const action = difference === "changed" ? "edited" : "created";
-    yield { type: "commented", ...around, number, ...comment, action, sender: comment.author, at };
+    yield { type: "commented", ...origin, number, ...comment, action, sender: comment.author, at };
   }
   for (const { author, ...review } of said.reviews) {
     if (!unrecorded.reviews.has(review.reviewId)) continue;
-    // The forge does not say here who dismissed a review.
+    // GitHub does not show here who dismissed a review.
     const sender = review.state === "dismissed" ? null : author;
-    const head = { headBranch: branchName, headRepositoryId: around.repository.forgeId };
-    yield { type: "review_submitted", ...around, number, ...review, ...head, sender };
+    const head = { headBranch: branchName, headRepositoryId: origin.repository.forgeId };
+    yield { type: "review_submitted", ...origin, number, ...review, ...head, sender };
   }
 }
 
 /**
- * Stored comments that the forge would have shown if they still existed: none of those written
- * before the ones it showed. A deletion is final, so the forge is asked once more for each.
+ * Stored comments that GitHub does not show, except those written before the ones it shows. A
+ * deletion is final, so each comment is looked up first.
  */
 async function* deletionsOf(
   deps: Deps,
   { cardId, repositoryId, ref }: KnownBranch,
   { number, comments, isAllComments }: InspectedWords,
-  around: Around,
+  origin: Origin,
   { askedAt: at, quietSince }: WhenAsked,
 ): AsyncGenerator<ForgeEvent> {
   const shown = comments.map(({ commentId }) => commentId);
@@ -156,7 +149,7 @@ async function* deletionsOf(
     if (await deps.forge.hasComment(ref, commentId)) continue;
     const author = isMirror ? await ourBot(deps) : null;
     const gone = { action: "deleted", author, sender: null, body: "", writtenAt: null, at } as const;
-    yield { type: "commented", ...around, number, commentId, ...gone };
+    yield { type: "commented", ...origin, number, commentId, ...gone };
   }
 }
 

@@ -6,17 +6,15 @@ import { recordEvents, type Actor, type NewEvent } from "../../store/events/time
 import { isAgentOn } from "../installations/forge-accounts.ts";
 import { deedKey } from "../moves/record-deeds.ts";
 
-/** Where an agent worked. */
 type Work = Omit<Conversation, "prNumber">;
 
-/** Whether an agent closed its own pull request without merging it. */
+/** Whether an agent has closed its own pull request without merging it. */
 export const isGivenUp = async (db: Db, workspaceId: string, event: PullRequestEvent): Promise<boolean> =>
   event.action === "closed" &&
   event.author !== null &&
   event.author.forgeId === event.sender?.forgeId &&
   (await isAgentOn(db, workspaceId, event.author));
 
-/** Records that an agent closed its own pull request. */
 export const recordClosedByAgent = (
   trx: Trx,
   { cardId, repositoryId }: Omit<Work, "workspaceId">,
@@ -27,10 +25,7 @@ export const recordClosedByAgent = (
   return record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, "");
 };
 
-/**
- * Records that an agent gave up, where its comment on a pull request says so: once, however often
- * the comment is changed.
- */
+/** Records the `/give-up` in an agent's comment on a pull request, once per comment. */
 export async function recordGiveUp(
   trx: Trx,
   { cardId, workspaceId, repositoryId }: Work,
@@ -43,10 +38,7 @@ export async function recordGiveUp(
   await record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, reason);
 }
 
-/**
- * The same for a comment written through the API, whose callers are machines: there an agent has no
- * other name.
- */
+/** The same for a comment written through the API, where every caller counts as an agent. */
 export async function recordGiveUpHere(
   trx: Trx,
   comment: { readonly id: string; readonly cardId: string; readonly authorId: string; readonly body: string },

@@ -9,7 +9,6 @@ import {
   updateRepositoryNames,
   type Repository,
 } from "../../store/forge/repositories.ts";
-
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
 import { notePushedTip } from "../reconcile/follow-trunk.ts";
@@ -22,22 +21,18 @@ import { handlePush, notePush } from "./push.ts";
 import { handleStrayPush } from "./stray-branch.ts";
 
 /** A pull request whose deferred events may have to be replayed. */
-export interface PullRequestSeen {
+interface HandledPullRequest {
   readonly repositoryId: string;
   readonly number: number;
-  /**
-   * Whether this event itself must be replayed, because no card and no proposal is known by this
-   * number yet.
-   */
+  /** This event must be replayed, because no card or proposal has the number yet. */
   readonly isDeferred: boolean;
 }
 
 /**
- * Handles an event of the forge, delivered or found by a comparison: identifies its repository,
- * card and actor, and calls the one handler for its type. To handle an event twice has the effect
- * of handling it once.
+ * Handles an event, delivered or found by a comparison: finds its repository, card and actor, and
+ * calls the handler for its type. Handling an event twice has the same effect as handling it once.
  */
-export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<PullRequestSeen | null> {
+export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<HandledPullRequest | null> {
   if (event.type === "irrelevant") return null;
   if (event.type === "installation_changed") await syncInstallation(deps, event.installationId);
   else if (event.type === "repository_changed") await handleRepositoryChange(deps, event);
@@ -56,9 +51,8 @@ type RepositoryEvent = Exclude<
 >;
 
 /**
- * The repository as it is called now; null when the event comes by another account's installation
- * than the known one. Where the event's names differ from the stored ones the forge is asked,
- * because the event may be days old.
+ * The repository with its current names. If the event has others, GitHub is asked, because the
+ * event may be days old. Null if the event belongs to another installation than the stored one.
  */
 async function currentRepository(
   deps: Deps,
@@ -80,7 +74,7 @@ async function handleInRepository(
   deps: Deps,
   event: RepositoryEvent,
   repository: Repository,
-): Promise<PullRequestSeen | null> {
+): Promise<HandledPullRequest | null> {
   switch (event.type) {
     case "check_reported":
     case "checks_found":
@@ -104,12 +98,12 @@ async function handleInRepository(
   }
 }
 
-/** A pull request is a card's own; or, where it aims at a card's branch, a proposal; or neither. */
+/** A pull request is a card's own, a proposal if its target is a card's branch, or neither. */
 async function handlePullRequestEvent(
   deps: Deps,
   event: PullRequestEvent,
   repository: Repository,
-): Promise<PullRequestSeen> {
+): Promise<HandledPullRequest> {
   const { db } = deps;
   await notePullRequest(deps, event, repository);
   const own = await pullRequestOwner(db, repository, event);
@@ -123,15 +117,12 @@ async function handlePullRequestEvent(
   return { repositoryId: repository.id, number: event.number, isDeferred: false };
 }
 
-/**
- * Comments and reviews of a pull request that is not known yet are deferred; a review may be known
- * by its branch before that.
- */
+/** Defers comments and reviews of an unknown pull request. A review names its branch as well. */
 async function handleConversationEvent(
   deps: Deps,
   event: ReviewSubmitted | Commented,
   repository: Repository,
-): Promise<PullRequestSeen | null> {
+): Promise<HandledPullRequest | null> {
   const { db } = deps;
   const conversation = await findConversation(db, repository.id, event.number);
   if (event.type === "review_submitted") {
@@ -147,10 +138,7 @@ async function handleConversationEvent(
   return conversation ? null : { repositoryId: repository.id, number: event.number, isDeferred: true };
 }
 
-/**
- * The card of a pull request: it was recorded as the card's, or comes from the card's branch in the
- * same repository.
- */
+/** The card that a pull request is recorded for, or whose branch it comes from. */
 async function pullRequestOwner(
   db: Db,
   repository: Repository,

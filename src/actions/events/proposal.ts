@@ -11,7 +11,7 @@ import type { EventContext } from "./event-context.ts";
 import { stateOf } from "./pull-request.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
-/** The timeline event of a proposal for each thing that can happen to its pull request. */
+/** The actions that the timeline shows. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
   opened: "proposal_opened",
   retargeted: "proposal_opened",
@@ -19,8 +19,8 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
 };
 
 /**
- * Stores a pull request that is no card's own and aims at a card's branch. An agent's is told on
- * the card's timeline: opened by the agent, accepted by whoever merged it.
+ * Stores a proposal: a pull request into a card's branch. The timeline shows an agent's proposal as
+ * opened by the agent and accepted by the account that merged it.
  */
 export async function handleProposal(
   deps: Deps,

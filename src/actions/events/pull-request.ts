@@ -24,8 +24,7 @@ import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
-import { deedKey } from "../moves/record-deeds.ts";
-import { intentKey } from "../moves/transition.ts";
+import { deedKey, intentKey } from "../moves/record-deeds.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { notePullRequestTurn } from "./conversation.ts";
 import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
@@ -41,7 +40,7 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
   reopened: "pull_request_reopened",
 };
 
-/** Notes what a pull request's event says of its repository, whether or not it concerns a card. */
+/** Handles the part of an event that applies whether or not the pull request belongs to a card. */
 export async function notePullRequest(
   { db }: Deps,
   { action, number, targetBranch, isDraft, repository: { forgeId } }: PullRequestEvent,
@@ -53,8 +52,8 @@ export async function notePullRequest(
 }
 
 /**
- * Records what happened to a card's pull request. What we did ourselves is recorded by whoever did
- * it, too, under the same natural key: it is recorded once, and not lost when that process died.
+ * Records an event of a card's pull request. Effects of our own calls are recorded with the same
+ * natural key by the process that made the call, unless it died before that.
  */
 export async function handlePullRequest(
   deps: Deps,
@@ -62,23 +61,23 @@ export async function handlePullRequest(
   context: EventContext,
 ): Promise<void> {
   const { repository, card, actor } = context;
-  const shown = await askAgain(deps, repository, delivered);
+  const shown = await inspectIfUncertain(deps, repository, delivered);
   const isCorrected = delivered.isDoubtful && shown !== null;
   const event = isCorrected ? correctedBy(shown, delivered) : delivered;
   if (isCorrected) await notePullRequest(deps, event, repository);
   const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
   const intent = await ourIntent(deps, repository, event);
   await transaction(deps.db, async (trx) => {
-    const held = await holdPullRequest(trx, repository.id, event.number);
-    const isNews = !event.isFound || isStillNews(event, held?.state ?? null);
-    if (isNews) await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
+    const locked = await holdPullRequest(trx, repository.id, event.number);
+    const isNew = !event.isFound || isStillNew(event, locked?.state ?? null);
+    if (isNew) await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
     await notePullRequestTurn(trx, repository.id, delivered, actor);
-    // Last: a timeline item takes its place when it is inserted, and is read once it is committed.
-    if (isNews) {
+    // Last, to keep the time between inserting a timeline item and committing it short.
+    if (isNew) {
       await recordOnTimeline(deps, trx, event, context, intent);
       const work = { cardId: card.id, repositoryId: repository.id };
       if (isClosedByAgent) await recordClosedByAgent(trx, work, event, actor);
-      await requestFollowUps(trx, event, context);
+      await scheduleFollowUps(trx, event, context);
     }
   });
 }
@@ -129,11 +128,7 @@ async function recordOnTimeline(
   ]);
 }
 
-/**
- * Requests what the new state of a pull request makes possible: a hotfix brought back, a queued
- * move resumed, a blocked card rechecked.
- */
-async function requestFollowUps(
+async function scheduleFollowUps(
   trx: Trx,
   event: PullRequestEvent,
   { repository, card }: EventContext,
@@ -142,8 +137,7 @@ async function requestFollowUps(
   const pull = { cardId: card.id, repositoryId: repository.id, prNumber };
   if (action === "merged") {
     if (card.hotfix) await bringBackSoon(trx, card.id);
-    // Had the forge still called it open when the branch was deleted, the inbox calls the branch
-    // lost.
+    // The branch may have been deleted while GitHub still showed the pull request as open.
     await forgetInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
   }
   if (action === "enqueued" || action === "dequeued") {
@@ -159,10 +153,7 @@ export const stateOf = (event: PullRequestEvent): "draft" | "open" | "merged" | 
   return event.isDraft ? "draft" : "open";
 };
 
-/**
- * Opening and merging happen once to a pull request; it may be closed, reopened and made ready
- * again and again.
- */
+/** Opening and merging happen once; a pull request can be closed and reopened several times. */
 function naturalKeyOf(
   kind: EventKind,
   repository: Repository,
@@ -175,20 +166,17 @@ function naturalKeyOf(
   return intent ? deedKey(kind, repository.id, event.number, intent.round) : `${once}:${event.at ?? ""}`;
 }
 
-/** What may happen again, at a time that only a webhook tells exactly. */
+/** Events that can happen again, and whose exact time only a webhook reports. */
 const MAY_REPEAT: ReadonlySet<EventKind> = new Set(["pull_request_ready", "pull_request_reopened"]);
 
-/**
- * Whether what was found by comparing still differs from what is known: somebody may have told of
- * it meanwhile.
- */
-function isStillNews({ action }: PullRequestEvent, state: PullRequestRow["state"] | null): boolean {
+/** Whether an event found by a comparison still differs from the stored state. */
+function isStillNew({ action }: PullRequestEvent, state: PullRequestRow["state"] | null): boolean {
   if (state === "merged") return false;
   if (action === "ready") return state === "draft";
   return action === "reopened" ? state === "closed" : true;
 }
 
-/** What was found is not told again when word of it comes late. */
+/** Whether a late webhook reports an event that a comparison has found. */
 async function isFoundAlready(
   trx: Trx,
   cardId: string,
@@ -201,11 +189,11 @@ async function isFoundAlready(
 }
 
 /**
- * What the forge shows, where an event cannot be trusted to be the latest word: GitHub's times are
- * whole seconds, and several things happen to a pull request within one. Null where it can, and
- * where the forge does not show the pull request.
+ * What GitHub shows, if an event may not be the latest: GitHub's times are whole seconds, and a
+ * pull request can change several times in one. Null if the event is certain, or GitHub does not
+ * show the pull request.
  */
-async function askAgain(
+async function inspectIfUncertain(
   deps: Deps,
   repository: Repository,
   event: PullRequestEvent,
@@ -213,7 +201,7 @@ async function askAgain(
   if (event.isFound || event.action === "merged" || !repository.ref) return null;
   const known = await findPullRequest(deps.db, repository.id, event.number);
   const isAsOld = known !== null && event.at !== null && known.heardAt === event.at;
-  // Whatever else happened in that second, this was first, or it is what is known.
+  // Opening comes before everything else in the same second.
   const isInOrder = event.action === "opened" || known?.heardAction === "opened";
   const isAsKnown =
     known?.state === stateOf(event) &&
@@ -226,7 +214,7 @@ async function askAgain(
   return answer.pullRequests.find(({ number }) => number === event.number) ?? null;
 }
 
-/** An event that contradicts itself, with the state that the forge shows. */
+/** An event that contradicts itself, corrected with the state that GitHub shows. */
 function correctedBy(shown: InspectedPullRequest, event: PullRequestEvent): PullRequestEvent {
   const { state, isDraft, headSha, targetBranch, mergeSha, mergedBy } = shown;
   const action = state === "open" ? "synchronized" : state;
@@ -245,9 +233,9 @@ const rowOf = (
 });
 
 /**
- * Our intent for what happened, or null where somebody else did it. The actor lies, since the forge
- * reports queue merges and indirect merges under other names; only what anybody could do at any
- * time must also carry our own name.
+ * Our intent for an event, or null if somebody else caused it. Opening and marking ready must also
+ * carry our bot's name, because anybody can do them at any time. Merges need not: GitHub reports
+ * queue merges and indirect merges under other names.
  */
 async function ourIntent(
   deps: Deps,
@@ -271,10 +259,9 @@ async function ourIntent(
 }
 
 /**
- * Our intent for a merge, unless a person did it before we got to it, or the move it was meant for
- * was given up before the forge had said what came of it: then the merge is ours only where the
- * forge says that we did it. A pull request that we have not merged, and that the forge says we
- * have, came along with another card's: it is the merge of whoever moved that.
+ * Our intent for a merge. Null if a person merged before we did, or if the move has ended without a
+ * result and GitHub does not name our bot. If GitHub names our bot for a pull request without an
+ * intent, the merge of another card into the same branch included it.
  */
 async function ourMerge(
   deps: Deps,

@@ -30,13 +30,10 @@ import { noteChecks } from "./checks.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
-/** The most commits that a timeline item of a push names. */
+/** How many commits the timeline item of a push shows. */
 const MAX_COMMITS = 20;
 
-/**
- * A push to any branch may bring a hotfix that cards wait for, or be the branch that cards were
- * refused for lack of.
- */
+/** A push to any branch may contain a back-merge, or create a branch that blocked cards need. */
 export async function notePush(
   { db }: Deps,
   { branchName, after }: Pushed,
@@ -49,10 +46,8 @@ export async function notePush(
 }
 
 /**
- * Records a push to, or the deletion of, a card's branch, and requests what the new commits make
- * possible.
- *
- * GitHub also sends `create` and `delete`: each comes with a push that says more
+ * Records a push to a card's branch, or its deletion, and schedules what the new commits make
+ * possible. GitHub's `create` and `delete` events are not needed: each comes with a push event
  * (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
  */
 export async function handlePush(deps: Deps, event: Pushed, context: EventContext): Promise<void> {
@@ -60,10 +55,10 @@ export async function handlePush(deps: Deps, event: Pushed, context: EventContex
   const link = (await listLinks(deps.db, card.id)).find(({ repository: { id } }) => id === repository.id);
   if (!link) return;
   const isOurs = await isOurBot(deps, event.sender);
-  if (isOurs && (await isOurOwnCut(deps, link, event))) return;
+  if (isOurs && (await isOurNewBranch(deps, link, event))) return;
   if (event.after === null && (await isDeletedAfterMerge(deps, link, event))) {
     const headSha = await headAfter(deps, link, event);
-    // A branch that a later stage merges is made again.
+    // The job restores a branch that a later stage merges.
     return transaction(deps.db, async (trx) => {
       await setHeadSha(trx, card.id, repository.id, headSha);
       await catchUpSoon(trx, card.id);
@@ -71,22 +66,22 @@ export async function handlePush(deps: Deps, event: Pushed, context: EventContex
   }
   const headSha = await headAfter(deps, link, event);
   const turn = await turnOf(deps, event, context);
-  const isSettled = await transaction(deps.db, async (trx) => {
-    const held = await holdBranch(trx, card.id, repository.id);
-    const isNews = held !== null && !isKnownAlready(held, event);
-    // Another transaction has recorded a push meanwhile: the event must be compared with that.
-    if (isNews && held.headSha !== link.headSha) return false;
-    if (isNews) await setHeadSha(trx, card.id, repository.id, headSha);
+  const isDone = await transaction(deps.db, async (trx) => {
+    const locked = await holdBranch(trx, card.id, repository.id);
+    const isNew = locked !== null && !isKnown(locked, event);
+    // Another transaction has recorded a push: compare the event with that.
+    if (isNew && locked.headSha !== link.headSha) return false;
+    if (isNew) await setHeadSha(trx, card.id, repository.id, headSha);
     if (event.after !== null && !isOurs) {
       const conversation = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
       if (turn) await noteTurn(trx, { ...conversation, prNumber: 0 }, { ...turn, works: true });
       await noteChecks(trx, repository.id, event.after, event.at);
     }
-    // Last: a timeline item takes its place when it is inserted, and is read once it is committed.
-    if (isNews) await recordPush(trx, event, context, { from: link.headSha, to: headSha });
+    // Last, to keep the time between inserting a timeline item and committing it short.
+    if (isNew) await recordPush(trx, event, context, { from: link.headSha, to: headSha });
     return true;
   });
-  if (!isSettled) await handlePush(deps, event, context);
+  if (!isDone) await handlePush(deps, event, context);
 }
 
 async function recordPush(
@@ -98,14 +93,11 @@ async function recordPush(
   const { branchName, before, after, forced, at } = event;
   const naturalKey = `push:${repository.id}:${branchName}:${before ?? "-"}:${after ?? "-"}:${at ?? ""}`;
   const recorded = { cardId: card.id, actor, repositoryId: repository.id, at, naturalKey };
+  const push = { branchName, before, after, commits: commitsOf(event), forced };
   const isNew = await recordEvents(trx, [
     after === null
       ? { ...recorded, kind: "branch_deleted", data: { branchName, sha: before } }
-      : {
-          ...recorded,
-          kind: "pushed",
-          data: { branchName, before, after, commits: commitsOf(event), forced },
-        },
+      : { ...recorded, kind: "pushed", data: push },
   ]);
   const key = branchKey(repository.id, branchName);
   if (head.to !== null) await forgetInboxItems(trx, "branch_deleted", key);
@@ -122,17 +114,14 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
   readonly naturalKey: string;
 };
 
-/** A push that was found stands for all pushes that led to it, and is itself recorded once. */
-function isKnownAlready({ headSha, foundAt, foundSha }: HeldBranch, event: Pushed): boolean {
+/** A push found by a comparison replaces all pushes before it. */
+function isKnown({ headSha, foundAt, foundSha }: HeldBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
   if (event.isFound) return true;
   return foundAt !== null && ((event.at !== null && event.at <= foundAt) || event.after === foundSha);
 }
 
-/**
- * Checks may have reported on the branch's new tip before its push was known: then it is this push
- * that changed the branch's state.
- */
+/** Checks may have reported on the branch's new head before its push was recorded. */
 async function recordEarlierChecks(
   trx: Trx,
   push: RecordedPush,
@@ -142,9 +131,8 @@ async function recordEarlierChecks(
   const to = checksState(await listOutcomes(trx, push.repositoryId, sha));
   if (to === null) return;
   const data = { branchName, sha, from: null, to };
-  await recordEvents(trx, [
-    { ...push, kind: "checks_changed", data, naturalKey: `checks:${push.naturalKey}` },
-  ]);
+  const naturalKey = `checks:${push.naturalKey}`;
+  await recordEvents(trx, [{ ...push, kind: "checks_changed", data, naturalKey }]);
 }
 
 const commitsOf = (event: Pushed): { sha: string; title: string }[] =>
@@ -152,7 +140,6 @@ const commitsOf = (event: Pushed): { sha: string; title: string }[] =>
     .slice(-MAX_COMMITS)
     .map(({ sha, message }) => ({ sha, title: message.split("\n", 1)[0]?.slice(0, 200) ?? "" }));
 
-/** What the inbox says of a card's branch that somebody deleted before it was merged. */
 const deletedBranchItem = (
   { branchName, before, sender }: Pushed,
   { workspaceId, projectId }: EventContext["card"],
@@ -172,9 +159,8 @@ const deletedBranchItem = (
 });
 
 /**
- * Who pushed, and when. Of a push that was found the forge does not say that: its newest commit
- * stands for it, where its author is known here. It was pushed after it was committed, and before
- * it was found.
+ * Who pushed, and when. For a push found by a comparison this is the author of the newest commit,
+ * if known here. It was pushed after it was committed, and before it was found.
  */
 async function turnOf(
   deps: Deps,
@@ -190,11 +176,7 @@ async function turnOf(
   return { userId: user.id, at: isLater ? foundAt : (at ?? foundAt) };
 }
 
-/**
- * Whether a deleted branch had been merged: then its work is where it belongs, and the deletion, by
- * the forge's own setting or by a person, is no news. The event of the merge may arrive later: then
- * the forge is asked.
- */
+/** Whether a deleted branch was merged. GitHub is asked, since the merge event may come later. */
 async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): Promise<boolean> {
   const pulls = link.pullRequests.filter(({ headSha }) => headSha === before);
   if (pulls.some(({ state }) => state === "merged")) return true;
@@ -205,19 +187,13 @@ async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): 
   return answer.pullRequests.some(({ state, headSha }) => state === "merged" && headSha === before);
 }
 
-/**
- * The forge reports the branch that our bot cut as a push, too. It is on the timeline already,
- * under who moved the card.
- */
-async function isOurOwnCut({ db }: Deps, { repository }: Link, event: Pushed): Promise<boolean> {
+/** A branch that our bot created is on the timeline already, attributed to the user. */
+async function isOurNewBranch({ db }: Deps, { repository }: Link, event: Pushed): Promise<boolean> {
   const key = { repositoryId: repository.id, kind: "create_branch", subject: event.branchName } as const;
   return event.before === null && (await findIntent(db, key)) !== null;
 }
 
-/**
- * Where the branch is now. A push that does not follow on the known tip came out of order: then the
- * forge is asked.
- */
+/** The current head. A push that does not start at the known head is out of order: ask GitHub. */
 async function headAfter(deps: Deps, link: Link, event: Pushed): Promise<string | null> {
   if (event.before === link.headSha || !link.repository.ref) return event.after;
   return deps.forge.branchHead(link.repository.ref, event.branchName);

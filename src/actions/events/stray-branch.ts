@@ -12,10 +12,10 @@ import { isOurBot } from "../installations/forge-accounts.ts";
 
 export const SUGGEST_BRANCH = "suggest-branch";
 
-/** How long the forge's reads may lag behind its writes, and a little more, in milliseconds. */
-const LOOK_AGAIN_MS = 60_000;
+/** GitHub's reads may lag behind its writes for almost as long, in milliseconds. */
+const CHECK_AGAIN_MS = 60_000;
 
-/** A branch that belongs to no card, and the account that was seen to push to it, if any. */
+/** A branch that belongs to no card, and the account that pushed to it, if known. */
 interface StrayBranch {
   readonly repositoryId: string;
   readonly branchName: string;
@@ -24,22 +24,22 @@ interface StrayBranch {
 }
 
 /**
- * Handles a push to a branch that belongs to no card. What counts is whether the branch exists now,
- * so that events may come twice and in any order; where the forge contradicts the event, it is
- * asked once more later.
+ * Handles a push to a branch that belongs to no card. Events may come twice and in any order,
+ * because only the current state of the branch counts. If that contradicts the event, a job checks
+ * again later.
  */
 export async function handleStrayPush(deps: Deps, event: Pushed, repository: Repository): Promise<void> {
   const { branchName, sender, at } = event;
   if (await isOurBot(deps, sender)) return;
   const isPush = event.after !== null;
-  // What was put away is put away for this branch, not for one that has taken its place since.
+  // The next branch of this name can be suggested even if this suggestion was dismissed.
   if (!isPush && at !== null) {
     await forgetInboxItems(deps.db, "branch_suggestion", branchKey(repository.id, branchName), at);
   }
   const pushed = isPush ? { login: sender?.login ?? "ghost", at } : { login: null, at: null };
   const branch = { repositoryId: repository.id, branchName, ...pushed };
-  const isThere = await settleSuggestion(deps, repository, branch);
-  if (isThere !== null && isThere !== isPush) await suggestLater(deps.db, branch);
+  const exists = await updateSuggestion(deps, repository, branch);
+  if (exists !== null && exists !== isPush) await suggestLater(deps.db, branch);
 }
 
 const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
@@ -47,24 +47,25 @@ const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
     db,
     SUGGEST_BRANCH,
     { ...branch },
-    { key: `${SUGGEST_BRANCH}:${branchKey(branch.repositoryId, branch.branchName)}`, delayMs: LOOK_AGAIN_MS },
+    {
+      key: `${SUGGEST_BRANCH}:${branchKey(branch.repositoryId, branch.branchName)}`,
+      delayMs: CHECK_AGAIN_MS,
+    },
   );
 
-/**
- * Asks once more about a branch of which the event and the forge's answer contradicted each other.
- */
+/** Checks a branch again after GitHub has contradicted an event. */
 export async function suggestBranch(deps: Deps, branch: StrayBranch): Promise<void> {
   const repository = await findRepository(deps.db, branch.repositoryId);
   const isStray = (await findBranchOwner(deps.db, branch.repositoryId, branch.branchName)) === null;
-  if (repository && isStray) await settleSuggestion(deps, repository, branch);
+  if (repository && isStray) await updateSuggestion(deps, repository, branch);
 }
 
 /**
- * Puts a branch into the inbox that is named like those of a card which has none there, and takes
- * it out once it is gone. One that was put away is not suggested again for as long as it lasts.
- * Gives whether the branch is there, null where that is of no interest.
+ * Adds an inbox item for a branch with the name of a card that has none in the repository, and
+ * deletes the item when the branch is gone. A dismissed branch is not suggested again while it
+ * exists. Returns whether the branch exists, or null if it is no candidate.
  */
-async function settleSuggestion(
+async function updateSuggestion(
   deps: Deps,
   { id: repositoryId, projectId, ref, defaultBranch }: Repository,
   branch: StrayBranch,
@@ -75,8 +76,8 @@ async function settleSuggestion(
   const card = await namedCard(deps.db, repositoryId, projectId, branchName);
   const isKnown = await hasInboxItem(deps.db, projectId, "branch_suggestion", key);
   if (!card && !isKnown) return null;
-  const isThere = (await deps.forge.branchHead(ref, branchName)) !== null;
-  if (!isThere) await forgetInboxItems(deps.db, "branch_suggestion", key);
+  const exists = (await deps.forge.branchHead(ref, branchName)) !== null;
+  if (!exists) await forgetInboxItems(deps.db, "branch_suggestion", key);
   else if (card && !isKnown) {
     const { login, at } = branch;
     await putInboxItem(deps.db, {
@@ -93,7 +94,7 @@ async function settleSuggestion(
       at,
     });
   }
-  return isThere;
+  return exists;
 }
 
 async function namedCard(

@@ -12,7 +12,7 @@ import type { Deps } from "../deps.ts";
 /** The account GitHub shows in place of one that was deleted (https://github.com/ghost). */
 const GHOST: ForgeAccount = { forgeId: 10_137, login: "ghost", avatarUrl: null, isBot: false };
 
-/** The user of a forge account; created when the account is first seen. */
+/** The user of a GitHub account, created when the account is first seen. */
 export async function forgeActor(
   deps: Pick<Deps, "newId">,
   db: Db,
@@ -24,10 +24,7 @@ export async function forgeActor(
   return { userId: user.id, login: known.login };
 }
 
-/**
- * Whether a forge account is an agent on a board: one that is known everywhere, or that the board
- * has registered.
- */
+/** Whether an account is a well-known agent, or one that the board has registered. */
 export const isAgentOn = async (
   db: Db,
   workspaceId: string,
@@ -36,20 +33,20 @@ export const isAgentOn = async (
   account !== null &&
   (isKnownAgent(account.login) || (await isRegisteredAgent(db, workspaceId, account.forgeId)));
 
-/** Whether a forge account is the bot of this App. */
+/** Whether an account is the bot of this App. */
 export const isOurBot = async (
   { forge }: Pick<Deps, "forge">,
   account: ForgeAccount | null,
 ): Promise<boolean> => account !== null && account.forgeId === (await forge.identity()).botId;
 
-export interface ForgeUser {
+interface ForgeUser {
   readonly id: string;
   readonly login: string;
 }
 
 /**
- * Gives a forge account a role on a board, in place of the one it may have there. The forge is
- * asked who has the login now: the account it was last seen with may have another one.
+ * Sets the role of a GitHub account on a board. GitHub is asked which account has the login now,
+ * because logins can be transferred.
  */
 export async function addMember(
   deps: MemberDeps,
@@ -60,10 +57,7 @@ export async function addMember(
   return user;
 }
 
-/**
- * Registers a forge account as an agent on one board. Other boards that know the account are not
- * affected.
- */
+/** Registers a GitHub account as an agent on one board. Other boards are not affected. */
 export async function registerAgent(
   deps: MemberDeps,
   order: { readonly workspaceId: string; readonly login: string },
@@ -80,9 +74,9 @@ async function userWithLogin(
   { workspaceId, login }: { readonly workspaceId: string; readonly login: string },
 ): Promise<ForgeUser> {
   const workspace = await findWorkspace(deps.db, workspaceId);
-  if (!workspace) throw notFound(`There is no workspace ${workspaceId}. \`workspace list\` names them.`);
+  if (!workspace) throw notFound(`There is no workspace ${workspaceId}. \`workspace list\` shows them.`);
   const account = await deps.forge.account(login, workspace.installationId);
-  if (!account) throw notFound(`The forge knows no person or bot ${login}.`);
+  if (!account) throw notFound(`GitHub has no user or bot ${login}.`);
   const { userId } = await forgeActor(deps, deps.db, account);
   return { id: userId, login: account.login };
 }

@@ -3,11 +3,10 @@ import { DEFAULT_FLOW } from "../../flow/flow.ts";
 import type { RepositoryChanged } from "../../forge/events.ts";
 import type { ForgeInstallation } from "../../forge/values.ts";
 import { listBlockedCards } from "../../store/cards/blocked-cards.ts";
-import { holdLinkedCards, removeLinks } from "../../store/cards/links.ts";
+import { holdLinkedCards } from "../../store/cards/links.ts";
 import { insertProject, listProjectsWithFlow } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { recordEvents } from "../../store/events/timeline.ts";
 import {
   clockOf,
   forgetInstallation,
@@ -25,14 +24,14 @@ import { doubtTips } from "../../store/forge/trunks.ts";
 import { takeOwedComparison } from "../../store/ops/reconciling.ts";
 import { insertWorkspace, listWorkspacesOfOrganization } from "../../store/tenancy/workspaces.ts";
 import { freshFlow } from "../boards/projects.ts";
-import { unlinked } from "../cards/relink-card.ts";
+import { unlinkUnmerged } from "../cards/relink-card.ts";
 import type { Deps } from "../deps.ts";
 import { followTrunksLater } from "../reconcile/follow-trunk.ts";
-import { recheckForbidden, recheckIfBlocked, recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { recheckForbidden, recheckSoon } from "../reconcile/recheck-blocked.ts";
 import { reconcileLater } from "../reconcile/reconcile-later.ts";
 import { forgeActor } from "./forge-accounts.ts";
 
-/** Makes one account's organization, board and repositories follow its installation on the forge. */
+/** Syncs one account's organization, board and repositories with its installation on GitHub. */
 export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {
   const askedAt = await clockOf(deps.db);
   const installation = await deps.forge.installation(installationId);
@@ -41,10 +40,9 @@ export async function syncInstallation(deps: Deps, installationId: number): Prom
 }
 
 /**
- * Makes organizations, boards and repositories follow the forge's list of installations, so that an
- * App installed, changed or removed while Trunkline was away is seen. A new account gets a board
- * with one project on the default flow. One account that cannot be read does not keep the others
- * waiting.
+ * Syncs all accounts with GitHub's list of installations, which may have changed while Trunkline
+ * was down. A new account gets a board with one project and the default flow. An account that
+ * cannot be read does not stop the others.
  */
 export async function syncInstallations(deps: Deps): Promise<void> {
   const askedAt = await clockOf(deps.db);
@@ -52,7 +50,7 @@ export async function syncInstallations(deps: Deps): Promise<void> {
   const failures: unknown[] = [];
   for (const installation of installations) {
     await follow(deps, installation, askedAt).catch((error: unknown) => {
-      deps.log.error({ err: error, ...installation }, "an installation could not be followed");
+      deps.log.error({ err: error, ...installation }, "an installation could not be synced");
       failures.push(error);
     });
   }
@@ -64,24 +62,24 @@ export async function syncInstallations(deps: Deps): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** Follows an installation as the forge showed it when it was asked at `askedAt`. */
+/** Stores an installation as GitHub showed it at `askedAt`. */
 export async function follow(deps: Deps, installation: ForgeInstallation, askedAt: string): Promise<void> {
-  const asked = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
-  const refused = asked?.ok === false ? asked.refusal.message : null;
-  const granted = asked?.ok === true ? asked.value : null;
+  const answer = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
+  const refused = answer?.ok === false ? answer.refusal.message : null;
+  const granted = answer?.ok === true ? answer.value : null;
   await transaction(deps.db, async (trx) => {
     const saved = await saveInstallation(trx, deps.newId(), { ...installation, refused, askedAt });
     if (!saved) return;
-    const projectId = await firstProjectOf(deps, trx, saved.id, installation.account.login);
-    // What a suspended account grants is not known, and comes back with it.
+    const projectId = await projectForNew(deps, trx, saved.id, installation.account.login);
+    // GitHub does not show what a suspended or refused account grants.
     if (!granted) return;
     const quietMs = await takeOwedComparison(trx, saved.id);
     if (quietMs !== null) await reconcileLater(trx, saved.id, quietMs, 0);
     const forgeIds = granted.map(({ forgeId }) => forgeId);
-    await unlinkAll(deps, trx, await takeFromOthers(trx, saved.id, forgeIds, askedAt));
+    await unlinkTransferred(deps, trx, await takeFromOthers(trx, saved.id, forgeIds, askedAt));
     const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));
     const { added, isAnyBack } = await saveGrantedRepositories(trx, saved.id, projectId, withIds, askedAt);
-    if (projectId) await linkTheOnlyOne(trx, projectId, added);
+    if (projectId) await linkOnlyRepository(trx, projectId, added);
     if (!saved.isBetter && !isAnyBack) return;
     await recheckForbidden(trx, saved.id);
     await followTrunksLater(trx, installation.installationId, 0);
@@ -89,10 +87,10 @@ export async function follow(deps: Deps, installation: ForgeInstallation, askedA
 }
 
 /**
- * The project new repositories of an account go to: the one that is made on first sight, or the only one there is; null
- * when somebody has to choose.
+ * The project that gets new repositories: the account's only one, or a new one for a new account.
+ * Null if there are several.
  */
-async function firstProjectOf(
+async function projectForNew(
   deps: Deps,
   trx: Trx,
   organizationId: string,
@@ -113,38 +111,29 @@ async function firstProjectOf(
   return projectId;
 }
 
-/** With a single repository there is nothing to choose: cards are linked to it, unless somebody has said otherwise since it was added. */
-async function linkTheOnlyOne(trx: Trx, projectId: string, added: readonly string[]): Promise<void> {
+/** Links new cards to a project's only repository if it was just added. */
+async function linkOnlyRepository(trx: Trx, projectId: string, added: readonly string[]): Promise<void> {
   const repositories = await listProjectRepositories(trx, projectId);
   const [only] = repositories;
   if (only && repositories.length === 1 && added.includes(only.id))
     await setLinkedByDefault(trx, projectId, [only.id]);
 }
 
-/** Cards whose repository went to another account have no more to do with it than what was merged there. */
-async function unlinkAll(deps: Deps, trx: Trx, repositoryIds: readonly string[]): Promise<void> {
+/** Unlinks cards from repositories that were transferred to another account. */
+async function unlinkTransferred(deps: Deps, trx: Trx, repositoryIds: readonly string[]): Promise<void> {
   if (repositoryIds.length === 0) return;
   const { userId } = await forgeActor(deps, trx, null);
-  const actor = { userId, login: null };
-  for (const { cardId, repositoryId, branchName, hasMerged } of await holdLinkedCards(trx, repositoryIds)) {
-    if (hasMerged) continue;
-    await removeLinks(trx, cardId, [repositoryId]);
-    await recordEvents(trx, [unlinked(cardId, actor, repositoryId, branchName)]);
-    await recheckIfBlocked(trx, cardId);
-  }
+  await unlinkUnmerged(trx, userId, await holdLinkedCards(trx, repositoryIds));
 }
 
-/**
- * Follows a repository to its new name, default branch or owner, or to its end: what the account's
- * installation grants is read again. What blocked cards there may be gone.
- */
+/** Syncs the account of a repository that was renamed, transferred, changed or deleted. */
 export async function handleRepositoryChange(deps: Deps, event: RepositoryChanged): Promise<void> {
   const { db } = deps;
   if (event.installationId === null) return;
   await syncInstallation(deps, event.installationId);
   const repository = await findRepositoryByForgeId(db, event.repository.forgeId);
   if (repository?.installationId !== event.installationId) return;
-  // An archived one refuses everything: an inspection shows that before anything is done elsewhere.
+  // Doubtful tips make the next move inspect the repository, which may be archived.
   await doubtTips(db, repository.id);
   for (const cardId of await listBlockedCards(db, repository.id)) await recheckSoon(db, cardId);
 }

@@ -26,13 +26,12 @@ import { recheckSoon } from "../reconcile/recheck-blocked.ts";
 import type { Caller, Write } from "../write.ts";
 import { takeOverBranch, type SeenBranch } from "./card-branch.ts";
 
-/** A suggested branch as the forge shows it now. */
 type SuggestedBranch = SeenBranch & { readonly repository: Repository };
 
 /**
- * Makes a suggested branch a card's: the card it is named for, or the one with this number. Nothing is written on the forge, and here all at
- * once: a try that fails leaves nothing behind. Answers 204; throws `conflict` where the item is no suggestion, the branch is gone or another
- * card's, or the card has a branch there already.
+ * Gives a suggested branch to the card it is named for, or to the card `number`, in one transaction
+ * and without writing on GitHub. Answers 204. Throws `conflict` if the item suggests no branch, the
+ * branch is gone or belongs to another card, or the card has a branch in the repository.
  */
 export async function adoptBranch(
   deps: Deps,
@@ -43,21 +42,21 @@ export async function adoptBranch(
   if (item.kind !== "branch_suggestion") throw noSuggestion(item);
   const { trx } = write;
   const suggestion = await findSuggestion(trx, item.id);
-  // Somebody has adopted it, or put it away, since the item was found.
+  // The branch was adopted, or the item dismissed, since the item was found.
   if (!suggestion) throw noInboxItem();
-  const card = await adopterOf(trx, write.workspaceId, suggestion, number);
+  const card = await cardOf(trx, write.workspaceId, suggestion, number);
   const repository = await findRepository(trx, suggestion.repositoryId);
   if (!repository || repository.projectId !== suggestion.projectId) throw noInboxItem();
   await write.commit();
-  const branch = await seeBranch(deps, card, repository, suggestion.branchName);
+  const branch = await inspectBranch(deps, card, repository, suggestion.branchName);
   return transaction(deps.db, async (end) => {
     const current = await lockCard(end, card.id);
     if (!current) throw noCard(card.number);
     if (!(await holdInboxItem(end, item.id))) throw noInboxItem();
     if (await findOpenOperation(end, card.id)) {
-      throw busy(`Card ${card.number} is being moved. Adopt the branch once that is done.`, 2);
+      throw busy(`Card ${card.number} is being moved. Adopt the branch after that.`, 2);
     }
-    await takeOver(end, write, current, branch);
+    await adopt(end, write, current, branch);
     await catchUpSoon(end, card.id);
     if (current.blocked) await recheckSoon(end, card.id);
     return write.answerIn(end, null, 204);
@@ -68,7 +67,7 @@ const noSuggestion = ({ kind }: InboxItem): Problem =>
   conflict(`An item of the kind ${kind} suggests no branch: there is nothing to adopt.`);
 const noCard = (number: number): Problem => notFound(`There is no card ${number} on this board.`);
 
-async function adopterOf(
+async function cardOf(
   db: Db,
   workspaceId: string,
   suggestion: Suggestion,
@@ -80,12 +79,12 @@ async function adopterOf(
       : await findCard(db, workspaceId, number);
   if (!card) throw number === undefined ? noInboxItem() : noCard(number);
   if (card.projectId === suggestion.projectId) return card;
-  throw invalid(`Card ${card.number} is of another project than the branch.`, [
+  throw invalid(`Card ${card.number} belongs to another project than the branch.`, [
     { path: "query.card", message: "not a card of the branch's project" },
   ]);
 }
 
-async function seeBranch(
+async function inspectBranch(
   deps: Deps,
   card: CardHead,
   repository: Repository,
@@ -93,21 +92,21 @@ async function seeBranch(
 ): Promise<SuggestedBranch> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const { ref, fullName } = repository;
-  if (!project || !ref) throw conflict(`The App cannot reach ${fullName} any more. Install it again.`);
+  if (!project || !ref) throw conflict(`The App has no access to ${fullName} any more. Install it again.`);
   const targetBranch = targetOf(project.flow, card.hotfix);
   const askedAt = await clockOf(deps.db);
   const [answer] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
-  if (!answer) throw new ForgeUnavailable("the forge said nothing of the branch");
+  if (!answer) throw new ForgeUnavailable("GitHub did not return the branch");
   if (answer.refusal) throw conflict(answer.refusal.message);
   if (answer.headSha === null) {
-    throw conflict(`The branch ${name} is gone from ${fullName}. Push it again, or put the item away.`);
+    throw conflict(`The branch ${name} is gone from ${fullName}. Push it again, or dismiss the item.`);
   }
   const openPullRequests = answer.pullRequests.filter(({ state }) => state === "open");
   return { repository, name, headSha: answer.headSha, openPullRequests, askedAt };
 }
 
-/** The branch and its open pull requests are the card's from here on. The card's row is held. */
-async function takeOver(
+/** The caller has locked the card. */
+async function adopt(
   trx: Trx,
   caller: Caller,
   card: CardHead,
@@ -118,13 +117,13 @@ async function takeOver(
   if (link?.branchName && link.headSha) {
     throw conflict(`Card ${card.number} has the branch ${link.branchName} in ${fullName} already.`);
   }
-  const taker = { cardId: card.id, actor: { userId: caller.userId, login: null }, repositoryId };
+  const adopter = { cardId: card.id, actor: { userId: caller.userId, login: null }, repositoryId };
   if (!link) {
     await insertLinks(trx, card.id, [repositoryId]);
-    await recordEvents(trx, [{ ...taker, kind: "repository_linked", data: { repositoryId } }]);
+    await recordEvents(trx, [{ ...adopter, kind: "repository_linked", data: { repositoryId } }]);
   }
-  if (!(await takeOverBranch(trx, taker, branch))) {
-    throw conflict(`The branch ${branch.name} in ${fullName} is another card's already.`);
+  if (!(await takeOverBranch(trx, adopter, branch))) {
+    throw conflict(`The branch ${branch.name} in ${fullName} belongs to another card already.`);
   }
   if (link?.branchName)
     await forgetInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));

@@ -18,65 +18,66 @@ import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
 
-export interface Cut {
+interface NewBranch {
   readonly branchName: string;
-  /** Where to cut it: the commit its target is at, or was last heard to be at. */
+  /** The target's current commit, or its last known one. */
   readonly sha: string;
   readonly targetBranch: string;
 }
 
-/** The branch's commit, and whether it was there before, at another one than asked for. */
-export type CutBranch = Ordered<{ readonly sha: string; readonly isTaken: boolean }>;
+/** `isTaken`: the branch existed already, at another commit than requested. */
+type CreatedBranch = Ordered<{ readonly sha: string; readonly isTaken: boolean }>;
 
 /**
- * Cuts a branch. Where the forge refuses a commit that its target is not at any more, it is cut where the target is now; `onMoved` writes that
- * down before. Throws `ForgeUnavailable`.
+ * Creates a branch. If GitHub refuses a commit that the target has left, creates it at the target's
+ * current commit; `onMoved` stores that commit first. Throws `ForgeUnavailable`.
  */
 export async function cutBranch(
   deps: Deps,
   repository: RepositoryRef,
-  { branchName, sha, targetBranch }: Cut,
+  { branchName, sha, targetBranch }: NewBranch,
   onMoved: (sha: string) => Promise<void> = () => Promise.resolve(),
-): Promise<CutBranch> {
-  const cut = await cutAt(deps, repository, branchName, sha);
-  if (cut.ok || (cut.refusal.reason !== "branch_missing" && cut.refusal.reason !== "unknown")) return cut;
+): Promise<CreatedBranch> {
+  const created = await createAt(deps, repository, branchName, sha);
+  if (created.ok || !["branch_missing", "unknown"].includes(created.refusal.reason)) return created;
   const tip = await deps.forge.branchHead(repository, targetBranch);
-  if (tip === null || tip === sha) return cut;
+  if (tip === null || tip === sha) return created;
   await onMoved(tip);
-  return cutAt(deps, repository, branchName, tip);
+  return createAt(deps, repository, branchName, tip);
 }
 
-async function cutAt(
+async function createAt(
   deps: Deps,
   repository: RepositoryRef,
   branchName: string,
   sha: string,
-): Promise<CutBranch> {
+): Promise<CreatedBranch> {
   const created = await deps.forge.createBranch(repository, branchName, sha);
   if (!created.ok) return created;
   const isTaken = "taken" in created.value;
   return { ok: true, value: { sha: "taken" in created.value ? created.value.taken : sha, isTaken } };
 }
 
-/** A branch as the forge shows it now. */
+/** A branch as GitHub shows it. */
 export interface SeenBranch {
   readonly name: string;
-  /** Null where it is gone, and its work is merged. */
+  /** Null if the branch is gone and its work is merged. */
   readonly headSha: string | null;
   readonly openPullRequests: readonly InspectedPullRequest[];
-  /** When the forge was asked (ISO 8601). */
+  /** When GitHub was asked (ISO 8601). */
   readonly askedAt: string;
 }
 
-/** The card that takes a branch over, where, and for whom. */
-export type Taker = Pick<NewEvent, "cardId" | "actor"> & { readonly repositoryId: string };
+/** The card that adopts a branch, and the user who caused it. */
+type Adopter = Pick<NewEvent, "cardId" | "actor"> & { readonly repositoryId: string };
 
 /**
- * Makes a branch that is on the forge already a card's, with its open pull requests and what checks say of it. False where it is another card's, and
- * then the transaction can only be undone. The card's row is held.
+ * Gives a card a branch that exists on GitHub, with its open pull requests and check reports. False
+ * if the branch belongs to another card: then roll the transaction back. The caller has locked the
+ * card.
  */
-export async function takeOverBranch(trx: Trx, taker: Taker, branch: SeenBranch): Promise<boolean> {
-  const { cardId, repositoryId } = taker;
+export async function takeOverBranch(trx: Trx, adopter: Adopter, branch: SeenBranch): Promise<boolean> {
+  const { cardId, repositoryId } = adopter;
   const { name, headSha, openPullRequests } = branch;
   if (!(await takeBranch(trx, cardId, repositoryId, { name, headSha }))) return false;
   for (const { number, nodeId, targetBranch, isDraft, headSha: pullHead } of openPullRequests) {
@@ -94,33 +95,33 @@ export async function takeOverBranch(trx: Trx, taker: Taker, branch: SeenBranch)
     if (isNew) await replayDeferredSoon(trx, repositoryId, number);
   }
   const prNumber = openPullRequests[0]?.number ?? null;
-  await recordEvents(trx, [
-    { ...taker, kind: "branch_adopted", data: { branchName: name, sha: headSha, prNumber } },
-  ]);
-  await adoptReports(trx, taker, branch);
+  const data = { branchName: name, sha: headSha, prNumber };
+  await recordEvents(trx, [{ ...adopter, kind: "branch_adopted", data }]);
+  await adoptReports(trx, adopter, branch);
   await forgetInboxItems(trx, "branch_suggestion", branchKey(repositoryId, name));
   return true;
 }
 
-/** What checks say of a branch is kept from here on; what they said before is on its pull request. */
+/** Stores the check reports of the branch's head; webhooks report later ones. */
 async function adoptReports(
   trx: Trx,
-  taker: Taker,
+  adopter: Adopter,
   { name: branchName, headSha: sha, openPullRequests, askedAt }: SeenBranch,
 ): Promise<void> {
   if (sha === null) return;
-  const { repositoryId } = taker;
+  const { repositoryId } = adopter;
   const pull = openPullRequests.find(({ headSha }) => headSha === sha);
   for (const report of pull?.reports ?? []) {
     await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, askedAt);
   }
   const to = checksState(await listOutcomes(trx, repositoryId, sha));
   if (to === null) return;
-  await recordEvents(trx, [{ ...taker, kind: "checks_changed", data: { branchName, sha, from: null, to } }]);
+  const data = { branchName, sha, from: null, to };
+  await recordEvents(trx, [{ ...adopter, kind: "checks_changed", data }]);
 }
 
-/** The card, in one of its repositories, and who linked it there again. */
-export interface Return {
+/** A card that is linked to one of its former repositories again, and the user who linked it. */
+interface Relink {
   readonly card: CardHead;
   readonly project: Project;
   readonly repositoryId: string;
@@ -128,63 +129,63 @@ export interface Return {
   readonly actorId: string;
 }
 
-/** Whether the card has its branch again. Else it begins anew: under another name where pull requests from the earlier branch would be taken for its own. */
-export type TakenUp =
+/**
+ * `none`: the card needs a new branch, not named `spentName`: GitHub would show the pull requests
+ * of the earlier branch as its own.
+ */
+type Readoption =
   | { readonly state: "taken" }
-  | { readonly state: "anew"; readonly spentName: string | null }
+  | { readonly state: "none"; readonly spentName: string | null }
   | { readonly state: "refused"; readonly refusal: Refusal };
 
-const ANEW = { state: "anew", spentName: null } as const satisfies TakenUp;
+const NONE = { state: "none", spentName: null } as const satisfies Readoption;
 
 /**
- * Has a card that was unlinked from a repository, and linked again, take up the branch it had there: while that is on the forge, or where its work was
- * merged somewhere, whatever became of the branch since. One that another card has had since is that card's. What the card's stage asks of the branch is
- * left to the caller. Throws `ForgeUnavailable`.
+ * Gives a card that was unlinked from a repository, and linked again, its former branch there if
+ * the branch exists or its work was merged, and no other card has it. Does nothing else that the
+ * card's stage requires. Throws `ForgeUnavailable`.
  */
-export async function takeUpBranch(deps: Deps, back: Return): Promise<TakenUp> {
-  const { card, project, repositoryId, repository, actorId } = back;
+export async function takeUpBranch(deps: Deps, relink: Relink): Promise<Readoption> {
+  const { card, project, repositoryId, repository } = relink;
   const name = await findLeftBranch(deps.db, card.id, repositoryId);
-  if (name === null) return ANEW;
+  if (name === null) return NONE;
   const askedAt = await clockOf(deps.db);
   const targetBranch = targetOf(project.flow, card.hotfix);
   const [answer] = await deps.forge.inspect([{ repository, branchName: name, targetBranch }]);
-  if (!answer) throw new ForgeUnavailable("the forge said nothing of the branch");
+  if (!answer) throw new ForgeUnavailable("GitHub did not return the branch");
   if (answer.refusal) return { state: "refused", refusal: answer.refusal };
   const { headSha, pullRequests } = answer;
-  if (headSha === null && !pullRequests.some(isMerged)) {
-    return { state: "anew", spentName: pullRequests.length > 0 ? name : null };
+  if (headSha === null && !pullRequests.some(({ state }) => state === "merged")) {
+    return { state: "none", spentName: pullRequests.length > 0 ? name : null };
   }
   const openPullRequests = pullRequests.filter(({ state }) => state === "open");
-  const isTaken = await take(deps, back, actorId, { name, headSha, openPullRequests, askedAt });
-  return isTaken ? { state: "taken" } : ANEW;
+  const isTaken = await readopt(deps, relink, { name, headSha, openPullRequests, askedAt });
+  return isTaken ? { state: "taken" } : NONE;
 }
 
-const isMerged = ({ state }: InspectedPullRequest): boolean => state === "merged";
-
-/** False where another card has the branch by now. */
-async function take(
+/** False if another card has the branch. */
+async function readopt(
   deps: Deps,
-  { card, repositoryId }: Return,
-  actorId: string,
+  { card, repositoryId, actorId }: Relink,
   branch: SeenBranch,
 ): Promise<boolean> {
   try {
     await transaction(deps.db, async (trx) => {
       if (!(await lockCard(trx, card.id))) return;
       const link = (await listLinks(trx, card.id)).find((each) => each.repository.id === repositoryId);
-      // Unlinked again, or given a branch, since the forge was asked.
+      // The card was unlinked again, or got a branch, since the inspection.
       if (!link || link.branchName !== null) return;
-      const taker = { cardId: card.id, actor: { userId: actorId, login: null }, repositoryId };
-      if (!(await takeOverBranch(trx, taker, branch))) throw new AnothersBranch();
+      const adopter = { cardId: card.id, actor: { userId: actorId, login: null }, repositoryId };
+      if (!(await takeOverBranch(trx, adopter, branch))) throw new BranchOfAnotherCard();
       await recheckIfBlocked(trx, card.id);
     });
     return true;
   } catch (error) {
-    if (error instanceof AnothersBranch) return false;
+    if (error instanceof BranchOfAnotherCard) return false;
     throw error;
   }
 }
 
-class AnothersBranch extends Error {
-  override readonly name = "AnothersBranch";
+class BranchOfAnotherCard extends Error {
+  override readonly name = "BranchOfAnotherCard";
 }

@@ -8,7 +8,7 @@ import { findIntent, acceptMerge, withdrawIntent } from "../../store/ops/intents
 import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { nameConflicts } from "../reconcile/recheck-blocked.ts";
-import type { HeldMove } from "./begin-move.ts";
+import type { HeldMove, Transition } from "./begin-move.ts";
 import {
   lookOnTheWay,
   lookUntilDecided,
@@ -17,18 +17,17 @@ import {
   listLeftQueue,
   type Look,
 } from "./look-at-card.ts";
-import { type Transition } from "./transition.ts";
-import { recordEarlierDeeds, recordMerged } from "./record-deeds.ts";
-import { intentKey } from "./transition.ts";
+import { intentKey, recordEarlierDeeds, recordMerged } from "./record-deeds.ts";
+import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import { declareIntent, intentOf, takeStep, type StepContext } from "./take-step.ts";
 
-/** What a move has merged, and what was in the targets of its merges without that. */
-interface Told {
+/** What the move has merged, and what was in the targets already. */
+interface MergeReport {
   readonly promoted: readonly Promotion[];
   readonly alreadyMerged: readonly Landed[];
 }
 
-export type MoveOutcome = Told &
+export type MoveOutcome = MergeReport &
   (
     | { readonly state: "moved" }
     | {
@@ -43,144 +42,133 @@ interface Context extends StepContext {
   readonly operation: HeldMove;
 }
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
+/** The result of one inspection and its plan. */
+type RunResult = MoveOutcome | "inspect_again";
 
-/** How long after its start a move still waits for the forge to finish its merges, in milliseconds; and the least it waits for one. */
+/** How long after its start a move waits for merges to finish, in milliseconds. */
 const MERGE_WAIT_MS = 25_000;
+/** The minimum wait for each merge. */
 const LEAST_WAIT_MS = 3_000;
-/** How often it is looked for a pull request that was just opened: the forge's reads may lag behind its writes. */
-const MAX_LOOKS = 5;
+/** GitHub's reads may lag behind its writes, so a pull request just opened may not be shown yet. */
+const MAX_INSPECTIONS = 5;
 
 /**
- * Does on GitHub what the stage asks, as far as it is not done yet: branches, pull requests and ready marks, and, once every
- * repository has passed the check, the merges one by one with their heads pinned. Throws `unavailable` (503) when GitHub did
- * not answer: what was done stays done, and a later attempt does what is left.
+ * Runs on GitHub what the stage requires and is not done yet: creates branches, opens pull requests
+ * and marks them ready in every repository, then merges one by one with pinned heads. Throws
+ * `unavailable` (503) when GitHub does not answer; a later attempt does what is left.
  */
 export async function carryOutMove(deps: Deps, transition: Transition, move: HeldMove): Promise<MoveOutcome> {
   try {
-    return await carryOut(deps, transition, move);
+    return await inspectAndRun(deps, transition, move);
   } catch (error) {
     deps.metrics.moves.inc({ outcome: "unfinished" });
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",
-      "The forge could not be reached, so the move is not finished. Make the same call again.",
+      "GitHub could not be reached, so the move is not finished. Make the same call again.",
       { retryAfter: error.retryAfter, detail: error.message, cause: error },
     );
   }
 }
 
-async function carryOut(deps: Deps, transition: Transition, move: HeldMove): Promise<MoveOutcome> {
+async function inspectAndRun(deps: Deps, transition: Transition, move: HeldMove): Promise<MoveOutcome> {
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...transition, actorId: move.actorId, operation: move };
-  let look = (await lookFromHere(deps, transition)) ?? (await lookUntilDecided(deps, transition));
-  for (let looks = 1; ; looks++) {
-    if (looks === 1 || move.isResumed) await recordEarlierDeeds(deps, context, look.repositories);
-    const left = move.isResumed ? await afterQueue(deps, context, look, looks === 1) : null;
-    const outcome = left ?? (await actOn(deps, context, look, until));
-    if (outcome !== "look_again") return outcome;
-    if (looks === MAX_LOOKS) throw new ForgeUnavailable("the forge does not show what was just done");
-    if (looks > 1) await sleep(200 * 2 ** looks);
-    look = await lookUntilDecided(deps, transition);
+  let inspection = (await lookFromHere(deps, transition)) ?? (await lookUntilDecided(deps, transition));
+  for (let count = 1; ; count++) {
+    if (count === 1 || move.isResumed) await recordEarlierDeeds(deps, context, inspection.repositories);
+    const afterQueue = move.isResumed ? await leaveQueue(deps, context, inspection, count === 1) : null;
+    const outcome = afterQueue ?? (await runPlan(deps, context, inspection, until));
+    if (outcome !== "inspect_again") return outcome;
+    if (count === MAX_INSPECTIONS) throw new ForgeUnavailable("GitHub does not show what was just changed");
+    if (count > 1) await sleep(200 * 2 ** count);
+    inspection = await lookUntilDecided(deps, transition);
   }
 }
 
 /**
- * What becomes of a move that nobody asks for just now when the forge's queue has let go of one of its merges: it is not put there again, but
- * refused where the queue said that it threw it out, or nothing was heard of it for too long. Null where the queue has let go of none.
+ * Ends a resumed move whose pull request has left the merge queue without being merged: no caller
+ * has asked to queue it again. The move is refused if GitHub has reported the removal or if the
+ * move is overdue, else it stays queued. Null if no pull request has left the queue.
  */
-async function afterQueue(
+async function leaveQueue(
   deps: Deps,
   context: Context,
-  look: Look,
-  isFirstLook: boolean,
-): Promise<MoveOutcome | "look_again" | null> {
-  const left = await listLeftQueue(deps, look);
+  inspection: Look,
+  isFirstInspection: boolean,
+): Promise<RunResult | null> {
+  const left = await listLeftQueue(deps, inspection);
   if (left.length === 0) return null;
-  const out = context.operation.isOverdue ? left : left.filter(({ word }) => word !== null);
-  if (out.length === 0) {
-    const queued = [...left, ...look.plan.steps.filter((step) => step.action === "merge")];
+  const removed = context.operation.isOverdue ? left : left.filter(({ reason }) => reason !== null);
+  if (removed.length === 0) {
+    const queued = [...left, ...inspection.plan.steps.filter((step) => step.action === "merge")];
     const distinct = new Map(queued.map((pull) => [pull.repositoryId, promotionOf(pull)]));
-    return { state: "queued", queued: [...distinct.values()], ...(await tell(deps, context, look)) };
+    return { state: "queued", queued: [...distinct.values()], ...(await report(deps, context, inspection)) };
   }
-  // Without a word of the queue's it may have landed between leaving the queue and being shown as merged.
-  if (isFirstLook && out.some(({ word }) => word === null)) return "look_again";
-  for (const pull of out) await withdrawIntent(deps.db, intentKey(pull, "merge"), context.operation);
-  const reasons = out.map(({ fullName, word }) => blockedReason(fullName, queueRejected(word ?? "unknown")));
-  return refusedBy(deps, context, look, reasons, out[0]?.headSha);
-}
-
-/** Does what a look has shown to be left; the forge has to be looked at again where something had to be made, or has moved. */
-async function actOn(
-  deps: Deps,
-  context: Context,
-  look: Look,
-  until: number,
-): Promise<MoveOutcome | "look_again"> {
-  const { plan } = look;
-  if (plan.reasons.length > 0) return refusedAtTheStage(deps, context, look);
-  if (plan.isBehind) return "look_again";
-  const obstacle = await prepare(deps, context, look);
-  if (obstacle === "overtaken") return "look_again";
-  if (obstacle) return refusedBy(deps, context, look, [obstacle]);
-  if (plan.needsAnotherLook) return "look_again";
-  const merges = plan.steps.filter((step) => step.action === "merge");
-  // One merge may be tried in spite of a doubt; the first of several may not, because it could not be taken back.
-  if (merges.length > 1 && plan.doubts.length > 0) return refusedBy(deps, context, look, plan.doubts);
-  return mergeAll(deps, context, look, merges, until);
-}
-
-/** What the stages before it give is given all the same; only then is the card refused. */
-async function refusedAtTheStage(
-  deps: Deps,
-  context: Context,
-  look: Look,
-): Promise<MoveOutcome | "look_again"> {
-  const { reasons } = look.plan;
-  const earlier = await lookOnTheWay(deps, context, look);
-  if (earlier === null) return refusedBy(deps, context, look, reasons);
-  const obstacle = await prepare(deps, context, earlier);
-  if (obstacle === "overtaken") return "look_again";
-  if (obstacle) {
-    const others = reasons.filter(({ repository }) => repository !== obstacle.repository);
-    return refusedBy(deps, context, look, [obstacle, ...others]);
-  }
-  const heads = new Map(
-    (await listLinks(deps.db, context.card.id)).map((link) => [link.repository.id, link.headSha]),
+  // Without a reported reason it may have been merged and not be shown as merged yet.
+  if (isFirstInspection && removed.some(({ reason }) => reason === null)) return "inspect_again";
+  for (const pull of removed) await withdrawIntent(deps.db, intentKey(pull, "merge"), context.operation);
+  const reasons = removed.map(({ fullName, reason }) =>
+    blockedReason(fullName, queueRejected(reason ?? "unknown")),
   );
-  const cut = earlier.plan.steps.filter((step) => step.action === "create_branch");
-  // An earlier try had cut it, and somebody has pushed since: there may be something to show after all.
-  if (cut.some(({ repositoryId, fromSha }) => heads.get(repositoryId) !== fromSha)) return "look_again";
-  const first = cut.find(({ fullName }) => fullName === reasons[0]?.repository);
-  return refusedBy(deps, context, look, reasons, first?.fromSha);
+  return refuse(deps, context, inspection, reasons, removed[0]?.headSha);
 }
 
-async function prepare(
+/** Runs the plan of an inspection, as far as it can be run before the next inspection. */
+async function runPlan(deps: Deps, context: Context, inspection: Look, until: number): Promise<RunResult> {
+  const { plan } = inspection;
+  if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
+  if (plan.isBehind) return "inspect_again";
+  const blocker = await runSteps(deps, context, inspection);
+  if (blocker === "changed") return "inspect_again";
+  if (blocker) return refuse(deps, context, inspection, [blocker]);
+  if (plan.needsAnotherLook) return "inspect_again";
+  const merges = plan.steps.filter((step) => step.action === "merge");
+  // GitHub may accept a doubtful merge. It is not tried as one of several: they cannot be undone.
+  if (merges.length > 1 && plan.doubts.length > 0) return refuse(deps, context, inspection, plan.doubts);
+  return mergeAll(deps, context, inspection, merges, until);
+}
+
+/** Refuses the card, but first runs the steps of the stages before this one. */
+async function runEarlierStages(deps: Deps, context: Context, inspection: Look): Promise<RunResult> {
+  const { reasons } = inspection.plan;
+  const earlier = await lookOnTheWay(deps, context, inspection);
+  if (earlier === null) return refuse(deps, context, inspection, reasons);
+  const blocker = await runSteps(deps, context, earlier);
+  if (blocker === "changed") return "inspect_again";
+  if (blocker) {
+    const others = reasons.filter(({ repository }) => repository !== blocker.repository);
+    return refuse(deps, context, inspection, [blocker, ...others]);
+  }
+  const links = await listLinks(deps.db, context.card.id);
+  const heads = new Map(links.map((link) => [link.repository.id, link.headSha]));
+  const created = earlier.plan.steps.filter((step) => step.action === "create_branch");
+  // An earlier attempt created this branch and it has commits since, so the refusal may be wrong.
+  if (created.some(({ repositoryId, fromSha }) => heads.get(repositoryId) !== fromSha))
+    return "inspect_again";
+  const first = created.find(({ fullName }) => fullName === reasons[0]?.repository);
+  return refuse(deps, context, inspection, reasons, first?.fromSha);
+}
+
+/** Runs all steps except merges. Null when all are done. */
+async function runSteps(
   deps: Deps,
   context: Context,
-  look: Look,
-): Promise<BlockedReason | "overtaken" | null> {
-  for (const step of look.plan.steps) {
+  inspection: Look,
+): Promise<BlockedReason | "changed" | null> {
+  for (const step of inspection.plan.steps) {
     if (step.action === "merge") continue;
-    const outcome = await takeStep(deps, context, linkOf(look, step), step);
-    if (outcome === "overtaken") return outcome;
+    if (!(await mayEnter(deps.db, context.actorId, context)))
+      return blockedReason(step.fullName, NO_LONGER_PERMITTED);
+    const outcome = await takeStep(deps, context, linkOf(inspection, step), step);
+    if (outcome === "changed") return outcome;
     if (outcome) return blockedReason(step.fullName, outcome);
   }
   return null;
 }
 
-/** The forge has just told where a pull request aims when it was marked ready; of any other the merge has to look. */
-const targetToCheck = ({ plan }: Look, merge: MergeStep): string | undefined => {
-  const wasMarked = plan.steps.some(
-    (step) =>
-      step.action === "mark_ready" &&
-      step.repositoryId === merge.repositoryId &&
-      step.prNumber === merge.prNumber,
-  );
-  return wasMarked ? undefined : merge.targetBranch;
-};
-
-function linkOf(look: Look, step: MoveStep): Link {
-  const link = look.links.find((candidate) => candidate.repository.id === step.repositoryId);
+function linkOf({ links }: Look, step: MoveStep): Link {
+  const link = links.find(({ repository }) => repository.id === step.repositoryId);
   if (!link) throw new Error("a step in a repository the card is not linked to");
   return link;
 }
@@ -188,51 +176,62 @@ function linkOf(look: Look, step: MoveStep): Link {
 async function mergeAll(
   deps: Deps,
   context: Context,
-  look: Look,
+  inspection: Look,
   merges: readonly MergeStep[],
   until: number,
-): Promise<MoveOutcome | "look_again"> {
+): Promise<RunResult> {
   const queued: Promotion[] = [];
   for (const step of merges) {
-    const { ref } = linkOf(look, step).repository;
+    const { ref } = linkOf(inspection, step).repository;
     if (!ref) throw new Error("a merge in a repository without an installation");
     const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
     const known = await findIntent(deps.db, intent);
-    if (known?.queued && isInQueue(look, step)) {
+    if (known?.queued && isInQueue(inspection, step)) {
       queued.push(promotionOf(step));
       continue;
     }
-    // Thrown out of the queue, and a caller wants it there again: what became of the earlier try is asked no more.
+    if (!(await mayEnter(deps.db, context.actorId, context)))
+      return refuse(deps, context, inspection, [blockedReason(step.fullName, NO_LONGER_PERMITTED)]);
+    // It left the queue, and the caller asks to queue it again.
     if (known?.queued) await withdrawIntent(deps.db, intent, context.operation);
     await declareIntent(deps, context, intent);
     const order = {
       number: step.prNumber,
       headSha: step.headSha,
       method: context.project.flow.mergeMethod,
-      targetBranch: targetToCheck(look, step),
+      targetBranch: targetToCheck(inspection, step),
       handle: known?.queued ? undefined : (known?.handle ?? undefined),
     };
     const merged = await deps.forge.merge(ref, order, Math.max(until - performance.now(), LEAST_WAIT_MS));
     if (!merged.ok) {
       await withdrawIntent(deps.db, intent, context.operation);
-      return refusedBy(deps, context, look, [blockedReason(step.fullName, merged.refusal)], step.headSha);
+      const reasons = [blockedReason(step.fullName, merged.refusal)];
+      return refuse(deps, context, inspection, reasons, step.headSha);
     }
-    if (merged.value.state === "retargeted" || merged.value.state === "merged_outside") {
+    const { value } = merged;
+    if (value.state === "retargeted" || value.state === "merged_outside") {
       await withdrawIntent(deps.db, intent, context.operation);
-      return "look_again";
+      return "inspect_again";
     }
-    if (merged.value.state === "merged") await recordMerged(deps, context, step, merged.value.sha);
+    if (value.state === "merged") await recordMerged(deps, context, step, value.sha);
     else {
-      const { handle, state } = merged.value;
-      await acceptMerge(deps.db, intent, { handle, queued: state === "enqueued" });
+      await acceptMerge(deps.db, intent, { handle: value.handle, queued: value.state === "enqueued" });
       queued.push(promotionOf(step));
     }
   }
-  const told = await tell(deps, context, look);
-  return queued.length > 0 ? { state: "queued", queued, ...told } : { state: "moved", ...told };
+  const mergeReport = await report(deps, context, inspection);
+  return queued.length > 0 ? { state: "queued", queued, ...mergeReport } : { state: "moved", ...mergeReport };
 }
 
-async function tell(deps: Deps, { operation }: Context, { plan }: Look): Promise<Told> {
+/** The target that the merge has to check, unless `mark_ready` has just returned it. */
+function targetToCheck({ plan }: Look, { repositoryId, targetBranch }: MergeStep): string | undefined {
+  const isMarked = plan.steps.some(
+    (step) => step.action === "mark_ready" && step.repositoryId === repositoryId,
+  );
+  return isMarked ? undefined : targetBranch;
+}
+
+async function report(deps: Deps, { operation }: Context, { plan }: Look): Promise<MergeReport> {
   const promoted = await listPromotions(deps.db, operation.id);
   const isOurs = ({ fullName, targetBranch, prNumber }: Landed): boolean =>
     promoted.some(
@@ -248,19 +247,15 @@ const promotionOf = ({ fullName, targetBranch, prNumber }: Promotion): Promotion
   prNumber,
 });
 
-async function refusedBy(
+async function refuse(
   deps: Deps,
   context: Context,
-  look: Look,
+  inspection: Look,
   reasons: readonly BlockedReason[],
   refusedSha?: string,
 ): Promise<MoveOutcome> {
-  const facts = look.repositories.find(({ fullName }) => fullName === reasons[0]?.repository)?.facts;
-  const headSha = refusedSha ?? (facts && !("reason" in facts) ? facts.headSha : null);
-  return {
-    state: "refused",
-    reasons: await nameConflicts(deps, look, reasons),
-    headSha,
-    ...(await tell(deps, context, look)),
-  };
+  const state = inspection.repositories.find(({ fullName }) => fullName === reasons[0]?.repository);
+  const headSha = refusedSha ?? (state && !("reason" in state.facts) ? state.facts.headSha : null);
+  const named = await nameConflicts(deps, inspection, reasons);
+  return { state: "refused", reasons: named, headSha, ...(await report(deps, context, inspection)) };
 }

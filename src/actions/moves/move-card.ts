@@ -9,9 +9,10 @@ import { carryOutMove } from "./carry-out-move.ts";
 import { settleMove } from "./settle-move.ts";
 
 /**
- * Moves a card into a stage of its project's flow, at `index` of the column, and does on GitHub what the stage asks. Answers 200
- * with the move result, or 202 when GitHub has queued the merge. Throws `refused` (409) when GitHub refuses, busy while
- * another call moves the card, `unavailable` (503) when GitHub cannot be reached.
+ * Moves a card into a stage of its project's flow, at `index` of the column, and runs on GitHub
+ * what the stage requires. Answers 200 with the move result, or 202 when GitHub has queued the
+ * merge. Throws `refused` (409) when GitHub refuses, busy while another call moves the card, and
+ * `unavailable` (503) when GitHub cannot be reached.
  */
 export async function moveCard(
   deps: Deps,
@@ -20,11 +21,7 @@ export async function moveCard(
   { statusId, index }: { readonly statusId: string; readonly index: number },
 ): Promise<StoredAnswer> {
   const transition = await lockTransition(write.trx, card, statusId, write.requestId);
-  if (!transition) {
-    throw invalid("This card's flow has no stage with this id. GET /v1/board lists the stages.", [
-      { path: "body.statusId", message: "not a stage of this card's flow" },
-    ]);
-  }
+  if (!transition) throw noSuchStage("body.statusId");
   requireRoleFor(write, transition.stage);
   const { userId: actorId, requestId } = write;
   const begun = await beginMove(deps, write.trx, transition, { index, actorId, requestId });
@@ -34,14 +31,19 @@ export async function moveCard(
     return answer;
   }
   const { move } = begun;
-  const ended = await orReleaseMove(deps, move, async () => {
+  const settled = await orReleaseMove(deps, move, async () => {
     await write.commit();
     const outcome = await carryOutMove(deps, transition, move);
     return settleMove(deps, transition, move, outcome, async (trx, settled) =>
       settled.state === "refused" ? settled : write.answerIn(trx, settled.result, settled.status),
     );
   });
-  if (!("blocked" in ended)) return ended;
-  const { state: _, ...refusal } = ended;
+  if (!("blocked" in settled)) return settled;
+  const { state: _, ...refusal } = settled;
   throw new Problem("refused", refusal.blocked.message, { body: refusal });
 }
+
+export const noSuchStage = (path: "body.statusId" | "query.statusId"): Problem =>
+  invalid("This card's flow has no stage with this id. GET /v1/board lists the stages.", [
+    { path, message: "not a stage of this card's flow" },
+  ]);

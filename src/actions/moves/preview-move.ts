@@ -1,4 +1,3 @@
-import { invalid } from "../../errors.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
 import { needsGit, roleToEnter, type MovePlan, type MoveStep } from "../../flow/move.ts";
@@ -7,12 +6,12 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Deps } from "../deps.ts";
+import type { Transition } from "./begin-move.ts";
 import { lookAtCard, lookOnTheWay } from "./look-at-card.ts";
-import { type Transition } from "./transition.ts";
+import { noSuchStage } from "./move-card.ts";
 
-/** How much an answer can be relied on: `unknown` where the forge has not made up its mind or must be asked to write first. */
+/** `unknown` while GitHub computes mergeability, or if the move must write before it can tell. */
 export const CERTAINTIES = ["certain", "likely", "unknown"] as const;
-export type Certainty = (typeof CERTAINTIES)[number];
 
 export const STEP_ACTIONS = [
   "create_branch",
@@ -22,28 +21,32 @@ export const STEP_ACTIONS = [
   "merge",
 ] as const satisfies readonly MoveStep["action"][];
 
-export interface PreviewedStep {
+interface PreviewedStep {
   readonly action: MoveStep["action"];
   readonly fullName: string;
   readonly branchName: string;
   readonly targetBranch: string;
-  /** Null while the pull request is still to be opened. */
+  /** Null if the pull request has to be opened first. */
   readonly prNumber: number | null;
 }
 
-/** What a move would do and whether it would get through, as far as can be told without trying. */
-export interface MovePreview {
+/** What a move would do on GitHub, and whether it would succeed. */
+interface Preview {
   readonly wouldMove: boolean;
-  readonly certainty: Certainty;
+  readonly certainty: (typeof CERTAINTIES)[number];
   readonly steps: readonly PreviewedStep[];
   readonly reasons: readonly BlockedReason[];
+}
+
+interface MovePreview extends Preview {
   readonly requiredRole: Role;
   readonly heldRole: Role;
 }
 
 /**
- * Says what moving a card into a stage would do, from the same look and the same planner as the move, and changes nothing anywhere.
- * Throws `invalid` for a stage that is not of the card's flow, `ForgeUnavailable` when the forge cannot be asked.
+ * Previews a move with the same inspection and planner as the move itself, and changes nothing.
+ * Throws `invalid` for a stage that the card's flow does not have, and `ForgeUnavailable` when
+ * GitHub cannot be reached.
  */
 export async function previewMove(
   deps: Deps,
@@ -53,37 +56,30 @@ export async function previewMove(
 ): Promise<MovePreview> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const stage = project && stageOf(project.flow, statusId);
-  if (!project || !stage) {
-    throw invalid("This card's flow has no stage with this id. GET /v1/board lists the stages.", [
-      { path: "query.statusId", message: "not a stage of this card's flow" },
-    ]);
-  }
-  const transition: Transition = { card, project, stage };
+  if (!project || !stage) throw noSuchStage("query.statusId");
   const requiredRole = roleToEnter(stage);
   const roles = { requiredRole, heldRole };
-  const told = needsGit(card.stageId, stage, await countLinks(deps.db, card.id))
-    ? await foretell(deps, transition)
-    : { wouldMove: true, certainty: "certain" as const, steps: [], reasons: [] };
+  const preview: Preview = needsGit(card.stageId, stage, await countLinks(deps.db, card.id))
+    ? await previewGit(deps, { card, project, stage })
+    : { wouldMove: true, certainty: "certain", steps: [], reasons: [] };
   return mayAct(heldRole, requiredRole)
-    ? { ...told, ...roles }
-    : { ...told, wouldMove: false, certainty: "certain", ...roles };
+    ? { ...preview, ...roles }
+    : { ...preview, wouldMove: false, certainty: "certain", ...roles };
 }
 
-type Foretold = Omit<MovePreview, "requiredRole" | "heldRole">;
-
-async function foretell(deps: Deps, transition: Transition): Promise<Foretold> {
-  const look = await lookAtCard(deps, transition);
-  const { reasons } = look.plan;
-  if (reasons.length === 0) return foretold(transition, look.plan);
-  const earlier = await lookOnTheWay(deps, transition, look);
+async function previewGit(deps: Deps, transition: Transition): Promise<Preview> {
+  const inspection = await lookAtCard(deps, transition);
+  const { reasons } = inspection.plan;
+  if (reasons.length === 0) return previewOf(transition, inspection.plan);
+  const earlier = await lookOnTheWay(deps, transition, inspection);
   const steps = (earlier?.plan.steps ?? []).map(toPreviewed);
   return { wouldMove: false, certainty: "certain", steps, reasons };
 }
 
-function foretold(transition: Transition, plan: MovePlan): Foretold {
+function previewOf(transition: Transition, plan: MovePlan): Preview {
   const steps = stepsOf(transition, plan);
   if (plan.doubts.length > 0) {
-    // With several repositories a doubt refuses the move by itself; with one the forge has the last word.
+    // Several repositories: the move refuses a doubt itself. A single one: GitHub decides.
     const isOurRule = steps.filter(({ action }) => action === "merge").length > 1;
     const certainty = isOurRule ? "certain" : "likely";
     return { wouldMove: false, certainty, steps: isOurRule ? [] : steps, reasons: plan.doubts };
@@ -94,7 +90,7 @@ function foretold(transition: Transition, plan: MovePlan): Foretold {
   return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };
 }
 
-/** What has to be made first is followed by what it is made for: the planner only says so once it is there. */
+/** The steps of a plan, and those the planner adds after the next inspection. */
 function stepsOf({ stage }: Transition, plan: MovePlan): PreviewedStep[] {
   const steps = plan.steps.map(toPreviewed);
   if (stage.rule.type !== "merge") return steps;

@@ -9,24 +9,23 @@ import { recordEvents } from "../../store/events/timeline.ts";
 import { settleOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { lookAtForbidding } from "../installations/refused-installation.ts";
-import { beingMoved, enterStage, type HeldMove } from "./begin-move.ts";
+import { beingMoved, enterStage, type HeldMove, type Transition } from "./begin-move.ts";
 import type { MoveOutcome } from "./carry-out-move.ts";
-import type { Transition } from "./transition.ts";
 
-/** What a move reports about merges; earlier ones only where there are any. */
-export interface Merges {
+interface Merges {
   readonly promoted: MoveOutcome["promoted"];
+  /** Left out when empty. */
   readonly alreadyMerged?: MoveOutcome["alreadyMerged"];
 }
 
-/** The end of a move: the answer to it, or why the card stays where it is. */
+/** The answer to a finished move, or why the card stays where it is. */
 export type SettledMove =
   | { readonly state: "moved" | "queued"; readonly status: 200 | 202; readonly result: unknown }
   | ({ readonly state: "refused"; readonly blocked: Blocked } & Merges);
 
 /**
- * Writes the outcome of a move, in one transaction with what `record` stores of it, and returns what `record` does. Throws busy,
- * and writes nothing, when the move was taken over meanwhile.
+ * Stores the outcome of a move, in one transaction with what `record` stores. Returns the result of
+ * `record`. Throws busy and stores nothing if the move was taken over.
  */
 export async function settleMove<T>(
   deps: Deps,
@@ -57,7 +56,7 @@ async function writeOutcome(
   const end = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
     if (!(await settleOperation(trx, move, state, result))) throw beingMoved(card);
   };
-  // If another call has put the card into the stage meanwhile, there is nothing to refuse.
+  // Another call may have put the card into the stage by now: then there is nothing to refuse.
   const isThere = card.stageId === stage.id;
   if (outcome.state === "refused" && !isThere) {
     await end("refused", null);
@@ -80,15 +79,12 @@ async function writeOutcome(
   return { state: "moved", status: 200, result };
 }
 
-function refusedBy(outcome: Extract<MoveOutcome, { state: "refused" }>, stage: Stage): Omit<Blocked, "at"> {
-  const [first] = outcome.reasons;
+function refusedBy(
+  { reasons, headSha }: Extract<MoveOutcome, { state: "refused" }>,
+  stage: Stage,
+): Omit<Blocked, "at"> {
+  const [first] = reasons;
   if (!first) throw new Error("a refusal without a reason");
-  return {
-    reason: first.reason,
-    message: first.message,
-    repository: first.repository,
-    reasons: outcome.reasons,
-    statusId: stage.id,
-    headSha: outcome.headSha,
-  };
+  const { reason, message, repository } = first;
+  return { reason, message, repository, reasons, statusId: stage.id, headSha };
 }

@@ -14,9 +14,8 @@ import {
   type RecordedIntent,
 } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
-import { beingMoved } from "./begin-move.ts";
+import { beingMoved, type Transition } from "./begin-move.ts";
 import { cutBranch, takeUpBranch } from "./card-branch.ts";
-import type { Transition } from "./transition.ts";
 import {
   recordBranchCut,
   recordBranchRestored,
@@ -25,22 +24,22 @@ import {
   type DeedContext,
 } from "./record-deeds.ts";
 
-/** For whom a step is taken, and under which operation; without one it is Trunkline catching up with what a stage asks. */
+/** The user a step is attributed to, and the move it belongs to; null if no move requires it. */
 export interface StepContext extends Transition, DeedContext {
   readonly operation: { readonly id: string; readonly attempt: number } | null;
 }
 
 type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Action }>;
 
-/** How many names are tried when others have them, before it is given up. */
+/** How many branch names are tried if the first ones are taken. */
 const MAX_NAMES = 20;
 
-/** Null when done, else the forge's refusal, or that the pull request or the branch is not what was looked at: it has to be looked at again. */
-export type StepOutcome = Refusal | "overtaken" | null;
+/** Null when done, GitHub's refusal, or "changed" if the card has to be inspected again. */
+type StepOutcome = Refusal | "changed" | null;
 
 /**
- * Takes one step other than a merge, and records what came of it. Every step is written down as an intent first, and a step
- * that was taken already is a success.
+ * Runs one step other than a merge: stores its intent, calls GitHub, and records the effect. A step
+ * that was done already succeeds.
  */
 export async function takeStep(
   deps: Deps,
@@ -62,7 +61,7 @@ export async function takeStep(
   }
 }
 
-/** Written down under the move while it is ours, before every writing call to the forge. Throws busy when the move is not. */
+/** Stores an intent before the call to GitHub. Throws busy if the move was taken over. */
 export async function declareIntent(
   deps: Deps,
   context: StepContext,
@@ -87,32 +86,29 @@ async function createBranch(
   step: Step<"create_branch">,
 ): Promise<StepOutcome> {
   const { card, project, actorId } = context;
-  const { repositoryId } = step;
-  const earlierOne = await takeUpBranch(deps, { card, project, repositoryId, repository, actorId });
-  const unheard = await findUnheardCut(deps.db, card.id, repositoryId);
-  if (earlierOne.state === "taken") return "overtaken";
-  if (earlierOne.state === "refused") return earlierOne.refusal;
+  const { repositoryId, fromSha: sha, targetBranch } = step;
+  const earlier = await takeUpBranch(deps, { card, project, repositoryId, repository, actorId });
+  const unconfirmed = await findUnheardCut(deps.db, card.id, repositoryId);
+  if (earlier.state === "taken") return "changed";
+  if (earlier.state === "refused") return earlier.refusal;
   const names = Array.from({ length: MAX_NAMES }, (_, at) =>
     branchNameFor(project.flow.branchPattern, card.number, card.title, at + 1),
   );
-  // The card may be called otherwise than when it was first tried.
-  for (const branchName of new Set(unheard ? [unheard.branchName, ...names] : names)) {
-    if (branchName === earlierOne.spentName) continue;
-    const intent = intentOf(context, step.repositoryId, "create_branch", branchName);
+  // The card's title may have changed since the unconfirmed attempt.
+  for (const branchName of new Set(unconfirmed ? [unconfirmed.branchName, ...names] : names)) {
+    if (branchName === earlier.spentName) continue;
+    const intent = intentOf(context, repositoryId, "create_branch", branchName);
     const declared = await recordCutIntent(deps.db, intent, context.operation);
     if (declared === "not_held") throw beingMoved(card);
     if (declared === "taken") continue;
-    const { fromSha: sha, targetBranch } = step;
-    const cut = await cutBranch(deps, repository, { branchName, sha, targetBranch });
-    // Taken by a try of ours whose answer never came: the trunk has gone on since, the branch is still the card's.
-    const isOurs = cut.ok && (!cut.value.isTaken || declared.isRepeated);
-    if (!isOurs) {
-      await withdrawIntent(deps.db, intent, context.operation);
-      if (!cut.ok) return cut.refusal;
-      continue;
+    const created = await cutBranch(deps, repository, { branchName, sha, targetBranch });
+    // A branch at another commit is ours if an earlier attempt may have created it.
+    if (created.ok && (!created.value.isTaken || declared.isRepeated)) {
+      await recordBranchCut(deps, context, intent, created.value.sha);
+      return null;
     }
-    await recordBranchCut(deps, context, intent, cut.value.sha);
-    return null;
+    await withdrawIntent(deps.db, intent, context.operation);
+    if (!created.ok) return created.refusal;
   }
   return {
     reason: "branch_missing",
@@ -121,7 +117,6 @@ async function createBranch(
   };
 }
 
-/** Nothing is told of it: for whoever works on the card its branch was there all along. */
 async function restoreBranch(
   deps: Deps,
   context: StepContext,
@@ -135,7 +130,7 @@ async function restoreBranch(
     await withdrawIntent(deps.db, intent, context.operation);
     return created.refusal;
   }
-  // Taken by somebody's push in the meantime: it is the card's branch all the same.
+  // A branch that somebody has pushed in the meantime is the card's branch as well.
   const headSha = "taken" in created.value ? created.value.taken : step.fromSha;
   await recordBranchRestored(deps, context, intent, headSha);
   return null;
@@ -148,22 +143,17 @@ async function openPullRequest(
   step: Step<"open_pull_request">,
 ): Promise<StepOutcome> {
   const { card } = context;
-  const intent = intentOf(
-    context,
-    step.repositoryId,
-    "open_pull_request",
-    `${step.branchName}:${step.targetBranch}`,
-  );
+  const { repositoryId, branchName: headBranch, targetBranch } = step;
+  const intent = intentOf(context, repositoryId, "open_pull_request", `${headBranch}:${targetBranch}`);
   const { isRepeated, knownUpTo } = await declareIntent(deps, context, intent);
-  const { repositoryId, fullName, branchName, targetBranch } = step;
-  const headed = { repositoryId, headBranch: branchName, targetBranch };
+  const branches = { repositoryId, headBranch, targetBranch };
   const opened = await deps.forge.openPullRequest(repository, {
     isRepeated,
     knownUpTo,
-    isHeardOf: async () => knownUpTo !== null && (await isHeardOf(deps.db, headed, knownUpTo)),
+    isHeardOf: async () => knownUpTo !== null && (await isHeardOf(deps.db, branches, knownUpTo)),
     title: card.title,
     body: `${card.description}\n\n---\nCard #${card.number}`.trimStart(),
-    headBranch: branchName,
+    headBranch,
     targetBranch,
     isDraft: step.isDraft,
   });
@@ -173,23 +163,14 @@ async function openPullRequest(
   }
   const { number, nodeId, isDraft, headSha, authorId, ended } = opened.value;
   if (authorId !== undefined && authorId !== (await deps.forge.identity()).botId) {
-    // Somebody opened it before us, and the webhook will say so.
+    // Somebody else opened it first; its webhook records that.
     await withdrawIntent(deps.db, intent, context.operation);
-    return "overtaken";
+    return "changed";
   }
-  const pull = {
-    repositoryId,
-    fullName,
-    prNumber: number,
-    nodeId,
-    branchName,
-    targetBranch,
-    headSha,
-    isDraft,
-  };
+  const pull = { ...step, prNumber: number, nodeId, headSha, isDraft };
   await recordOpened(deps, context, intent, pull, ended?.openedAt);
   if (ended === undefined) return null;
-  return ended.state === "closed" ? pullRequestClosed(number) : "overtaken";
+  return ended.state === "closed" ? pullRequestClosed(number) : "changed";
 }
 
 async function markReady(
@@ -207,5 +188,5 @@ async function markReady(
   }
   await recordReady(deps, context, step, round);
   const { targetBranch } = marked.value;
-  return targetBranch === null || targetBranch === step.targetBranch ? null : "overtaken";
+  return targetBranch === null || targetBranch === step.targetBranch ? null : "changed";
 }

@@ -27,7 +27,7 @@ interface CreatePageInput {
   readonly parentId?: string | null | undefined;
 }
 
-/** Adds a page after the others below its parent. Answers 201 with it. */
+/** Adds a page after the last child of its parent. Answers 201 with the page. */
 export async function createPage(
   deps: Deps,
   write: Write,
@@ -53,7 +53,7 @@ interface ChangePageInput {
   readonly position?: number | undefined;
 }
 
-/** Sets the given fields and answers with the whole page. A new title moves the slug. */
+/** Sets the given fields and answers with the whole page. A new title changes the slug. */
 export async function changePage(
   write: Write,
   { id }: PageHead,
@@ -64,9 +64,9 @@ export async function changePage(
   const page = requireFound(await findPage(trx, workspaceId, id), "page");
   if (Object.keys(input).length > 0) {
     const changes: PageChanges = {
-      ...(await named(trx, workspaceId, page, input)),
+      ...(await titleChanges(trx, workspaceId, page, input)),
       ...(input.body !== undefined && { body: input.body }),
-      ...(await placed(trx, workspaceId, page, input)),
+      ...(await placeChanges(trx, workspaceId, page, input)),
     };
     await updatePage(trx, id, changes, write.userId);
     if (changes.slug !== undefined) await takeSlug(trx, workspaceId, id, changes.slug);
@@ -75,7 +75,7 @@ export async function changePage(
   return write.answer(await readPage(trx, workspaceId, id));
 }
 
-async function named(
+async function titleChanges(
   trx: Trx,
   workspaceId: string,
   page: PageHead,
@@ -85,7 +85,7 @@ async function named(
   return { title, slug: await slugFor(trx, workspaceId, page.id, title) };
 }
 
-async function placed(
+async function placeChanges(
   trx: Trx,
   workspaceId: string,
   page: PageHead,
@@ -99,7 +99,7 @@ async function placed(
   return { parentId, rank };
 }
 
-/** Deletes a page. The pages below it take its place below its parent. Answers 204. */
+/** Deletes a page. Its children move up to its parent. Answers 204. */
 export async function deletePage(write: Write, { id }: PageHead): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
   await holdPages(trx, workspaceId);
@@ -111,22 +111,19 @@ export async function deletePage(write: Write, { id }: PageHead): Promise<Stored
 
 const wrongParent = (message: string): Error => invalid(message, [{ path: "body.parentId", message }]);
 
-/**
- * Refuses a parent that is not a page of this board, or that is below the page itself. The caller
- * holds the board's pages.
- */
+/** The caller has locked the board's pages. */
 async function requireParent(trx: Trx, workspaceId: string, pageId: string, parentId: string): Promise<void> {
   if (!(await findPage(trx, workspaceId, parentId))) {
     throw wrongParent(`There is no page ${parentId} on this board. GET /v1/docs lists them.`);
   }
   if (await isSelfOrAbove(trx, pageId, parentId)) {
-    throw wrongParent("A page cannot stand below itself or below a page that is below it.");
+    throw wrongParent("A page cannot be its own parent, or have a page below it as its parent.");
   }
 }
 
 /**
- * The slug for a page's title, with a number at its end where another page has the slug. Earlier
- * slugs keep leading to the page until another page takes them. The caller holds the board's pages.
+ * The slug for a page's title, with a number at its end if another page has the slug. Earlier slugs
+ * lead to the page until another page takes them. The caller has locked the board's pages.
  */
 async function slugFor(trx: Trx, workspaceId: string, pageId: string, title: string): Promise<string> {
   const slug = pageSlugOf(title);

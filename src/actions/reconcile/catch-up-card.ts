@@ -8,35 +8,37 @@ import { lastActorOf } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
 import { findOpenOperation, lastMoverOf } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
+import type { Transition } from "../moves/begin-move.ts";
 import { takeUpBranch } from "../moves/card-branch.ts";
 import { lookAtCard, lookAtWhatWasHeard } from "../moves/look-at-card.ts";
-import { type Transition } from "../moves/transition.ts";
 import { takeStep } from "../moves/take-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
 
-/** How long to wait for a move under way before looking again, in milliseconds. */
+/** The pause before the next check of a card that is being moved, in milliseconds. */
 const PAUSE_MS = 500;
-/** How long to wait for reads that lag behind what was heard. */
+/** The pause while GitHub's reads lag behind its webhooks. */
 const LAG_PAUSE_MS = 5_000;
 
-/** Asks for a card to be brought up to what its stage asks, soon. */
+/** Schedules the job that does what a card's stage requires and could not be done before. */
 export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> => {
-  // Never twice at once for a card: each would open the same pull request. 256 queues, for they are kept for good.
+  // One job per card at a time, or each would open the same pull request. Queues are never deleted,
+  // so all cards share 256 of them.
   const queue = `${CATCH_UP_CARD}:${cardId.slice(-2)}`;
   return addJob(db, CATCH_UP_CARD, { cardId }, { key: `${CATCH_UP_CARD}:${cardId}`, queue, delayMs });
 };
 
 /**
- * Has a card take up the branch of a repository it is linked to again, whatever its stage, and does what the stage asks and could not be done when the card entered it: the branch in a repository linked since, and the
- * draft pull request that had no commits to show until somebody pushed. A branch that the forge deleted after merging it is made again
- * while a later stage merges it, too. Never merges.
+ * Does what a card's stage requires and could not be done when the card entered it. Never merges.
+ * - Creates the branch in a repository that was linked since.
+ * - Opens the draft pull request of a branch that has got its first commits.
+ * - Restores a branch that GitHub deleted after a merge, if a later stage merges it too.
+ * - In any stage: gives the card its former branch in a repository it is linked to again.
  */
 export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   const card = await findCardById(deps.db, cardId);
   if (!card) return;
   if ((await findOpenOperation(deps.db, cardId))?.state === "running") {
-    // The move under way may be what puts the card into the stage that asks for something.
     return catchUpSoon(deps.db, cardId, PAUSE_MS);
   }
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
@@ -51,31 +53,26 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
     await restoreBranches(deps, { ...transition, stage: nextMerge });
   }
   if (links.some(({ branchName }) => branchName === null)) {
-    // A stage that asks for more refuses to start from nothing, so what it asks first is asked alone.
-    await takeLateSteps(deps, { ...transition, stage: { ...stage, rule: { type: "branch", into: null } } });
+    // The plan for a higher rule refuses a card without a branch, so branches are planned alone.
+    await runLateSteps(deps, { ...transition, stage: { ...stage, rule: { type: "branch", into: null } } });
   }
-  if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await takeLateSteps(deps, transition);
+  if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await runLateSteps(deps, transition);
 }
 
-/** Of the repositories the card has no branch in: those it was unlinked from and linked to again. */
 async function takeUpBranches(deps: Deps, card: CardHead, project: Project): Promise<void> {
   for (const { branchName, repository } of await listLinks(deps.db, card.id)) {
-    if (branchName !== null || repository.ref === null) continue;
-    const actorId = (await linkerOf(deps, card.id, repository.id)) ?? card.createdBy;
-    await takeUpBranch(deps, {
-      card,
-      project,
-      repositoryId: repository.id,
-      repository: repository.ref,
-      actorId,
-    });
+    const { id: repositoryId, ref } = repository;
+    if (branchName !== null || ref === null) continue;
+    const actorId = (await linkerOf(deps, card.id, repositoryId)) ?? card.createdBy;
+    await takeUpBranch(deps, { card, project, repositoryId, repository: ref, actorId });
   }
 }
 
+/** The user who linked the repository. */
 const linkerOf = (deps: Deps, cardId: string, repositoryId: string): Promise<string | null> =>
   lastActorOf(deps.db, cardId, "repository_linked", repositoryId);
 
-/** Of the branches last heard to be gone: those that are there are remembered, those merged elsewhere made again. */
+/** Checks branches recorded as deleted: stores the head of existing ones, restores the others. */
 async function restoreBranches(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
   const { links, repositories, plan } = await lookAtCard(deps, transition);
@@ -85,35 +82,32 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
   }
   const actorId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
-    const link = links.find((candidate) => candidate.repository.id === step.repositoryId);
+    const link = links.find(({ repository }) => repository.id === step.repositoryId);
     if (!link || step.action !== "restore_branch") continue;
     await takeStep(deps, { ...transition, actorId, operation: null }, link, step);
   }
 }
 
-/** A branch is cut for whoever linked its repository, everything else done for whoever moved the card last. */
-async function takeLateSteps(deps: Deps, transition: Transition): Promise<void> {
+/** Branches are attributed to the user who linked the repository, other steps to the last mover. */
+async function runLateSteps(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
   const { links, plan } =
     (await lookAtWhatWasHeard(deps, transition)) ?? (await lookAtCard(deps, transition));
   if (plan.isBehind) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
   const moverId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
-    const link = links.find((candidate) => candidate.repository.id === step.repositoryId);
-    // Whoever made a pull request a draft again since meant it.
+    const { action } = step;
+    const link = links.find(({ repository }) => repository.id === step.repositoryId);
+    // A pull request may have been converted to a draft on purpose, so none is marked ready here.
     if (!link || step.action === "merge" || step.action === "mark_ready") continue;
-    const linkerId = step.action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
+    const linkerId = action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
     const context = { ...transition, actorId: linkerId || moverId, operation: null };
     const outcome = await takeStep(deps, context, link, step);
-    // It has a branch again, which may have something to show.
-    if (outcome === "overtaken" && step.action === "create_branch") await catchUpSoon(deps.db, card.id);
-    // A push may leave a branch with no commits of its own, too.
-    if (outcome !== null && outcome !== "overtaken" && outcome.reason !== "nothing_to_merge") {
-      const { action } = step;
-      deps.log.warn(
-        { cardId: card.id, step: action, reason: outcome.reason },
-        "the forge refused a late step",
-      );
-    }
+    // The card has got its former branch, which may have commits for a pull request.
+    if (outcome === "changed" && action === "create_branch") await catchUpSoon(deps.db, card.id);
+    // A push may leave a branch without commits of its own, which is no reason for a warning.
+    if (outcome === null || outcome === "changed" || outcome.reason === "nothing_to_merge") continue;
+    const { reason } = outcome;
+    deps.log.warn({ cardId: card.id, step: action, reason }, "GitHub refused a late step");
   }
 }

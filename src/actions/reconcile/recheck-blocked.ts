@@ -18,23 +18,21 @@ import { lookUntilDecided, type Look } from "../moves/look-at-card.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
-/** How long to wait for a move under way, and for reads that lag behind what was heard, in milliseconds. */
+/** The pause before the next check of a card that is being moved, in milliseconds. */
 const PAUSE_MS = 500;
+/** The pause while GitHub's reads lag behind its webhooks. */
 const LAG_PAUSE_MS = 5_000;
 
-/** Asks for a blocked card to be looked at again, soon. */
+/** Schedules the job that rechecks a blocked card. */
 export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
   addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
 
-/**
- * Asks for it after news of the card, where something stands in its way, or may at the end of the move under way: that may have looked before
- * the news.
- */
+/** Schedules it for a card that is blocked, or may be blocked by a move that is running. */
 export async function recheckIfBlocked(db: Db, cardId: string): Promise<void> {
   if (await mayBeBlocked(db, cardId)) await recheckSoon(db, cardId);
 }
 
-/** Asks for it where branches are there that cards start from or merge into, and some of them were refused for want of one. */
+/** Schedules it for cards that were refused because one of these branches was missing. */
 export async function recheckLacking(
   db: Db,
   branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
@@ -42,14 +40,14 @@ export async function recheckLacking(
   for (const cardId of await listCardsLacking(db, branches)) await recheckSoon(db, cardId);
 }
 
-/** Asks for it where an account permits more than it did, of cards that were refused for want of a permission. */
+/** Schedules it for cards that were refused for a permission, after an account has granted more. */
 export async function recheckForbidden(trx: Trx, organizationId: string): Promise<void> {
   for (const { cardId, at } of await listForbiddenCards(trx, organizationId))
-    await permit(trx, cardId, at, 0);
+    await recheckPermitted(trx, cardId, at, 0);
 }
 
-/** Adds the job under a separate key, because `recheckSoon` would replace it and lose `permittedAfter`. */
-const permit = (db: Db, cardId: string, permittedAfter: string, delayMs: number): Promise<void> =>
+/** Has a separate key, because `recheckSoon` would replace the job and lose `permittedAfter`. */
+const recheckPermitted = (db: Db, cardId: string, permittedAfter: string, delayMs: number): Promise<void> =>
   addJob(
     db,
     RECHECK_BLOCKED,
@@ -58,8 +56,8 @@ const permit = (db: Db, cardId: string, permittedAfter: string, delayMs: number)
   );
 
 /**
- * Clears what stood in a card's way once the forge shows that its cause is gone, and says so where it is another one now. With `permittedAfter`
- * more is permitted now than it was at that refusal.
+ * Inspects a blocked card and removes the reasons that no longer hold. `permittedAfter` is the time
+ * of a refusal for a permission that the account may have granted since.
  */
 export async function recheckBlocked(
   deps: Deps,
@@ -69,7 +67,7 @@ export async function recheckBlocked(
   const later = (pauseMs: number): Promise<void> =>
     permittedAfter === null
       ? recheckSoon(deps.db, cardId, pauseMs)
-      : permit(deps.db, cardId, permittedAfter, pauseMs);
+      : recheckPermitted(deps.db, cardId, permittedAfter, pauseMs);
   const moving = await findOpenOperation(deps.db, cardId);
   if (moving?.state === "running" && moving.isHeld) return later(PAUSE_MS);
   const card = await findCardById(deps.db, cardId);
@@ -77,20 +75,20 @@ export async function recheckBlocked(
   if (!card?.blocked || !project) return;
   const { blocked } = card;
   const stage = stageOf(project.flow, blocked.statusId);
-  // Nothing stands in the way of a stage that is not there any more.
   if (!stage) return changeBlocked(deps, cardId, blocked, []);
-  const look = await lookUntilDecided(deps, { card, project, stage });
-  if (look.plan.isBehind) return later(LAG_PAUSE_MS);
-  const left = stillInTheWay(blocked, laterLook(blocked, project, look, permittedAfter === blocked.at));
+  const inspection = await lookUntilDecided(deps, { card, project, stage });
+  if (inspection.plan.isBehind) return later(LAG_PAUSE_MS);
+  const isPermitted = permittedAfter === blocked.at;
+  const left = stillInTheWay(blocked, laterLook(blocked, project, inspection, isPermitted));
   if (areSame(left, blocked.reasons)) return;
-  await changeBlocked(deps, cardId, blocked, await nameConflicts(deps, look, left));
+  await changeBlocked(deps, cardId, blocked, await nameConflicts(deps, inspection, left));
 }
 
-function laterLook(blocked: Blocked, { flow }: Project, look: Look, isPermitted: boolean): LaterLook {
-  const facts = look.repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
+function laterLook(blocked: Blocked, { flow }: Project, inspection: Look, isPermitted: boolean): LaterLook {
+  const facts = inspection.repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
   const shown = facts && !("reason" in facts) ? facts : undefined;
   return {
-    plan: look.plan,
+    plan: inspection.plan,
     headSha: shown?.headSha,
     isQueued: shown?.pullRequests.some(({ isInMergeQueue }) => isInMergeQueue) ?? false,
     mergeMethod: flow.mergeMethod,
@@ -98,36 +96,40 @@ function laterLook(blocked: Blocked, { flow }: Project, look: Look, isPermitted:
   };
 }
 
-const told = (blocked: Blocked, reasons: readonly BlockedReason[]): Blocked | null => {
-  const [first] = reasons;
-  if (!first) return null;
-  const { reason, message, repository } = first;
-  return { ...blocked, reason, message, repository, reasons };
-};
-
 async function changeBlocked(
   deps: Deps,
   cardId: string,
   from: Blocked,
-  left: readonly BlockedReason[],
+  reasons: readonly BlockedReason[],
 ): Promise<void> {
+  const [first] = reasons;
   await transaction(deps.db, async (trx) => {
     const current = await lockCard(trx, cardId);
-    // Refused again meanwhile: that refusal is newer than what was looked at.
-    if (current?.blocked?.at === from.at) await setBlocked(trx, cardId, told(from, left));
+    // A card that was refused again since is left alone: that refusal is newer than the inspection.
+    if (current?.blocked?.at === from.at)
+      await setBlocked(trx, cardId, first ? blockedBy(from, first, reasons) : null);
   });
 }
 
-/** Adds to the details of each conflict the files changed on both sides, as far as the forge tells. */
+const blockedBy = (
+  from: Blocked,
+  { reason, message, repository }: BlockedReason,
+  reasons: readonly BlockedReason[],
+): Blocked => ({ ...from, reason, message, repository, reasons });
+
+/** Adds to each conflict the files changed on both sides, as far as GitHub reports them. */
 export const nameConflicts = (
   deps: Deps,
-  look: Look,
+  inspection: Look,
   reasons: readonly BlockedReason[],
 ): Promise<BlockedReason[]> =>
   Promise.all(
     reasons.map(async (reason) =>
       reason.reason === "conflicts"
-        ? { ...reason, details: { ...reason.details, ...(await filesIn(deps, look, reason.repository)) } }
+        ? {
+            ...reason,
+            details: { ...reason.details, ...(await filesIn(deps, inspection, reason.repository)) },
+          }
         : reason,
     ),
   );

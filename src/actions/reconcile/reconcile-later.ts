@@ -3,7 +3,7 @@ import { addJob } from "../../store/db/jobs.ts";
 
 export const RECONCILE = "reconcile";
 
-/** Has one account compared with the forge. Under a key of its own: all of them may be asked for meanwhile. */
+/** Schedules the comparison of one account, under another key than the job for all accounts. */
 export const reconcileLater = (
   db: Db,
   organizationId: string,

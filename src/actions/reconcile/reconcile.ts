@@ -24,31 +24,34 @@ import { catchUpSoon } from "./catch-up-card.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 
-export interface Pace {
-  /** What changed here less than this ago is left to its webhooks: the forge's reads may be older. */
+interface Pace {
+  /** More recent changes are left to their webhooks: GitHub's reads may be older. */
   readonly quietMs: number;
+  /** The pause between two calls to GitHub. */
   readonly pauseMs: number;
 }
 
 const PACE: Pace = { quietMs: 60_000, pauseMs: 1_000 };
 
 /**
- * One call to the forge, of 2 of the 5,000 points GitHub gives an installation an hour: a hundredth of the lists in it, which are two of each branch's
- * pull requests, the checks of 5 of them and what was said on one.
+ * How many branches one call inspects. A call costs 2 of the 5,000 points that GitHub gives an
+ * installation per hour, one for 100 lists. Each branch has 8: two of pull requests, the checks of
+ * 5 pull requests, and the conversation of one.
  */
 const PER_CALL = 25;
 const PULL_REQUESTS = 5;
-/** 1,000 branches: 80 points, less than 2 % of an hour's. What is left is compared the next time. */
+/** 1,000 branches: 80 points, less than 2 % of an hour's. The next run compares the others. */
 const MAX_CALLS = 40;
-/** Branches asked about in one comparison, with a call each. */
+/** How many unconfirmed branches one run looks up, with a call for each. */
 const CUTS_PER_RUN = 25;
-/** An account that could be asked, and did not answer, is asked again after this long at the earliest. */
-const AGAIN_AFTER_S = 60;
+/** The minimum pause before an account that did not answer is asked again. */
+const RETRY_AFTER_S = 60;
 
 /**
- * Compares the branches, pull requests, checks, comments and reviews of cards that are under way with what the forge shows, and records what no webhook and no
- * log told of: the same way, and under the same names, as if it had been told. Cards get the branches we had cut for them without hearing of it. An account
- * that cannot be asked now is compared later, as it was asked for. With `organizationId` it is that account alone.
+ * Compares branches, pull requests, checks, comments and reviews of unfinished cards with GitHub,
+ * and records what no webhook has reported, with the same natural keys as the webhook's handler.
+ * Gives cards the branches that were created for them without a confirmation. An account that
+ * cannot be reached is compared later. `organizationId` restricts it to one account.
  */
 export async function reconcile(
   deps: Deps,
@@ -66,13 +69,13 @@ export async function reconcile(
   for (const { id, from, isReachable } of await listOrganizationsToCompare(deps.db, organizationId ?? null)) {
     const retryAfter = isReachable ? await tryToReconcile(deps, id, from, pace) : 0;
     if (retryAfter === null) continue;
-    // One that refuses us is compared once it is back; what refused a call a moment ago may be over.
+    // An account that refuses the App is compared when it accepts the App again.
     const isAskable = await oweComparison(deps.db, id, quietMs);
-    if (isAskable) await reconcileLater(deps.db, id, quietMs, Math.max(retryAfter, AGAIN_AFTER_S));
+    if (isAskable) await reconcileLater(deps.db, id, quietMs, Math.max(retryAfter, RETRY_AFTER_S));
   }
 }
 
-/** Null where it was done, else after how many seconds the forge may be asked again. */
+/** Null when done, else the seconds until GitHub may be asked again. */
 async function tryToReconcile(
   deps: Deps,
   organizationId: string,
@@ -85,14 +88,14 @@ async function tryToReconcile(
     return null;
   } catch (error) {
     if (!(error instanceof ForgeUnavailable)) throw error;
-    deps.log.warn({ err: error, organizationId }, "an account could not be compared with the forge");
+    deps.log.warn({ err: error, organizationId }, "an account could not be compared with GitHub");
     return error.retryAfter;
   }
 }
 
 /**
- * Gives cards the branches that were cut for them without a confirmation, where no move asks for
- * them any more: it was refused, or made way for another. Throws `ForgeUnavailable`.
+ * Gives cards the branches that were created for them without a confirmation, except while a move
+ * of the card runs. Throws `ForgeUnavailable`.
  */
 async function recordUnconfirmedCuts(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
   const cuts = await listUnconfirmedCuts(deps.db, organizationId, { quietMs, limit: CUTS_PER_RUN });
@@ -105,7 +108,7 @@ async function recordUnconfirmedCuts(deps: Deps, organizationId: string, quietMs
     await recordBranchCut(deps, { card, actorId }, intent, headSha);
     await forgetInboxItems(deps.db, "branch_suggestion", branchKey(repositoryId, branchName));
     await catchUpSoon(deps.db, cardId);
-    deps.log.info({ cardId, branchName }, "found a branch we had cut");
+    deps.log.info({ cardId, branchName }, "found an unconfirmed branch of ours");
   }
 }
 
@@ -118,10 +121,8 @@ async function reconcileOrganization(
   let place = from;
   for (let calls = 0; calls < MAX_CALLS; calls++) {
     if (calls > 0) await sleep(pauseMs);
-    const branches = await listBranchesToCompare(deps.db, organizationId, place, {
-      quietMs,
-      limit: PER_CALL,
-    });
+    const limits = { quietMs, limit: PER_CALL };
+    const branches = await listBranchesToCompare(deps.db, organizationId, place, limits);
     if (!branches) throw new ForgeUnavailable(BROKEN_WORDS.refused);
     if (branches.length > 0) await compare(deps, branches, quietMs);
     const last = branches.length < PER_CALL ? undefined : branches.at(-1);
@@ -132,11 +133,8 @@ async function reconcileOrganization(
 }
 
 async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: number): Promise<void> {
-  const asked = Date.parse(await clockOf(deps.db));
-  const when: WhenAsked = {
-    askedAt: new Date(asked).toISOString(),
-    quietSince: new Date(asked - quietMs).toISOString(),
-  };
+  const now = Date.parse(await clockOf(deps.db));
+  const [askedAt, quietSince] = [new Date(now).toISOString(), new Date(now - quietMs).toISOString()];
   const questions = branches.map(({ ref, branchName }) => ({
     repository: ref,
     branchName,
@@ -149,7 +147,7 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
     if (answer?.refusal?.details?.["connection"] === "refused")
       throw new ForgeUnavailable(answer.refusal.message);
     if (!answer || answer.refusal) continue;
-    await handleDifferences(deps, known, answer, when);
+    await handleDifferences(deps, known, answer, { askedAt, quietSince });
     seen.add(known.repositoryId);
   }
   await markReconciled(deps.db, [...seen]);
@@ -169,6 +167,6 @@ async function handleDifferences(
   if (known.isConflicting && shown.pullRequests.some(isMergeable)) await recheckSoon(deps.db, cardId);
 }
 
-/** The forge tells nobody that a push to the target has resolved a conflict; it may be working that out still. */
+/** GitHub sends no webhook when a push to the target has resolved a conflict. */
 const isMergeable = ({ state, mergeable }: InspectedPullRequest): boolean =>
   state === "open" && mergeable !== "conflicting";

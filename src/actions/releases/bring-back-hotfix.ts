@@ -32,26 +32,26 @@ import type { Deps } from "../deps.ts";
 export const BRING_BACK_HOTFIX = "bring-back-hotfix";
 export const LOOK_AFTER_HOTFIXES = "look-after-hotfixes";
 
-/** How many names are tried when others have them. */
+/** How many branch names are tried if the first ones are taken. */
 const MAX_NAMES = 20;
-/** How many cards one round of looking after takes. */
 const BATCH = 50;
 
-/** Asks for what a card still owes to other branches to be looked at, soon. */
+/** Schedules the job that back-merges a card's commits into the branches that lack them. */
 export function bringBackSoon(db: Db, cardId: string): Promise<void> {
   const key = `${BRING_BACK_HOTFIX}:${cardId}`;
   return addJob(db, BRING_BACK_HOTFIX, { cardId }, { key, queue: key, delayMs: 200 });
 }
 
-/** Looks again at what no push has told of, in case its word was lost. */
+/** Checks pending back-merges that no webhook has reported on for a while: it may be lost. */
 export async function lookAfterHotfixes(deps: Deps): Promise<void> {
   for (const cardId of await listForgottenBackmerges(deps.db, BATCH)) await bringBackSoon(deps.db, cardId);
 }
 
 /**
- * Opens a pull request into every branch that comes before the far end of the flow and lacks what a hotfix has landed there, and forgets
- * those that have it by now. Every round begins with a look at the forge, so that a killed one is gone on with. Of a card that was picked
- * from elsewhere it only looks: how it gets to the trunk is a person's decision.
+ * Opens a pull request into every earlier target of the flow that lacks the commits of a merged
+ * hotfix, and clears the back-merges that are done. Each run inspects GitHub first, so it continues
+ * a killed one. For a picked card it opens nothing: how its commits get to the trunk is a person's
+ * decision.
  */
 export async function bringBackHotfix(deps: Deps, cardId: string): Promise<void> {
   const card = await findCardById(deps.db, cardId);
@@ -59,34 +59,32 @@ export async function bringBackHotfix(deps: Deps, cardId: string): Promise<void>
   if (!card || !project) return;
   const links = await listLinks(deps.db, cardId);
   const actorId = (await lastMoverOf(deps.db, cardId)) ?? card.createdBy;
-  if (card.hotfix) for (const link of links) await noteWhatLanded(deps, card, project.flow, link, actorId);
+  if (card.hotfix) for (const link of links) await planBackmerges(deps, card, project.flow, link, actorId);
   for (const backmerge of await listOpenBackmerges(deps.db, cardId)) {
     const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
-    if (link?.repository.ref) await bringTo(deps, card, link, link.repository.ref, backmerge);
+    if (link?.repository.ref) await runBackmerge(deps, card, link, link.repository.ref, backmerge);
   }
 }
 
-async function noteWhatLanded(
+async function planBackmerges(
   deps: Deps,
   card: CardHead,
   flow: Flow,
   { repository, pullRequests }: Link,
   actorId: string,
 ): Promise<void> {
-  const named = (target: string | null): string => target ?? repository.defaultBranch;
-  const farEnd = named(targetOf(flow, true));
-  const landed = pullRequests.find(
-    ({ state, targetBranch }) => state === "merged" && targetBranch === farEnd,
-  );
-  if (!landed) return;
-  for (const target of earlierTargetsOf(flow).map(named)) {
-    if (target === farEnd) continue;
-    const backmerge = { repositoryId: repository.id, targetBranch: target, sha: landed.headSha, actorId };
+  const lastTarget = targetOf(flow, true) ?? repository.defaultBranch;
+  const merged = pullRequests.find((pull) => pull.state === "merged" && pull.targetBranch === lastTarget);
+  if (!merged) return;
+  for (const target of earlierTargetsOf(flow)) {
+    const targetBranch = target ?? repository.defaultBranch;
+    if (targetBranch === lastTarget) continue;
+    const backmerge = { repositoryId: repository.id, targetBranch, sha: merged.headSha, actorId };
     await noteBackmerge(deps.db, { cardId: card.id, ...backmerge });
   }
 }
 
-async function bringTo(
+async function runBackmerge(
   deps: Deps,
   card: CardHead,
   { pullRequests }: Link,
@@ -98,19 +96,20 @@ async function bringTo(
     state === "merged" && targetBranch === backmerge.targetBranch;
   if (!card.hotfix && pullRequests.some(isMerged)) return clearBackmerge(deps.db, key);
   const contained = await deps.forge.contains(repository, backmerge.targetBranch, backmerge.sha);
-  const isThere = contained ?? (await deps.forge.branchHead(repository, backmerge.targetBranch)) === null;
-  // A branch that does not exist lacks nothing.
-  if (isThere) return clearBackmerge(deps.db, key);
+  // A branch that does not exist needs no back-merge.
+  const isDone = contained ?? (await deps.forge.branchHead(repository, backmerge.targetBranch)) === null;
+  if (isDone) return clearBackmerge(deps.db, key);
   if (backmerge.prNumber !== null || !card.hotfix) return saveBackmergeLook(deps.db, key, null);
-  const cut = await cutBranch(deps, card, repository, backmerge);
-  const refusal = "reason" in cut ? cut : await openPullRequest(deps, card, repository, backmerge, cut.name);
+  const branch = await createBranch(deps, card, repository, backmerge);
+  const refusal =
+    "reason" in branch ? branch : await openPullRequest(deps, card, repository, backmerge, branch.name);
   if (!refusal) return;
-  deps.log.warn({ cardId: card.id, reason: refusal.reason }, "a hotfix could not be brought back");
+  deps.log.warn({ cardId: card.id, reason: refusal.reason }, "a hotfix could not be back-merged");
   await saveBackmergeLook(deps.db, key, refusal.message);
 }
 
-/** A branch of its own at the commit that landed, so that conflicts are resolved beside the card's branch and not on it. */
-async function cutBranch(
+/** Creates a separate branch at the merged commit: conflicts must not change the card's branch. */
+async function createBranch(
   deps: Deps,
   card: CardHead,
   repository: RepositoryRef,
@@ -123,7 +122,7 @@ async function cutBranch(
     const earlier = await findIntent(deps.db, intent);
     await recordIntent(deps.db, intent);
     const created = await deps.forge.createBranch(repository, name, sha);
-    // Ours at another commit: somebody has pushed to it since. That we only meant to cut it proves nothing: it may have been theirs before.
+    // Ours at another commit: its creation is recorded, and somebody has pushed to it since.
     const isOurs =
       created.ok &&
       (!("taken" in created.value) ||
@@ -152,7 +151,7 @@ async function openPullRequest(
   const opened = await deps.forge.openPullRequest(repository, {
     isRepeated: recorded?.isRepeated ?? false,
     knownUpTo: recorded?.knownUpTo ?? null,
-    // It is nobody's card's, so no word of it is kept.
+    // Webhooks about it are not stored, because it belongs to no card.
     isHeardOf: () => Promise.resolve(false),
     title: `Bring hotfix #${card.number} to ${targetBranch}: ${card.title}`,
     body: `The hotfix of card #${card.number} has landed and is missing from \`${targetBranch}\`.`,

@@ -16,7 +16,7 @@ import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { bringBackSoon } from "./bring-back-hotfix.ts";
 import type { Deps } from "../deps.ts";
-import { planPick, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
+import { planPick, refusedIn, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import {
   requireOurs,
   recordProgress,
@@ -25,31 +25,31 @@ import {
   type RunningAction,
 } from "./release-action.ts";
 
-/** How often a pick is prepared again because somebody pushed to the branch meanwhile. */
+/** How often a pick is prepared again because the branch has moved. */
 const MAX_TRIES = 3;
 
 const progressOf = z.object({
   inRepositories: z.array(repositoryPick).optional(),
-  /** Why the pick is being undone; absent while it is not. */
+  /** Set while the pick is being undone. */
   refused: z.object({ message: z.string(), body: z.record(z.string(), z.unknown()) }).optional(),
 });
 
 type ReachableBranch = ReleaseBranch & { readonly ref: RepositoryRef };
 
 /** A running pick. Each step updates `picks` and saves them. */
-interface Work {
+interface PickRun {
   readonly deps: Deps;
   readonly context: ReleaseContext;
   readonly branches: ReadonlyMap<string, ReachableBranch>;
   readonly picks: RepositoryPick[];
 }
 
-/** Picks a card: plans, prepares the commits in every repository, and then moves the branches. */
+/** Plans the pick, prepares the commits in every repository, and then moves the branches. */
 export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { cardId } = z.object({ cardId: z.string() }).parse(context.action.input);
   const progress = progressOf.parse(context.action.progress);
   const card = await findCardById(deps.db, cardId);
-  if (!card) return { state: "refused", message: "The card was deleted meanwhile." };
+  if (!card) return { state: "refused", message: "The card was deleted." };
   const branches = await listReleaseBranches(deps.db, context.release.id);
   const known = new Map(
     branches.flatMap((branch) =>
@@ -59,153 +59,145 @@ export async function carryOutPick(deps: Deps, context: ReleaseContext): Promise
   const planned =
     progress.inRepositories ?? planPick(context, await listLinks(deps.db, cardId), known, card.number);
   if ("message" in planned) return { state: "refused", ...planned };
-  const work: Work = { deps, context, branches: known, picks: [...planned] };
-  const refused = progress.refused ?? (await prepareAll(work)) ?? (await landAll(work));
-  if (refused) return undo(work, refused);
+  const run: PickRun = { deps, context, branches: known, picks: [...planned] };
+  const refused = progress.refused ?? (await prepareAll(run)) ?? (await moveBranches(run));
+  if (refused) return undo(run, refused);
   return {
     state: "done",
-    record: (trx, release) => recordPick(trx, context.action, release, card, work.picks),
+    record: (trx, release) => recordPick(trx, context.action, release, card, run.picks),
   };
 }
 
-async function save({ deps, context, picks }: Work, refused?: PickRefused): Promise<void> {
+async function save({ deps, context, picks }: PickRun, refused?: PickRefused): Promise<void> {
   await recordProgress(deps, context, { inRepositories: picks, refused });
 }
 
-function branchOf({ branches }: Work, { repositoryId }: RepositoryPick): ReachableBranch {
+function branchOf({ branches }: PickRun, { repositoryId }: RepositoryPick): ReachableBranch {
   const branch = branches.get(repositoryId);
   if (!branch) throw new Error("a pick in a repository without a branch of the release");
   return branch;
 }
 
-const orderOf = (work: Work, pick: RepositoryPick): PickOrder => ({
-  branchName: branchOf(work, pick).branchName,
+const orderOf = (run: PickRun, pick: RepositoryPick): PickOrder => ({
+  branchName: branchOf(run, pick).branchName,
   expectedTip: pick.expectedTip ?? "",
   pullRequests: pick.pullRequests,
-  tempBranch: pickBranch(work.context.action.id),
+  tempBranch: pickBranch(run.context.action.id),
 });
 
-async function prepareAll(work: Work): Promise<PickRefused | null> {
-  for (const at of work.picks.keys()) {
-    const refused = await prepare(work, at);
+async function prepareAll(run: PickRun): Promise<PickRefused | null> {
+  for (const at of run.picks.keys()) {
+    const refused = await prepare(run, at);
     if (refused) return refused;
   }
   return null;
 }
 
-/** Prepares a pick on the tip of the branch; null when that is done. */
-async function prepare(work: Work, at: number): Promise<PickRefused | null> {
-  const { deps, context } = work;
+/** Prepares a pick on the tip of the branch. Null when done. */
+async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
+  const { deps, context } = run;
   for (;;) {
-    const pick = work.picks[at];
+    const pick = run.picks[at];
     if (!pick || pick.prepared || pick.landed !== null) return null;
-    const { ref, branchName, fullName, headSha } = branchOf(work, pick);
-    const isRefused = (message: string, details = {}): PickRefused => ({
-      message,
-      body: { repository: fullName, ...details },
-    });
-    // The last known tip: if the branch has moved, the answer has the new one.
+    const branch = branchOf(run, pick);
+    const { ref, branchName, fullName, headSha } = branch;
+    // Starts with the last known tip; if the branch has moved, the answer contains the new one.
     const expectedTip = pick.expectedTip ?? headSha ?? "";
     const begun = { ...pick, expectedTip };
-    work.picks[at] = begun;
-    await save(work);
+    run.picks[at] = begun;
+    await save(run);
     await notePickBranch(deps.db, context.action.id, pick.repositoryId);
     await requireOurs(deps, context);
-    const prepared = await deps.forge.preparePick(ref, orderOf(work, begun));
-    if (!prepared.ok) return isRefused(`${fullName}: ${prepared.refusal.message}`);
+    const prepared = await deps.forge.preparePick(ref, orderOf(run, begun));
+    if (!prepared.ok) return refusedIn(fullName, `${fullName}: ${prepared.refusal.message}`);
     const { value } = prepared;
-    if (value.state === "conflict") return isRefused(inWords(fullName, value), { files: value.files });
+    if (value.state === "conflict")
+      return refusedIn(fullName, conflictMessage(fullName, value), { files: value.files });
     if (value.state === "moved") {
-      if (pick.tries === MAX_TRIES)
-        return isRefused(`The branch ${branchName} in ${fullName} keeps moving. Try again.`);
+      if (pick.tries === MAX_TRIES) return keepsMoving(branch);
       if (value.sha === null)
-        return isRefused(`The branch ${branchName} is gone from ${fullName}. Restore it there.`);
-      work.picks[at] = { ...begun, expectedTip: value.sha, tries: pick.tries + 1 };
+        return refusedIn(fullName, `The branch ${branchName} is gone from ${fullName}. Restore it there.`);
+      run.picks[at] = { ...begun, expectedTip: value.sha, tries: pick.tries + 1 };
       continue;
     }
-    if (value.state === "prepared") work.picks[at] = { ...begun, prepared: value };
-    else if (value.state === "contained") work.picks[at] = { ...begun, landed: expectedTip };
-    else work.picks[at] = { ...begun, landed: value.sha, commits: value.commits };
-    await save(work);
+    if (value.state === "prepared") run.picks[at] = { ...begun, prepared: value };
+    else if (value.state === "contained") run.picks[at] = { ...begun, landed: expectedTip };
+    else run.picks[at] = { ...begun, landed: value.sha, commits: value.commits };
+    await save(run);
   }
 }
 
-const inWords = (
+const keepsMoving = ({ branchName, fullName }: ReachableBranch): PickRefused =>
+  refusedIn(fullName, `The branch ${branchName} in ${fullName} keeps moving. Try again.`);
+
+function conflictMessage(
   fullName: string,
   { message, files }: { message: string; files: readonly string[] },
-): string =>
-  `${fullName}: ${message}${files.length > 0 ? ` (${files.slice(0, 10).join(", ")}${files.length > 10 ? ", …" : ""})` : ""}`;
+): string {
+  const more = files.length > 10 ? ", …" : "";
+  const listed = files.length > 0 ? ` (${files.slice(0, 10).join(", ")}${more})` : "";
+  return `${fullName}: ${message}${listed}`;
+}
 
-/** Moves the branches. After a push to one of them meanwhile, its pick is prepared again. */
-async function landAll(work: Work): Promise<PickRefused | null> {
-  const { deps, context } = work;
-  for (const at of work.picks.keys()) {
+/** Moves the branches. The pick of a branch that was pushed to is prepared again. */
+async function moveBranches(run: PickRun): Promise<PickRefused | null> {
+  const { deps, context } = run;
+  for (const at of run.picks.keys()) {
     for (;;) {
-      const pick = work.picks[at];
+      const pick = run.picks[at];
       if (!pick?.prepared || pick.landed !== null) break;
-      const { ref, fullName } = branchOf(work, pick);
-      const order = orderOf(work, pick);
+      const branch = branchOf(run, pick);
+      const order = orderOf(run, pick);
       await requireOurs(deps, context);
-      const landed = await deps.forge.landPick(ref, order, pick.prepared);
-      if (!landed.ok)
-        return { message: `${fullName}: ${landed.refusal.message}`, body: { repository: fullName } };
+      const landed = await deps.forge.landPick(branch.ref, order, pick.prepared);
+      if (!landed.ok) return refusedIn(branch.fullName, `${branch.fullName}: ${landed.refusal.message}`);
       if (landed.value.state === "picked") {
-        work.picks[at] = { ...pick, landed: landed.value.sha, commits: pick.prepared.commits };
-        await save(work);
+        run.picks[at] = { ...pick, landed: landed.value.sha, commits: pick.prepared.commits };
+        await save(run);
         continue;
       }
-      await drop(work, pick, pick.prepared);
+      await drop(run, pick, pick.prepared);
       const expectedTip = landed.value.state === "moved" ? landed.value.sha : null;
-      work.picks[at] = { ...pick, expectedTip, prepared: null, tries: pick.tries + 1 };
-      if (pick.tries === MAX_TRIES) {
-        return {
-          message: `The branch ${order.branchName} in ${fullName} keeps moving. Try again.`,
-          body: { repository: fullName },
-        };
-      }
-      const refused = await prepare(work, at);
+      run.picks[at] = { ...pick, expectedTip, prepared: null, tries: pick.tries + 1 };
+      if (pick.tries === MAX_TRIES) return keepsMoving(branch);
+      const refused = await prepare(run, at);
       if (refused) return refused;
     }
   }
   return null;
 }
 
-/** Removes the prepared commits. The sweep removes what cannot be removed now. */
-async function drop(work: Work, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
-  const { deps, context } = work;
+/** Removes the temporary branch of prepared commits; if that fails, the sweep does. */
+async function drop(run: PickRun, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
+  const { deps, context } = run;
   await requireOurs(deps, context);
-  if (await deps.forge.dropPick(branchOf(work, pick).ref, orderOf(work, pick), prepared))
+  if (await deps.forge.dropPick(branchOf(run, pick).ref, orderOf(run, pick), prepared))
     await forgetPickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
 
-/**
- * Moves the branches back and removes the prepared commits. A branch with later pushes keeps the
- * commits, and the message says so.
- */
-async function undo(work: Work, refused: PickRefused): Promise<ReleaseOutcome> {
-  const { deps, context } = work;
-  await save(work, refused);
+/** Moves the branches back, except those with later pushes, and removes the prepared commits. */
+async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome> {
+  const { deps, context } = run;
+  await save(run, refused);
   const kept: string[] = [];
-  for (const pick of work.picks) {
-    const { ref, branchName, fullName } = branchOf(work, pick);
+  for (const pick of run.picks) {
+    const { ref, branchName, fullName } = branchOf(run, pick);
     if (!pick.prepared) continue;
     if (pick.landed === null) {
-      await drop(work, pick, pick.prepared);
+      await drop(run, pick, pick.prepared);
       continue;
     }
     await requireOurs(deps, context);
     const back = await deps.forge.moveBranch(ref, branchName, pick.landed, pick.expectedTip ?? "");
     if (!back.ok || back.value.state === "moved") kept.push(fullName);
   }
-  const left =
-    kept.length > 0
-      ? ` The commits stay on the release's branch in ${kept.join(", ")}: others build on them already.`
-      : "";
-  return { state: "refused", message: `${refused.message}${left}`, body: refused.body };
+  const left = ` The commits stay on the release's branch in ${kept.join(", ")}, which has later pushes.`;
+  const message = kept.length > 0 ? `${refused.message}${left}` : refused.message;
+  return { state: "refused", message, body: refused.body };
 }
 
-/** Adds a picked card to its release and to its timeline, unless an earlier pick did. */
-export async function recordPick(
+/** Adds a picked card to its release, unless an earlier pick did. */
+async function recordPick(
   trx: Trx,
   action: RunningAction,
   release: ReleaseHead,
@@ -215,12 +207,12 @@ export async function recordPick(
   const written = picks.filter(({ commits }) => commits.length > 0);
   for (const { repositoryId, landed, prepared } of written) {
     if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
-    // Landing has removed the temporary branch.
+    // Moving the branch has removed the temporary one.
     if (prepared) await forgetPickBranches(trx, [action.id], repositoryId);
   }
   if (written.length === 0 && (await isInRelease(trx, release.id, card.id))) return;
   await pickReleaseCard(trx, release.id, card.id);
-  if (!card.hotfix) await noteMissing(trx, action, release.id, card.id, written);
+  if (!card.hotfix) await recordMissing(trx, action, release.id, card.id, written);
   await recordEvents(trx, [
     {
       cardId: card.id,
@@ -235,8 +227,8 @@ export async function recordPick(
   ]);
 }
 
-/** Notes commits that the branch releases are cut from lacks. A landed hotfix has its own job. */
-async function noteMissing(
+/** Records commits that the trunk lacks. A merged hotfix has its own job. */
+async function recordMissing(
   trx: Trx,
   { actorId }: RunningAction,
   releaseId: string,

@@ -24,21 +24,21 @@ import {
   actOnRelease,
   recordAsOurs,
   requireOurs,
+  lacksBranch,
   notInstalled,
   recordProgress,
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
 
-/** Which tag a repository gets. */
 interface Version {
   readonly repositoryId: string;
   readonly tagName: string;
 }
 
 /**
- * Completes a release: writes a tag and a provider release in each repository that gets a version,
- * at the release's branch if it is frozen, else at the target of the flow's last merge stage. All
+ * Completes a release: writes a tag and a GitHub release in each repository that gets a version, at
+ * the release's branch if it is frozen, else at the target of the flow's last merge stage. All
  * versions are checked before the first write. Answers with the release.
  */
 export const completeRelease = (
@@ -59,11 +59,11 @@ export const completeRelease = (
     },
   );
 
-/** Refuses wrong versions, as far as they can be checked without the forge. */
+/** Checks the versions as far as possible without GitHub. */
 async function requireVersions(trx: Trx, release: ReleaseHead, versions: readonly Version[]): Promise<void> {
   const repositories = await listReleaseRepositories(trx, release.id);
   const nameOf = new Map(repositories.map(({ repositoryId, fullName }) => [repositoryId, fullName]));
-  const issues = versions.flatMap((version, at) => faultsOf(version, at, versions, nameOf));
+  const issues = versions.flatMap((version, at) => issuesOf(version, at, versions, nameOf));
   const named = new Set(versions.map(({ repositoryId }) => repositoryId));
   for (const { repositoryId, fullName, holdsCards } of repositories) {
     if (!holdsCards || named.has(repositoryId)) continue;
@@ -74,16 +74,12 @@ async function requireVersions(trx: Trx, release: ReleaseHead, versions: readonl
   }
   const [first] = issues;
   if (first) throw invalid(`${first.path}: ${first.message}`, issues);
-  const uncut = repositories.find(({ repositoryId, branchName }) => named.has(repositoryId) && !branchName);
-  if (release.frozenAt && uncut) {
-    throw conflict(
-      `The release ${release.name} has no branch in ${uncut.fullName}. Freeze it again to cut one there.`,
-    );
-  }
+  const missing = repositories.find(({ repositoryId, branchName }) => named.has(repositoryId) && !branchName);
+  if (release.frozenAt && missing) throw conflict(lacksBranch(release, missing.fullName));
   await requireSameTags(trx, release, versions, nameOf);
 }
 
-function faultsOf(
+function issuesOf(
   { repositoryId, tagName }: Version,
   at: number,
   versions: readonly Version[],
@@ -96,10 +92,10 @@ function faultsOf(
   if (versions.findIndex((other) => other.repositoryId === repositoryId) !== at) {
     return [{ path: `${path}.repositoryId`, message: `${nameOf.get(repositoryId)} is listed twice` }];
   }
-  return isTagName(tagName) ? [] : [{ path: `${path}.tagName`, message: "not a name git allows for a tag" }];
+  return isTagName(tagName) ? [] : [{ path: `${path}.tagName`, message: "not a valid Git tag name" }];
 }
 
-/** Tags of an earlier try stay: it was refused in another repository after them. */
+/** An earlier attempt may have written tags before it was refused in another repository. */
 async function requireSameTags(
   trx: Trx,
   release: ReleaseHead,
@@ -110,7 +106,7 @@ async function requireSameTags(
     const version = versions.find((candidate) => candidate.repositoryId === repositoryId);
     if (version?.tagName === tagName) continue;
     throw conflict(
-      `${nameOf.get(repositoryId)} is tagged ${tagName} for this release already. Ask for the same tag.`,
+      `${nameOf.get(repositoryId)} already has the tag ${tagName} for this release. Request the same tag.`,
     );
   }
 }
@@ -118,8 +114,8 @@ async function requireSameTags(
 const inputOf = z.object({ versions: z.array(z.object({ repositoryId: z.string(), tagName: z.string() })) });
 
 /**
- * Which commit is tagged where: saved before the first tag, so that no retry tags another commit.
- * `tried` is a tag that was written without an inspection, at the last known tip.
+ * `plan` is saved before the first tag, so that no retry tags another commit. `tried` is a tag at
+ * the last known tip that may have been written without an inspection.
  */
 const progressOf = z.object({ plan: z.array(plannedTag).optional(), tried: plannedTag.optional() });
 
@@ -128,7 +124,7 @@ interface Tagged extends PlannedTag {
   readonly ref: RepositoryRef;
 }
 
-/** Checks all versions on the forge, then writes missing tags, then publishes missing releases. */
+/** Inspects all repositories, then writes missing tags, then publishes missing releases. */
 export async function carryOutComplete(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, action } = context;
   const known = await listBoardRepositories(deps.db, release.workspaceId);
@@ -162,8 +158,8 @@ export async function carryOutComplete(deps: Deps, context: ReleaseContext): Pro
 }
 
 /**
- * Writes all tags before the first release is published: the rules of the forge may refuse a tag.
- * Publishing never writes the tag, because it would use a tag that somebody else has just made.
+ * Writes all tags before the first release is published, because GitHub's rules may refuse a tag.
+ * Publishing must not write the tag: it would use one that somebody else has just written.
  */
 async function tagAll(
   deps: Deps,
@@ -184,7 +180,7 @@ async function tagAll(
       const created = await deps.forge.createTag(ref, tagName, sha);
       if (!created.ok) return { message: `${fullName}: ${created.refusal.message}` };
       if ("taken" in created.value) {
-        // The inspection may not have shown the tried tag yet.
+        // The inspection may not have shown our own tag.
         if (tried?.repositoryId !== repositoryId || tried.sha !== created.value.taken)
           return { message: taken(fullName, tagName) };
         ({ sha } = tried);
@@ -197,13 +193,11 @@ async function tagAll(
   return { tagged };
 }
 
-/** Tags several repositories with one call for each account; failed ones are tagged one by one. */
+/** Writes several tags with one call for each account. `tagAll` writes the ones that fail. */
 async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonly Tagged[]): Promise<void> {
   const { release } = context;
   const written = await listReleaseTags(deps.db, release.id);
-  const left = planned.filter(
-    ({ repositoryId }) => !written.some((tag) => tag.repositoryId === repositoryId),
-  );
+  const left = planned.filter((each) => !written.some((tag) => tag.repositoryId === each.repositoryId));
   for (const some of callsToTag(left)) {
     await requireOurs(deps, context);
     const made = await deps.forge.createTags(

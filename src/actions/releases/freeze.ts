@@ -28,38 +28,36 @@ import {
 } from "./release-action.ts";
 
 /**
- * Freezes a release: its scope cannot change any more, and `release/{slug}` is cut in every
- * repository of its project, from the target of the flow's first merge stage. Freezing again cuts
- * the missing branches. When a repository refuses, the new branches are removed. Answers with the
- * release.
+ * Freezes a release: fixes its scope and creates `release/{slug}` in every repository of its
+ * project, from the target of the flow's first merge stage. Freezing again creates missing
+ * branches. If GitHub refuses one, the new branches are removed. Answers with the release.
  */
 export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
   actOnRelease(deps, write, release, { kind: "freeze", input: {} }, carryOutFreeze, lacksBranches);
 
 async function lacksBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   if (!release.frozenAt) return true;
-  const cut = await cutIn(trx, release);
+  const existing = await repositoriesWithBranch(trx, release);
   const repositories = await listProjectRepositories(trx, release.projectId);
-  return repositories.some(({ id }) => !cut.has(id));
+  return repositories.some(({ id }) => !existing.has(id));
 }
 
-/** The repositories in which the release has its branch. */
-async function cutIn(db: Db, { id }: ReleaseHead): Promise<Set<string>> {
+async function repositoriesWithBranch(db: Db, { id }: ReleaseHead): Promise<Set<string>> {
   const branches = await listReleaseBranches(db, id);
   return new Set(branches.filter(({ headSha }) => headSha !== null).map(({ repositoryId }) => repositoryId));
 }
 
-/** Why the freeze is being undone; absent while it is not. */
+/** `refused` is set while the freeze is being undone. */
 const freezeProgress = z.object({ refused: z.string().optional() });
 
 export async function carryOutFreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, project, action } = context;
   const { refused } = freezeProgress.parse(action.progress);
   if (refused !== undefined) return undo(deps, context, refused);
-  const done = await cutIn(deps.db, release);
+  const existing = await repositoriesWithBranch(deps.db, release);
   for (const repository of await listProjectRepositories(deps.db, project.id)) {
-    if (done.has(repository.id)) continue;
-    const message = await cut(deps, context, repository);
+    if (existing.has(repository.id)) continue;
+    const message = await createBranch(deps, context, repository);
     if (message === null) continue;
     await recordProgress(deps, context, { refused: message });
     return undo(deps, context, message);
@@ -67,8 +65,12 @@ export async function carryOutFreeze(deps: Deps, context: ReleaseContext): Promi
   return { state: "done", record: (trx) => freezeScope(trx, release.id) };
 }
 
-/** Cuts the release's branch in a repository. Null when it exists, else the reason. */
-async function cut(deps: Deps, context: ReleaseContext, repository: Repository): Promise<string | null> {
+/** Creates the release's branch in a repository. Null when it exists, else why it does not. */
+async function createBranch(
+  deps: Deps,
+  context: ReleaseContext,
+  repository: Repository,
+): Promise<string | null> {
   const { release, project } = context;
   const { id: repositoryId, fullName, ref } = repository;
   if (!ref) return notInstalled(repository);
@@ -77,24 +79,19 @@ async function cut(deps: Deps, context: ReleaseContext, repository: Repository):
     (branch) => branch.repositoryId === repositoryId,
   );
   const target = targetOf(project.flow, false) ?? repository.defaultBranch;
-  const heard = await findTip(deps.db, { repositoryId, branchName: target });
-  const head = earlier?.cutSha ?? heard ?? (await deps.forge.branchHead(ref, target));
-  if (head === null) return `${fullName} has no branch ${target} to cut ${branchName} from.`;
+  const tip = await findTip(deps.db, { repositoryId, branchName: target });
+  const sha = earlier?.cutSha ?? tip ?? (await deps.forge.branchHead(ref, target));
+  if (sha === null) return `${fullName} has no branch ${target} to create ${branchName} from.`;
   const branch = { releaseId: release.id, repositoryId, branchName };
-  const planned = { ...branch, cutSha: head };
-  let cutSha = await recordAsOurs(deps, context, (trx) => planReleaseBranch(trx, planned));
-  const created = await cutBranch(
-    deps,
-    ref,
-    { branchName, sha: cutSha, targetBranch: target },
-    async (sha) => {
-      const anew = { ...branch, cutSha: sha };
-      await recordAsOurs(deps, context, (trx) => planReleaseBranchAnew(trx, anew));
-      cutSha = sha;
-    },
-  );
+  const plan = { ...branch, cutSha: sha };
+  let cutSha = await recordAsOurs(deps, context, (trx) => planReleaseBranch(trx, plan));
+  const request = { branchName, sha: cutSha, targetBranch: target };
+  const created = await cutBranch(deps, ref, request, async (newSha) => {
+    await recordAsOurs(deps, context, (trx) => planReleaseBranchAnew(trx, { ...branch, cutSha: newSha }));
+    cutSha = newSha;
+  });
   if (!created.ok) return `${fullName}: ${created.refusal.message}`;
-  // An earlier try has cut this branch, and somebody has pushed to it since: it is the release's.
+  // If an earlier attempt has created it, somebody has pushed to it since.
   if (created.value.isTaken && !earlier) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
@@ -102,7 +99,7 @@ async function cut(deps: Deps, context: ReleaseContext, repository: Repository):
   return null;
 }
 
-/** Removes the branches of this freeze that nobody pushed to; those of an earlier freeze stay. */
+/** Removes the branches of this freeze that have no pushes; those of an earlier freeze stay. */
 async function undo(deps: Deps, context: ReleaseContext, message: string): Promise<ReleaseOutcome> {
   const { release } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
@@ -112,17 +109,13 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
     await requireOurs(deps, context);
     await deps.forge.deleteBranch(ref, branchName, cutSha);
   }
-  const repositoryIds = undone.map(({ repositoryId }) => repositoryId);
-  return {
-    state: "refused",
-    message,
-    record: (trx) => removeReleaseBranches(trx, release.id, repositoryIds),
-  };
+  const ids = undone.map(({ repositoryId }) => repositoryId);
+  return { state: "refused", message, record: (trx) => removeReleaseBranches(trx, release.id, ids) };
 }
 
 /**
- * Unfreezes a release: removes all of its branches, or none. Throws `conflict` when a branch has
- * picked or pushed commits. Answers with the release; one that is not frozen stays as it is.
+ * Unfreezes a release: removes all of its branches, or none. Throws `conflict` if a branch has
+ * picked or pushed commits. Answers with the release.
  */
 export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
   actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, carryOutUnfreeze, hasBranches);
@@ -130,31 +123,31 @@ export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead):
 async function hasBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   const branches = await listReleaseBranches(trx, release.id);
   const picked = branches.find(({ headSha, cutSha }) => headSha !== null && headSha !== cutSha);
-  if (picked) throw conflict(hasMore(picked));
+  if (picked) throw conflict(notRemovable(picked));
   return release.frozenAt !== null || branches.length > 0;
 }
 
-const hasMore = ({ branchName, fullName }: ReleaseBranch): string =>
+const notRemovable = ({ branchName, fullName }: ReleaseBranch): string =>
   `The branch ${branchName} in ${fullName} has commits that were picked or pushed onto it, so it is not removed. The release stays frozen.`;
 
-/** Whether the removal has begun: branches missing from then on are removed by this action. */
+/** Set before the first removal: this action has removed the branches that are missing then. */
 const unfreezeProgress = z.object({ isRemoving: z.boolean().default(false) });
 
 export async function carryOutUnfreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, action } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
-  const moved = await findMoved(deps, branches);
-  if (moved)
-    return putBack(deps, context, branches, moved, unfreezeProgress.parse(action.progress).isRemoving);
+  const { isRemoving } = unfreezeProgress.parse(action.progress);
+  const obstacle = await findObstacle(deps, branches);
+  if (obstacle !== null) return restore(deps, context, branches, obstacle, isRemoving);
   await recordProgress(deps, context, { isRemoving: true });
   for (const branch of branches) {
     if (!branch.ref) continue;
     await requireOurs(deps, context);
     const deleted = await deps.forge.deleteBranch(branch.ref, branch.branchName, branch.cutSha);
     if (!deleted.ok) {
-      return putBack(deps, context, branches, `${branch.fullName}: ${deleted.refusal.message}`, true);
+      return restore(deps, context, branches, `${branch.fullName}: ${deleted.refusal.message}`, true);
     }
-    if ("moved" in deleted.value) return putBack(deps, context, branches, hasMore(branch), true);
+    if ("moved" in deleted.value) return restore(deps, context, branches, notRemovable(branch), true);
   }
   return {
     state: "done",
@@ -167,17 +160,17 @@ export async function carryOutUnfreeze(deps: Deps, context: ReleaseContext): Pro
 }
 
 /** Why the branches cannot all be removed, or null. */
-async function findMoved(deps: Deps, branches: readonly ReleaseBranch[]): Promise<string | null> {
+async function findObstacle(deps: Deps, branches: readonly ReleaseBranch[]): Promise<string | null> {
   for (const branch of branches) {
     if (!branch.ref) return notInstalled(branch);
     const head = await deps.forge.branchHead(branch.ref, branch.branchName);
-    if (head !== null && head !== branch.cutSha) return hasMore(branch);
+    if (head !== null && head !== branch.cutSha) return notRemovable(branch);
   }
   return null;
 }
 
-/** Restores the branches: those already removed are cut again. */
-async function putBack(
+/** Creates removed branches again. */
+async function restore(
   deps: Deps,
   context: ReleaseContext,
   branches: readonly ReleaseBranch[],

@@ -18,10 +18,10 @@ import { actOnRelease } from "./release-action.ts";
 import { requireInNoOther } from "./releases.ts";
 
 /**
- * Takes a card into a frozen release: picks its merged commits onto the release's branch in each of
- * its repositories, in order, in all of them or in none. Commits that a branch has are not picked
- * again. Answers with the release. Throws `not_found` for a number that no card of the board has,
- * and `refused` for a card that is not merged yet, or conflicts.
+ * Adds a card to a frozen release: picks its merged commits onto the release's branch in each of
+ * its repositories, in all of them or in none. Commits that a branch contains are not picked again.
+ * Answers with the release. Throws `not_found` for a number that no card of the board has, and
+ * `refused` for a card that is not merged or conflicts.
  */
 export async function pickCard(
   deps: Deps,
@@ -29,7 +29,7 @@ export async function pickCard(
   release: ReleaseHead,
   taskNumber: number,
 ): Promise<StoredAnswer> {
-  // The project, then cards, then releases: the order in which every transaction locks them.
+  // Every transaction locks the project first, then cards, then releases.
   await lockProject(write.trx, release.projectId, "share");
   const [card] = await holdCards(write.trx, write.workspaceId, [taskNumber]);
   if (!card) throw notFound(`There is no card ${taskNumber} on this board.`);
@@ -59,20 +59,15 @@ async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promi
 
 export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";
 
-/**
- * Removes the temporary branches of ended picks: the forge may not have answered their removal.
- * Makes no call where all are known to be gone.
- */
+/** Removes temporary branches of ended picks whose removal GitHub has not confirmed. */
 export async function sweepPickLeftovers(deps: Deps): Promise<void> {
   for (const leftovers of await listPickLeftovers(deps.db)) {
     try {
       await sweep(deps, leftovers);
     } catch (error) {
       if (!(error instanceof ForgeUnavailable)) throw error;
-      deps.log.warn(
-        { err: error, repository: leftovers.ref.fullName },
-        "leftovers of picks could not be looked for",
-      );
+      const { fullName: repository } = leftovers.ref;
+      deps.log.warn({ err: error, repository }, "temporary branches of picks could not be removed");
     }
   }
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { targetOf } from "../../flow/flow.ts";
 import { pickedMerges } from "../../flow/releases.ts";
 import type { Link } from "../../store/cards/links.ts";
-import type { ReleaseContext } from "./release-action.ts";
+import { lacksBranch, type ReleaseContext } from "./release-action.ts";
 
 const preparedOf = z.object({
   state: z.literal("prepared"),
@@ -14,28 +14,33 @@ const preparedOf = z.object({
 /** The state of the pick in one repository. */
 export const repositoryPick = z.object({
   repositoryId: z.string(),
-  /** The card's merged pull requests whose commits are picked. */
+  /** Merged pull requests of the card. */
   pullRequests: z.array(z.int()),
-  /** The branch releases are cut from, where these were merged into another one; else null. */
+  /** The trunk, if they were merged into another branch; else null. */
   missingFrom: z.string().nullable(),
-  /** The branch's tip that the pick is prepared on; null before. */
+  /** The tip of the release's branch that the pick is prepared on; null before. */
   expectedTip: z.string().nullable().default(null),
   prepared: preparedOf.nullable().default(null),
-  /** The branch's tip with the commits; null before they are there. */
+  /** The tip that contains the commits; null before. */
   landed: z.string().nullable().default(null),
-  /** The picked commits; empty before they are there, or where the branch had them. */
+  /** The picked commits; empty before, or if the branch contained them. */
   commits: z.array(z.string()).readonly().default([]),
   tries: z.int().default(0),
 });
 export type RepositoryPick = z.infer<typeof repositoryPick>;
 
-/** Why nothing is picked, as a message and as fields of the answer. */
+/** `body` has further fields of the answer. */
 export interface PickRefused {
   readonly message: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What to pick in which repository; refused when nothing is merged, or not everything. */
+export const refusedIn = (repository: string, message: string, details = {}): PickRefused => ({
+  message,
+  body: { repository, ...details },
+});
+
+/** Refuses a card with unmerged pull requests, or with nothing merged. */
 export function planPick(
   { release, project }: ReleaseContext,
   links: readonly Link[],
@@ -50,12 +55,9 @@ export function planPick(
     if ("waitsFor" in merges) {
       if (merges.waitsFor === null) continue;
       const message = `Pull request #${merges.waitsFor} of card ${number} is not merged yet in ${fullName}.`;
-      return { message, body: { repository: fullName } };
+      return refusedIn(fullName, message);
     }
-    if (!branches.has(repositoryId)) {
-      const message = `The release ${release.name} has no branch in ${fullName}. Freeze it again to cut one there.`;
-      return { message, body: { repository: fullName } };
-    }
+    if (!branches.has(repositoryId)) return refusedIn(fullName, lacksBranch(release, fullName));
     const missingFrom = merges.into === trunk ? null : trunk;
     picks.push(repositoryPick.parse({ repositoryId, pullRequests: merges.merged, missingFrom }));
   }

@@ -8,7 +8,6 @@ import { findTip } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
 import { notInstalled, recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
 
-/** A commit that a repository gets a tag at. */
 export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
 export type PlannedTag = z.infer<typeof plannedTag>;
 
@@ -16,29 +15,28 @@ interface Refused {
   readonly message: string;
 }
 
-interface Wanted {
+interface TagRequest {
   readonly repositoryId: string;
   readonly fullName: string;
   readonly repository: RepositoryRef;
   readonly tagName: string;
-  /** The branch whose tip is to be tagged. */
+  /** The branch whose tip gets the tag. */
   readonly branchName: string;
 }
 
-/** The input of `planTags`. */
 interface Planning {
   readonly versions: readonly Pick<PlannedTag, "repositoryId" | "tagName">[];
   readonly repositories: ReadonlyMap<string, Repository>;
-  /** The tag that an earlier try may have written without an inspection. */
+  /** A tag that an earlier attempt may have written without an inspection. */
   readonly tried: PlannedTag | undefined;
-  /** Saves such a try before it is made. */
+  /** Saves such a tag before it is written. */
   readonly onTry: (tried: PlannedTag) => Promise<void>;
 }
 
 /**
- * The commits to tag, or the first refusal: all are inspected before the first tag is written. A
- * single tag at a known tip needs no inspection: the forge writes it only if the branch is still at
- * this commit and the tag does not exist.
+ * Plans the commits to tag, or returns the first refusal; inspects all repositories before the
+ * first tag. A single tag at a known tip needs no inspection: GitHub writes it only if the branch
+ * is still at this commit and the tag does not exist.
  */
 export async function planTags(
   deps: Deps,
@@ -51,69 +49,68 @@ export async function planTags(
   const planned = (): PlannedTag[] =>
     versions.map((version) => ({ ...version, sha: shas.get(version.repositoryId) ?? "" }));
   const left = versions.filter(({ repositoryId }) => !shas.has(repositoryId));
-  const wanted = await branchesToTag(deps, context, planning.repositories, left);
-  if ("message" in wanted) return wanted;
+  const toTag = await branchesToTag(deps, context, planning.repositories, left);
+  if ("message" in toTag) return toTag;
   let { tried } = planning;
-  const [only] = wanted;
-  const heard = !tried && only && wanted.length === 1 ? await heardTip(deps, context, only) : null;
-  if (only && heard !== null) {
+  const [only] = toTag;
+  const sha = !tried && only && toTag.length === 1 ? await knownTip(deps, context, only) : null;
+  if (only && sha !== null) {
     const { repositoryId, tagName, repository, branchName } = only;
-    tried = { repositoryId, tagName, sha: heard };
+    tried = { repositoryId, tagName, sha };
     await onTry(tried);
     await requireOurs(deps, context);
-    if (await deps.forge.tagTip(repository, { branchName, tagName, sha: heard })) {
+    if (await deps.forge.tagTip(repository, { branchName, tagName, sha })) {
       const tag = { ...tried, url: null };
       await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, context.release.id, tag));
-      shas.set(repositoryId, heard);
+      shas.set(repositoryId, sha);
       return planned();
     }
   }
-  const found = await look(deps, wanted, tried);
+  const found = await inspect(deps, toTag, tried);
   if ("message" in found) return found;
   for (const { repositoryId, sha } of found) shas.set(repositoryId, sha);
   return planned();
 }
 
-/** The branches whose tips get the tags that are not written yet. */
 async function branchesToTag(
   deps: Deps,
   { release, project }: ReleaseContext,
   repositories: ReadonlyMap<string, Repository>,
   versions: Planning["versions"],
-): Promise<Wanted[] | Refused> {
+): Promise<TagRequest[] | Refused> {
   const branches = await listReleaseBranches(deps.db, release.id);
-  const wanted: Wanted[] = [];
+  const toTag: TagRequest[] = [];
   for (const { repositoryId, tagName } of versions) {
     const known = repositories.get(repositoryId);
     if (!known?.ref) return { message: notInstalled(known) };
     const { fullName, ref: repository, defaultBranch } = known;
-    const cut = branches.find((branch) => branch.repositoryId === repositoryId);
-    const branchName = release.frozenAt ? cut?.branchName : (targetOf(project.flow, true) ?? defaultBranch);
+    const ofRelease = branches.find((branch) => branch.repositoryId === repositoryId)?.branchName;
+    const branchName = release.frozenAt ? ofRelease : (targetOf(project.flow, true) ?? defaultBranch);
     if (branchName === undefined) return { message: `${fullName} has no branch of the release to tag.` };
-    wanted.push({ repositoryId, fullName, repository, tagName, branchName });
+    toTag.push({ repositoryId, fullName, repository, tagName, branchName });
   }
-  return wanted;
+  return toTag;
 }
 
-/** The last known tip of a branch, from a push or from our own write; null if unknown. */
-async function heardTip(
+/** The last known tip of a branch, from a push or from our own write. */
+async function knownTip(
   deps: Deps,
   { release }: ReleaseContext,
-  { repositoryId, branchName }: Wanted,
+  { repositoryId, branchName }: TagRequest,
 ): Promise<string | null> {
   if (!release.frozenAt) return findTip(deps.db, { repositoryId, branchName });
   const branches = await listReleaseBranches(deps.db, release.id);
   return branches.find((branch) => branch.repositoryId === repositoryId)?.headSha ?? null;
 }
 
-async function look(
+async function inspect(
   deps: Deps,
-  wanted: readonly Wanted[],
+  toTag: readonly TagRequest[],
   tried: PlannedTag | undefined,
 ): Promise<PlannedTag[] | Refused> {
-  const answers = wanted.length === 0 ? [] : await deps.forge.lookBeforeTagging(wanted);
+  const answers = toTag.length === 0 ? [] : await deps.forge.lookBeforeTagging(toTag);
   const planned: PlannedTag[] = [];
-  for (const [at, { repositoryId, fullName, branchName, tagName }] of wanted.entries()) {
+  for (const [at, { repositoryId, fullName, branchName, tagName }] of toTag.entries()) {
     const found = answers[at];
     if (!found) throw new Error("a question without an answer");
     if (found.refusal) return { message: `${fullName}: ${found.refusal.message}` };
@@ -127,6 +124,5 @@ async function look(
   return planned;
 }
 
-/** For a tag that exists at another commit. */
 export const taken = (fullName: string, tagName: string): string =>
   `${fullName} has a tag ${tagName} already, at another commit. Choose another name.`;

@@ -14,14 +14,15 @@ import {
 } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { mayEnter } from "../moves/may-enter.ts";
 import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../moves/begin-move.ts";
 import { carryOutMove } from "../moves/carry-out-move.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "../moves/transition.ts";
+import type { Transition } from "../moves/begin-move.ts";
 import { settleMove, type SettledMove } from "../moves/settle-move.ts";
 import { requireOurs, underWay, type RunningAction } from "./release-action.ts";
 
-/** How often a card that somebody else is moving is tried, and the pause before each try. */
+/** How often a card that another call is moving is tried, and the pause before each try. */
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
@@ -33,9 +34,8 @@ const movedOf = z.object({
 });
 
 /**
- * Moves the cards of a promotion one by one until `until` (on `performance.now`), each only once
- * however often this is called; true when none is left. Throws `unavailable` when the forge cannot
- * be reached.
+ * Moves the pending cards of a promotion one by one until `until` (on `performance.now`). True when
+ * none is left. Throws `unavailable` when GitHub cannot be reached.
  */
 export async function promoteCards(
   deps: Deps,
@@ -61,56 +61,57 @@ async function promoteCard(
   next: PendingPromotion,
   statusId: string,
 ): Promise<void> {
-  const settle = async (trx: Trx, end: PromotionEnd): Promise<void> => {
+  const finish = async (trx: Trx, end: PromotionEnd): Promise<void> => {
     if (!(await settlePromotion(trx, action, next.position, end))) throw underWay(release, action);
   };
   try {
-    const begun = await beginPromotion(deps, action, next, statusId, settle);
+    const begun = await beginPromotion(deps, action, next, statusId, finish);
     if (!begun) return;
     const { transition, move } = begun;
     await orReleaseMove(deps, move, async () => {
       const outcome = await carryOutMove(deps, transition, move);
-      await settleMove(deps, transition, move, outcome, (trx, settled) => settle(trx, endOf(settled)));
+      await settleMove(deps, transition, move, outcome, (trx, settled) => finish(trx, resultOf(settled)));
     });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.kind === "not_found") {
-      await transaction(deps.db, (trx) => settle(trx, skipped("deleted")));
+      await transaction(deps.db, (trx) => finish(trx, skipped("deleted")));
     } else if (error.kind !== "busy") throw error;
     else if (next.tries + 1 < MAX_TRIES) await putOffPromotion(deps.db, action.id, next.position);
-    else await transaction(deps.db, (trx) => settle(trx, skipped("being_moved")));
+    else await transaction(deps.db, (trx) => finish(trx, skipped("being_moved")));
   }
 }
 
-/** Begins the move of one card. Settles a card that needs no work on GitHub and returns null. */
+/** Begins the move of one card. Null for a card that needs no work on GitHub: it is finished. */
 async function beginPromotion(
   deps: Deps,
   action: RunningAction,
   next: PendingPromotion,
   stageId: string,
-  settle: (trx: Trx, end: PromotionEnd) => Promise<void>,
+  finish: (trx: Trx, end: PromotionEnd) => Promise<void>,
 ): Promise<{ readonly transition: Transition; readonly move: HeldMove } | null> {
   const { actorId } = action;
   const requestId = promotionRequestId(action.id, next.position);
   let move: HeldMove | undefined;
   try {
     return await transaction(deps.db, async (trx) => {
-      const settled = async (end: PromotionEnd): Promise<null> => settle(trx, end).then(() => null);
+      const finished = async (end: PromotionEnd): Promise<null> => finish(trx, end).then(() => null);
       const card = await findCardById(trx, next.cardId);
-      if (!card) return settled(skipped("deleted"));
+      if (!card) return finished(skipped("deleted"));
       const transition = await lockTransition(trx, card, stageId, requestId);
-      if (!transition) return settled(skipped("stage_removed"));
-      // Moved by an earlier attempt, or by the job that resumed its move.
+      if (!transition) return finished(skipped("stage_removed"));
+      if (!(await mayEnter(trx, actorId, transition))) return finished(skipped("not_permitted"));
+      // Moved by an earlier attempt, or by the job that resumed that.
       const { earlier } = transition;
-      if (earlier?.state === "done") return settled(promoted(earlier.result));
-      if (transition.card.stageId === stageId) return settled(skipped("already_there"));
+      if (earlier?.state === "done") return finished(promoted(earlier.result));
+      if (transition.card.stageId === stageId) return finished(skipped("already_there"));
       const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
-      if (begun.state === "moved") return settled(promoted(begun.result));
+      if (begun.state === "moved") return finished(promoted(begun.result));
       ({ move } = begun);
       return { transition, move: begun.move };
     });
   } catch (error) {
-    // PostgreSQL may have committed the move although its answer was lost.
+    // PostgreSQL may have committed the move without a confirmation.
     if (move) await orReleaseMove(deps, move, () => Promise.reject(error));
     throw error;
   }
@@ -123,7 +124,7 @@ function promoted(result: unknown): PromotionEnd {
 
 const skipped = (reason: string): PromotionEnd => ({ state: "skipped", detail: { reason } });
 
-function endOf(settled: SettledMove): PromotionEnd {
+function resultOf(settled: SettledMove): PromotionEnd {
   if (settled.state !== "refused") {
     return settled.state === "queued" ? { state: "queued", detail: {} } : promoted(settled.result);
   }

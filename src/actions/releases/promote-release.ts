@@ -22,22 +22,22 @@ import {
 } from "./release-action.ts";
 import { requireKnown } from "./releases.ts";
 
-/** Cards that are not moved by then are answered as pending; a job continues with them. */
+/** Cards that are not moved by then are answered as pending; a job moves them. */
 const ANSWER_WITHIN_MS = 55_000;
-/** How long a job runs before it lets other jobs run. */
+/** How long one job runs. */
 const SLICE_MS = 20_000;
-/** How often a call checks whether the promotion of another call has ended. */
-const LOOK_EVERY_MS = 250;
+/** How often a call checks whether the promotion that another call runs has ended. */
+const CHECK_EVERY_MS = 250;
 
-export interface PromoteInput {
+interface PromoteInput {
   readonly statusId: string;
-  /** All cards of the release when left out. */
+  /** Defaults to all cards of the release. */
   readonly taskNumbers?: readonly number[] | undefined;
 }
 
 /**
- * Moves cards of a release into a stage, each as a separate move; refused cards stay where
- * they are. Answers 200 with the state of each. Throws `not_found` for a number that no card of the
+ * Moves cards of a release into a stage, each as a separate move; refused cards stay where they
+ * are. Answers 200 with the state of each card. Throws `not_found` for a number that no card of the
  * board has and `invalid` for a card that is not in the release, before any card is moved.
  */
 export async function promoteRelease(
@@ -46,29 +46,28 @@ export async function promoteRelease(
   release: ReleaseHead,
   input: PromoteInput,
 ): Promise<StoredAnswer> {
-  requireRoleFor(write, await stageNamed(write.trx, release, input.statusId));
+  requireRoleFor(write, await findStage(write.trx, release, input.statusId));
   const until = performance.now() + ANSWER_WITHIN_MS;
-  const begun = await begin(deps, write, release, input);
-  if (begun.state === "needless") throw new Error("a promotion is never needless");
+  const begun = await beginPromotion(deps, write, release, input);
+  if (begun.state === "needless") throw new Error("a promotion is always needed");
   if (begun.state === "held") {
-    const { log } = deps;
     await commitAction(deps, write, begun.action);
-    const working = promoteUntil(deps, release, begun.action, until);
+    const promoting = promoteUntil(deps, release, begun.action, until);
     const isInTime = await Promise.race([
-      working.then(() => true),
+      promoting.then(() => true),
       sleep(until - performance.now(), false, { ref: false }),
     ]);
     // The answer does not wait for the card that is being moved.
-    if (!isInTime) working.catch((error: unknown) => log.error({ err: error }, "a promotion failed"));
+    if (!isInTime) promoting.catch((error: unknown) => deps.log.error({ err: error }, "a promotion failed"));
   } else {
     await write.commit();
-    if (begun.state === "under_way") await ended(deps, write, begun.actionId, until);
+    if (begun.state === "under_way") await waitForEnd(deps, write, begun.actionId, until);
   }
   const actionId = begun.state === "held" ? begun.action.id : begun.actionId;
   return transaction(deps.db, async (trx) => write.answerIn(trx, await readPromotion(trx, actionId)));
 }
 
-async function stageNamed(db: Db, release: ReleaseHead, statusId: string): Promise<Stage> {
+async function findStage(db: Db, release: ReleaseHead, statusId: string): Promise<Stage> {
   const found = await findProject(db, release.workspaceId, release.projectId);
   const project = requireFound(found, "release");
   const stage = stageOf(project.flow, statusId);
@@ -78,7 +77,7 @@ async function stageNamed(db: Db, release: ReleaseHead, statusId: string): Promi
   ]);
 }
 
-async function begin(
+async function beginPromotion(
   deps: Deps,
   { trx, userId: actorId, requestId }: Write,
   release: ReleaseHead,
@@ -92,14 +91,14 @@ async function begin(
     const others = taskNumbers?.filter((number) => !cards.has(number)) ?? [];
     const known = others.length > 0 ? await listCardNumbers(trx, release.workspaceId, others) : new Set();
     requireKnown(others, (number) => known.has(number));
-    cardIds = chosenOf(current, cards, taskNumbers);
+    cardIds = cardIdsOf(current, cards, taskNumbers);
     return true;
   });
   if (begun.state === "held" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);
   return begun;
 }
 
-function chosenOf(
+function cardIdsOf(
   { name }: ReleaseHead,
   cards: ReadonlyMap<number, string>,
   numbers: readonly number[] | undefined,
@@ -115,7 +114,7 @@ function chosenOf(
   return [...new Set(numbers)].flatMap((number) => cards.get(number) ?? []);
 }
 
-/** Promotes until the time is up. A job continues then, or when the forge is reachable again. */
+/** Promotes until `until`. A job does the rest, then or when GitHub can be reached again. */
 async function promoteUntil(
   deps: Deps,
   release: ReleaseHead,
@@ -127,32 +126,31 @@ async function promoteUntil(
       await settleAction(deps.db, action, "done");
       return;
     }
-    await letGo(deps, action, null);
+    await releaseAction(deps, action, null);
   } catch (error) {
     const isOutage = error instanceof Problem && error.kind === "unavailable";
     const retryAfter = isOutage ? (error.retryAfter ?? 5) : 1;
-    await releaseWithRetry(deps.log, "a promotion", () => letGo(deps, action, retryAfter));
+    await releaseWithRetry(deps.log, "a promotion", () => releaseAction(deps, action, retryAfter));
     if (!isOutage) throw error;
-    deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for the forge");
+    deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for GitHub");
   }
 }
 
-async function letGo(deps: Deps, action: RunningAction, retryAfter: number | null): Promise<void> {
+async function releaseAction(deps: Deps, action: RunningAction, retryAfter: number | null): Promise<void> {
   await transaction(deps.db, async (trx) => {
     await letGoOfAction(trx, action, retryAfter !== null);
     await resumeActionSoon(trx, action.id, (retryAfter ?? 0) * 1_000);
   });
 }
 
-/** Continues a promotion for one slice of time. */
 export const goOnPromoting = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
   promoteUntil(deps, release, action, performance.now() + SLICE_MS);
 
-/** Waits for the end of a promotion that another call, or a job, carries out. */
-async function ended(deps: Deps, caller: Caller, actionId: string, until: number): Promise<void> {
+/** Waits for the end of a promotion that another call or a job runs. */
+async function waitForEnd(deps: Deps, caller: Caller, actionId: string, until: number): Promise<void> {
   while (performance.now() < until) {
     const action = await findAction(deps.db, caller.workspaceId, actionId);
     if (action?.state !== "running") return;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(CHECK_EVERY_MS);
   }
 }

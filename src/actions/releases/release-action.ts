@@ -29,18 +29,18 @@ import type { Deps } from "../deps.ts";
 import { releaseWithRetry, type Write } from "../write.ts";
 
 /**
- * The current state of a release, held with the project's other open releases until the transaction
- * ends. Throws `not_found` for a deleted release and `conflict` for a completed one.
+ * Reads a release and locks it, with the project's other open releases, until the transaction ends.
+ * Throws `not_found` for a deleted release and `conflict` for a completed one.
  */
 export async function holdOpenRelease(trx: Trx, release: ReleaseHead): Promise<ReleaseHead> {
   const open = await holdOpenReleases(trx, release.projectId);
   const current = open.find(({ id }) => id === release.id);
   if (current) return current;
   requireFound(await findRelease(trx, release.workspaceId, release.id), "release");
-  throw conflict(`The release ${release.name} is completed. What it carried stays as it is.`);
+  throw conflict(`The release ${release.name} is completed and cannot be changed.`);
 }
 
-/** An action on a release that this process holds. */
+/** An action on a release that this process owns. */
 export interface RunningAction extends HeldAction {
   readonly kind: ReleaseActionKind;
   readonly actorId: string;
@@ -50,7 +50,7 @@ export interface RunningAction extends HeldAction {
 
 export type BegunAction =
   | { readonly state: "held"; readonly action: RunningAction }
-  /** An earlier try of the same request has finished, or another process runs it. */
+  /** An earlier attempt of the same request has finished, or another process runs it. */
   | { readonly state: "finished" | "under_way"; readonly actionId: string }
   | { readonly state: "needless" };
 
@@ -63,9 +63,9 @@ interface ReleaseActionRequest {
 }
 
 /**
- * Begins an action on a release, or takes over the same action where no process holds it any more.
- * `isNeeded` runs before a new action begins, with the release held, and may throw as well. Throws
- * busy during another action and `conflict` once the release is completed.
+ * Begins an action on a release, or takes over the same action if no process owns it. `isNeeded`
+ * runs before a new action begins, with the release locked, and may throw as well. Throws busy
+ * during another action and `conflict` if the release is completed.
  */
 export async function beginReleaseAction(
   deps: Deps,
@@ -103,7 +103,7 @@ async function takeOverSame(
   return { ...open, attempt: taken.attempt };
 }
 
-const DOING: Readonly<Record<ReleaseActionKind, string>> = {
+const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
   freeze: "is being frozen",
   unfreeze: "is being unfrozen",
   pick: "is having a card picked",
@@ -111,54 +111,50 @@ const DOING: Readonly<Record<ReleaseActionKind, string>> = {
   complete: "is being completed",
 };
 
-/** For a release with an unfinished action: it is running, or waits for the forge. */
 export const underWay = (
   release: { readonly name: string },
   { kind }: Pick<ReleaseAction, "kind">,
-): Problem => busy(`The release ${release.name} ${DOING[kind]}. Try again once that is done.`, 2);
+): Problem => busy(`The release ${release.name} ${ONGOING[kind]}. Try again after that.`, 2);
 
-/** Refuses to change a release during an action. The caller holds the release. */
+/** Throws busy during an action on the release. The caller has locked the release. */
 export async function requireIdle(db: Db, release: ReleaseHead): Promise<void> {
   const open = await findOpenAction(db, release.id);
   if (open) throw underWay(release, open);
 }
 
-/** An action, its release, and the release's project. */
 export interface ReleaseContext {
   readonly release: ReleaseHead;
   readonly project: Project;
   readonly action: RunningAction;
 }
 
-/** The result of an action on the forge. */
 export type ReleaseOutcome =
-  /** `record` stores the result, in the transaction that ends the action. */
+  /** `record` runs in the transaction that ends the action. */
   | { readonly state: "done"; readonly record: (trx: Trx, release: ReleaseHead) => Promise<void> }
   | {
       readonly state: "refused";
       readonly message: string;
       readonly body?: Readonly<Record<string, unknown>>;
-      /** Stores what the refusal changes, in that transaction. */
       readonly record?: (trx: Trx) => Promise<void>;
     };
 
 /**
- * Does what is left of an action on the forge. Every call is recorded before it is made and safe to
- * repeat. Throws `ForgeUnavailable` when the forge does not answer; a later try continues.
+ * Runs what is left of an action on GitHub. Every write is stored before it is made and can be
+ * repeated. Throws `ForgeUnavailable` when GitHub does not answer; a later attempt continues.
  */
 export type CarryOutRelease = (deps: Deps, context: ReleaseContext) => Promise<ReleaseOutcome>;
 
 /**
- * Carries out an action on a release on the forge and answers 200 with the release. Throws
- * `refused` (409) when the forge refuses, busy during another action on the release, and
- * `unavailable` (503) when the forge cannot be reached; a job or the same call continues then.
+ * Runs an action on a release and answers 200 with the release. Throws `refused` (409) when GitHub
+ * refuses, busy during another action on the release, and `unavailable` (503) when GitHub cannot be
+ * reached: a job or the same call continues the action then.
  */
 export async function actOnRelease(
   deps: Deps,
   write: Write,
   release: ReleaseHead,
   request: Pick<ReleaseActionRequest, "kind" | "input" | "cardId">,
-  carryOut: CarryOutRelease,
+  run: CarryOutRelease,
   isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>,
 ): Promise<StoredAnswer> {
   const { trx, userId: actorId, requestId } = write;
@@ -168,14 +164,14 @@ export async function actOnRelease(
   if (begun.state === "under_way") throw underWay(release, request);
   if (begun.state !== "held") return write.answer(await readRelease(trx, release.id));
   await commitAction(deps, write, begun.action);
-  const ended = await carryOutAndSettle(deps, release, begun.action, carryOut, async (end) =>
+  const ended = await carryOutAndSettle(deps, release, begun.action, run, async (end) =>
     write.answerIn(end, await readRelease(end, release.id)),
   );
   if ("recorded" in ended) return ended.recorded;
   throw new Problem("refused", ended.refused.message, { body: ended.refused.body ?? {} });
 }
 
-/** Commits the transaction that began an action. A failed commit releases the action. */
+/** Commits the transaction that began an action. If that fails, releases the action. */
 export async function commitAction(deps: Deps, write: Write, action: RunningAction): Promise<void> {
   try {
     await write.commit();
@@ -189,18 +185,18 @@ type EndedAction<T> =
   | { readonly recorded: T }
   | { readonly refused: Extract<ReleaseOutcome, { state: "refused" }> };
 
-/** Carries an action out and writes its outcome, in one transaction with what `record` stores. */
+/** Runs an action and stores its outcome, in one transaction with what `record` stores. */
 export async function carryOutAndSettle<T>(
   deps: Deps,
   head: ReleaseHead,
   action: RunningAction,
-  carryOut: CarryOutRelease,
+  run: CarryOutRelease,
   record: (trx: Trx) => Promise<T>,
 ): Promise<EndedAction<T>> {
   try {
     const project = await findProject(deps.db, head.workspaceId, head.projectId);
     if (!project) throw new Error(`release ${head.id} without its project`);
-    const outcome = await carryOut(deps, { release: head, project, action });
+    const outcome = await run(deps, { release: head, project, action });
     return await transaction(deps.db, async (trx) => {
       const release = await holdOpenRelease(trx, head);
       const isOurs = await settleAction(trx, action, outcome.state);
@@ -217,13 +213,13 @@ export async function carryOutAndSettle<T>(
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",
-      "The forge could not be reached, so this is not finished. Make the same call again.",
+      "GitHub could not be reached, so this is not finished. Make the same call again.",
       { retryAfter: error.retryAfter, detail: error.message, cause: error },
     );
   }
 }
 
-/** Checked before every writing call to the forge: ends an action that was taken over meanwhile. */
+/** Called before every write on GitHub. Throws busy if the action was taken over. */
 export async function requireOurs(
   deps: Deps,
   { release, action }: Pick<ReleaseContext, "release" | "action">,
@@ -231,7 +227,7 @@ export async function requireOurs(
   if (!(await isActionOurs(deps.db, action))) throw underWay(release, action);
 }
 
-/** Records the result of a call to the forge, unless the action was taken over meanwhile. */
+/** Records the effect of a call to GitHub. Throws busy if the action was taken over. */
 export async function recordAsOurs<T>(
   deps: Deps,
   { release, action }: ReleaseContext,
@@ -245,11 +241,10 @@ export async function recordAsOurs<T>(
 
 export const RESUME_RELEASE_ACTION = "resume-release-action";
 
-/** Schedules the job that resumes an action, once the action is released. */
 export const resumeActionSoon = (db: Db, actionId: string, delayMs = 0): Promise<void> =>
   addJob(db, RESUME_RELEASE_ACTION, { actionId }, { key: `${RESUME_RELEASE_ACTION}:${actionId}`, delayMs });
 
-/** Saves how far an action has come, unless the action was taken over meanwhile. */
+/** Throws busy if the action was taken over. */
 export async function recordProgress(
   deps: Deps,
   { release, action }: ReleaseContext,
@@ -258,6 +253,8 @@ export async function recordProgress(
   if (!(await saveProgress(deps.db, action, progress))) throw underWay(release, action);
 }
 
-/** Says that the App cannot reach the account of a repository any more. */
+export const lacksBranch = ({ name }: { readonly name: string }, fullName: string): string =>
+  `The release ${name} has no branch in ${fullName}. Freeze it again to create one there.`;
+
 export const notInstalled = (repository: { readonly fullName: string } | undefined): string =>
   `The App is not installed on the account of ${repository?.fullName ?? "a repository"} any more. Install it again.`;

@@ -26,10 +26,7 @@ import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import { holdOpenRelease, requireIdle } from "./release-action.ts";
 
-/**
- * Adds an empty release to a project. Its slug names its branches and is unique in the project.
- * Answers 201 with it.
- */
+/** Adds an empty release to a project; its slug names its branches. Answers 201. */
 export async function createRelease(
   deps: Deps,
   write: Write,
@@ -46,22 +43,22 @@ export async function createRelease(
 }
 
 /**
- * Deletes a release; its cards stay. Answers 204. Throws `conflict` while it is frozen, because its
- * branches would stay on the forge without an owner, and once it is tagged or completed.
+ * Deletes a release; its cards stay. Answers 204. Throws `conflict` for a release that is frozen,
+ * tagged or completed.
  */
 export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredAnswer> {
   const { trx } = write;
   const current = await holdOpenRelease(trx, release);
   if (current.frozenAt) {
     throw conflict(
-      `The release ${current.name} is frozen: it has branches on the forge. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
+      `The release ${current.name} is frozen and has branches on GitHub. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
     );
   }
   await requireIdle(trx, current);
   const [tag] = await listReleaseTags(trx, current.id);
   if (tag) {
     throw conflict(
-      `The release ${current.name} has the tag ${tag.tagName} on the forge. Complete it, which finishes the rest.`,
+      `The release ${current.name} has the tag ${tag.tagName} on GitHub. Complete the release instead.`,
     );
   }
   await removeRelease(trx, current.id);
@@ -70,8 +67,8 @@ export async function deleteRelease(write: Write, release: ReleaseHead): Promise
 
 /**
  * Replaces the cards of a release. Answers 204. Throws `not_found` for a number that no card of the
- * board has, `invalid` for a card of another project, and `conflict` for a card that is in another
- * open release, or once the release is frozen.
+ * board has, `invalid` for a card of another project, and `conflict` if a card is in another open
+ * release or the release is frozen.
  */
 export async function setReleaseCards(
   write: Write,
@@ -131,10 +128,7 @@ export async function requireInNoOther(
   const cardIds = cards.map(({ id }) => id);
   const pickedInto = await findPickUnderWay(trx, cardIds);
   if (pickedInto !== null) {
-    throw busy(
-      `A card of these is being picked into the release ${pickedInto}. Try again once that is done.`,
-      2,
-    );
+    throw busy(`A card is being picked into release ${pickedInto}. Try again after that.`, 2);
   }
   const scopes = await listOpenScopes(trx, cardIds);
   const taken = scopes.filter(({ releaseId }) => releaseId !== release.id);
@@ -142,22 +136,19 @@ export async function requireInNoOther(
   if (!first) return;
   const more = taken.length > 1 ? ` (${taken.length - 1} more are in other releases)` : "";
   throw conflict(
-    `Card ${first.number} is in the open release ${first.releaseName} already, and a card is in one at a time. Take it out of that one first${more}.`,
+    `Card ${first.number} is in the open release ${first.releaseName}. Remove it from that release first${more}.`,
   );
 }
 
 /**
  * Removes a card that is about to be deleted from its open release; completed releases keep it. The
- * caller holds the card's row. Throws `conflict` where the release is frozen, and busy during an
- * action on it.
+ * caller has locked the card. Throws `conflict` if the release is frozen, and busy during an action
+ * on it.
  */
 export async function leaveRelease(trx: Trx, card: CardHead): Promise<void> {
   const pickedInto = await findPickUnderWay(trx, [card.id]);
   if (pickedInto !== null) {
-    throw busy(
-      `Card ${card.number} is being picked into the release ${pickedInto}. Delete it once that is done.`,
-      2,
-    );
+    throw busy(`Card ${card.number} is being picked into release ${pickedInto}. Delete it after that.`, 2);
   }
   const [scope] = await listOpenScopes(trx, [card.id]);
   if (!scope) return;
@@ -172,7 +163,7 @@ export async function leaveRelease(trx: Trx, card: CardHead): Promise<void> {
   await removeReleaseCard(trx, scope.releaseId, card.id);
 }
 
-/** Throws `not_found` for cards that the board does not have, or that are deleted. */
+/** Throws `not_found` for numbers that no card of the board has. */
 export function requireKnown(numbers: readonly number[], isKnown: (number: number) => boolean): void {
   const unknown = numbers.filter((number) => !isKnown(number));
   if (unknown.length === 0) return;

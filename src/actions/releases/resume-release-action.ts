@@ -14,17 +14,17 @@ import { carryOutFreeze, carryOutUnfreeze } from "./freeze.ts";
 import { goOnPromoting } from "./promote-release.ts";
 import { carryOutAndSettle, type CarryOutRelease } from "./release-action.ts";
 
-/** How often in a row an action may fail with an unexpected error before it is abandoned. */
+/** How many unexpected errors abandon an action. */
 const MAX_FAILURES = 8;
 
-const CARRY_OUT: Readonly<Record<Exclude<ReleaseActionKind, "promote">, CarryOutRelease>> = {
+const RUN: Readonly<Record<Exclude<ReleaseActionKind, "promote">, CarryOutRelease>> = {
   freeze: carryOutFreeze,
   unfreeze: carryOutUnfreeze,
   pick: carryOutPick,
   complete: carryOutComplete,
 };
 
-/** Resumes an action that no process holds: its process has died or has released it. */
+/** Resumes an action whose process has died or has released it. */
 export async function resumeAction(deps: Deps, actionId: string): Promise<void> {
   const action = await findFreeAction(deps.db, actionId);
   if (!action) return;
@@ -33,28 +33,31 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
   const taken = await takeOverAction(deps.db, action, { holder: deps.instanceId, requestId: null });
   if (!taken) return;
   const { attempt, deaths } = taken;
-  const held = { ...action, attempt };
+  const owned = { ...action, attempt };
   if (!release) {
-    await settleAction(deps.db, held, "abandoned");
+    await settleAction(deps.db, owned, "abandoned");
     return;
   }
   if (deaths >= MAX_DEATHS) {
-    await settleAction(deps.db, held, "abandoned");
-    log.error({ attempt, deaths, isHopeless: true }, "going on with a release ended the process each time");
+    await settleAction(deps.db, owned, "abandoned");
+    log.error(
+      { attempt, deaths, isHopeless: true },
+      "abandoned a release action that ended the process each time",
+    );
     return;
   }
   try {
-    if (action.kind === "promote") await goOnPromoting(deps, release, held);
-    else await carryOutAndSettle(deps, release, held, CARRY_OUT[action.kind], () => Promise.resolve());
-    log.info("went on with a release that was left unfinished");
+    if (action.kind === "promote") await goOnPromoting(deps, release, owned);
+    else await carryOutAndSettle(deps, release, owned, RUN[action.kind], () => Promise.resolve());
+    log.info("resumed an unfinished release action");
   } catch (error) {
     if (error instanceof Problem) {
-      log.warn({ kind: error.kind, reason: error.message }, "a release is still unfinished");
+      log.warn({ kind: error.kind, reason: error.message }, "a release action is still unfinished");
       return;
     }
-    // An action that keeps failing must not block the release for ever.
+    // An unfinished action blocks its release.
     const isHopeless = action.failures >= MAX_FAILURES;
-    if (isHopeless) await settleAction(deps.db, held, "abandoned");
-    log.error({ err: error, attempt, isHopeless }, "going on with a release failed");
+    if (isHopeless) await settleAction(deps.db, owned, "abandoned");
+    log.error({ err: error, attempt, isHopeless }, "resuming a release action failed");
   }
 }

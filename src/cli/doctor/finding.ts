@@ -1,7 +1,7 @@
-/** One inspected thing, its state, and what to do about it. */
+/** The result of one check. */
 export interface Finding {
   readonly about: string;
-  /** A warning works, perhaps not as meant; a problem does not work. */
+  /** With a warning the service works, perhaps not as intended; with a problem it does not. */
   readonly state: "ok" | "warning" | "problem";
   readonly says: string;
   readonly advice?: string | undefined;

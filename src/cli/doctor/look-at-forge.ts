@@ -4,63 +4,63 @@ import { isTranslated } from "../../forge/github/deliveries/translate-delivery.t
 import { WEBHOOK_PATH } from "../../app.ts";
 import { fine, problem, warning, type Finding } from "./finding.ts";
 
-/** GitHub refuses what was signed more than a minute off; its own clock is told to the second. */
+/** GitHub refuses tokens that are signed more than a minute off. Its Date header has seconds. */
 const MOST_SKEW_SECONDS = 30;
 
-/** Those of these deliveries that were never kept here. */
+/** Returns those of these deliveries that are not stored. */
 export type ListMissing = (guids: readonly string[]) => Promise<ReadonlySet<string>>;
 
-/** The App as the forge has it, its webhook, and the accounts that have installed it. */
+/** Checks the App's settings on GitHub, its webhook, and its installations. */
 export async function lookAtForge(
   forge: Forge,
   publicUrl: string | undefined,
   listMissing: ListMissing,
 ): Promise<Finding[]> {
-  const app = await orProblem("app", UNREACHABLE, () => lookAtApp(forge));
+  const app = await orProblem("app", UNREACHABLE, () => checkApp(forge));
   if (app.some(({ about, state }) => about === "app" && state === "problem")) return app;
   return [
     ...app,
-    ...(await orProblem("webhook", LATER, () => lookAtWebhook(forge, publicUrl, listMissing))),
-    ...(await orProblem("installations", LATER, () => lookAtInstallations(forge))),
+    ...(await orProblem("webhook", LATER, () => checkWebhook(forge, publicUrl, listMissing))),
+    ...(await orProblem("installations", LATER, () => checkInstallations(forge))),
   ];
 }
 
-const LATER = "Ask again in a moment.";
+const LATER = "Run doctor again in a moment.";
 const UNREACHABLE =
-  "Compare APP_ID, PRIVATE_KEY and GHE_HOST with the App's settings; is the forge reachable from here?";
+  "Check that this machine can reach GitHub, and compare APP_ID, PRIVATE_KEY and GHE_HOST with the App's settings.";
 
-async function orProblem(about: string, advice: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+async function orProblem(about: string, advice: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
-    return await look();
+    return await check();
   } catch (error) {
-    return [problem(about, wordsOf(error), advice)];
+    return [problem(about, messageOf(error), advice)];
   }
 }
 
-async function lookAtApp(forge: Forge): Promise<Finding[]> {
+async function checkApp(forge: Forge): Promise<Finding[]> {
   const { slug, missingPermissions, missingEvents, clockSkewSeconds } = await forge.app();
-  const found = [fine("app", `The forge knows the App as ${slug} and accepts its key.`)];
+  const found = [fine("app", `GitHub accepts the key of the App ${slug}.`)];
   for (const permission of missingPermissions) {
-    const advice = "Add it in the App's settings, under Permissions; each account is asked to accept it.";
-    found.push(problem("permissions", `The App does not ask for ${permission}.`, advice));
+    const advice = "Add it in the App's settings, under Permissions. Each account must then accept it.";
+    found.push(problem("permissions", `The App does not request ${permission}.`, advice));
   }
   for (const event of missingEvents) {
-    const advice = "Tick it in the App's settings, under Subscribe to events.";
-    found.push(problem("events", `The App is not sent ${event}.`, advice));
+    const advice = "Select it in the App's settings, under Subscribe to events.";
+    found.push(problem("events", `The App is not subscribed to ${event}.`, advice));
   }
   if (clockSkewSeconds !== null && Math.abs(clockSkewSeconds) > MOST_SKEW_SECONDS) {
-    const says = `This clock is ${Math.abs(clockSkewSeconds)} seconds ${clockSkewSeconds > 0 ? "ahead of" : "behind"} the forge's.`;
-    found.push(warning("clock", says, "Let the machine keep its time with NTP."));
-  } else found.push(fine("clock", "This clock and the forge's agree."));
+    const says = `The clock of this machine is ${Math.abs(clockSkewSeconds)} seconds ${clockSkewSeconds > 0 ? "ahead of" : "behind"} GitHub's.`;
+    found.push(warning("clock", says, "Synchronize the clock with NTP."));
+  } else found.push(fine("clock", "The clock of this machine agrees with GitHub's."));
   return found;
 }
 
-async function lookAtWebhook(
+async function checkWebhook(
   forge: Forge,
   publicUrl: string | undefined,
   listMissing: ListMissing,
 ): Promise<Finding[]> {
-  const settings = "Mend it in the App's settings, under Webhook.";
+  const settings = "Correct it in the App's settings, under Webhook.";
   const { url, isJson, hasSecret } = await forge.webhook();
   const wanted = publicUrl === undefined ? undefined : `${publicUrl.replace(/\/$/, "")}${WEBHOOK_PATH}`;
   const found: Finding[] = [];
@@ -75,60 +75,70 @@ async function lookAtWebhook(
   if (!isJson) found.push(problem("webhook", "Webhooks are not sent as JSON.", settings));
   if (!hasSecret) {
     found.push(
-      problem("webhook", "The App has no webhook secret.", "Set WEBHOOK_SECRET's value there, too."),
+      problem("webhook", "The App has no webhook secret.", "Set it to the value of WEBHOOK_SECRET."),
     );
   }
-  return [...found, ...(await lookAtDeliveries(forge, listMissing))];
+  return [...found, ...(await checkDeliveries(forge, listMissing))];
 }
 
-/** Whether the secrets agree is seen only by what came of deliveries. */
-async function lookAtDeliveries(forge: Forge, listMissing: ListMissing): Promise<Finding[]> {
+/** GitHub shows no secret: only failed deliveries show that the secrets differ. */
+async function checkDeliveries(forge: Forge, listMissing: ListMissing): Promise<Finding[]> {
   const { attempts } = await forge.deliveryLog(null);
   const [newest] = attempts;
   if (!newest)
-    return [
-      fine("deliveries", "The forge has sent none yet: whether the webhook secrets agree is not seen."),
-    ];
+    return [fine("deliveries", "GitHub has sent none yet, so the webhook secret is not verified.")];
   const failed = attempts.filter(({ isOk }) => !isOk);
   if (failed.length === 0)
-    return [fine("deliveries", `Of the forge's last ${attempts.length} deliveries all were taken.`)];
-  const says = `Of the forge's last ${attempts.length} deliveries ${failed.length} were not taken.`;
+    return [fine("deliveries", `All of GitHub's last ${attempts.length} deliveries were accepted.`)];
+  const says = `${failed.length} of GitHub's last ${attempts.length} deliveries were not accepted.`;
   if (newest.isOk) {
-    const worked = failed.filter(({ event }) => isTranslated(event));
-    const missing = await listMissing(worked.map(({ guid }) => guid));
-    if (missing.size === 0) return [fine("deliveries", `${says} Nothing of that is missing any more.`)];
-    return [warning("deliveries", says, "The newest was, so what is missing is taken in within minutes.")];
+    const relevant = failed.filter(({ event }) => isTranslated(event));
+    const missing = await listMissing(relevant.map(({ guid }) => guid));
+    if (missing.size === 0) return [fine("deliveries", `${says} None of them is missing now.`)];
+    return [
+      warning(
+        "deliveries",
+        says,
+        "The newest was accepted, so the service recovers the missing ones within minutes.",
+      ),
+    ];
   }
-  const then = "then redeliver one, in the App's settings under Advanced, and call again.";
+  const then = "then redeliver one in the App's settings, under Advanced, and run doctor again.";
   if (newest.isUnsigned) {
-    const differs = `${says} The newest was answered 401: the App's webhook secret is not the running service's.`;
-    const advice = `Set both to the same value (WEBHOOK_SECRET here), restart the service, ${then}`;
+    const differs = `${says} The newest got 401: the App's webhook secret differs from the running service's.`;
+    const advice = `Set both to the same value (WEBHOOK_SECRET), restart the service, ${then}`;
     return [problem("webhook secret", differs, advice)];
   }
-  const words = `${says} The newest: ${newest.ended}.`;
-  return [problem("deliveries", words, `Let the webhook URL lead to the service, ${then}`)];
+  const text = `${says} The newest failed: ${newest.ended}.`;
+  return [problem("deliveries", text, `Check that the webhook URL leads to the service, ${then}`)];
 }
 
-async function lookAtInstallations(forge: Forge): Promise<Finding[]> {
+async function checkInstallations(forge: Forge): Promise<Finding[]> {
   const installations = await forge.installations();
-  if (installations.length > 0) return installations.flatMap(lookAtInstallation);
+  if (installations.length > 0) return installations.flatMap(checkInstallation);
   return [warning("installations", "No account has installed the App.", "Install it from the App's page.")];
 }
 
-function lookAtInstallation({ account, suspended, missingPermissions }: ForgeInstallation): Finding[] {
+function checkInstallation({ account, suspended, missingPermissions }: ForgeInstallation): Finding[] {
   const about = `installation ${account.login}`;
   if (suspended) {
     return [
-      warning(about, "It is suspended.", "Its owner can unsuspend it in its settings, under GitHub Apps."),
+      warning(
+        about,
+        "It is suspended.",
+        "Its owner can unsuspend it in the account's settings, under GitHub Apps.",
+      ),
     ];
   }
-  if (missingPermissions.length === 0) return [fine(about, "It grants all that is needed.")];
-  const advice = "Its owner accepts the App's new permissions in its settings, under GitHub Apps.";
+  if (missingPermissions.length === 0) return [fine(about, "It grants all required permissions.")];
+  const advice =
+    "Its owner can accept the App's new permissions in the account's settings, under GitHub Apps.";
   return missingPermissions.map((permission) => problem(about, `It does not grant ${permission}.`, advice));
 }
 
-/** The words of a failure and, for a call to the forge, what exactly failed: route and status, nothing of the request. */
-function wordsOf(error: unknown): string {
-  if (!(error instanceof ForgeUnavailable)) return error instanceof Error ? error.message : "It failed.";
+/** The message of an error and, for a call to GitHub, the route and status, without the request. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof ForgeUnavailable))
+    return error instanceof Error ? error.message : "The check failed.";
   return error.cause instanceof Error ? `${error.message} (${error.cause.message}).` : `${error.message}.`;
 }

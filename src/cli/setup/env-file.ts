@@ -4,42 +4,42 @@ import { dirname } from "node:path";
 import { Problem } from "../../errors.ts";
 import type { MadeApp } from "../../forge/github/app-from-manifest.ts";
 
-/** What says which App it is: whoever has one of them has an App. */
-const SETTINGS_OF_AN_APP: readonly string[] = ["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"];
+/** A file that sets one of these already belongs to an App. */
+const APP_SETTINGS: readonly string[] = ["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"];
 
 const LINE = /^\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*$/;
 const EMPTY = /^(''|""|)\s*(#.*)?$/;
 
-/** Throws where a settings file tells of an App already, or where it could not be written. A missing one is an empty one. */
+/** Throws when a settings file already has settings of an App, or cannot be written. */
 export async function assertRoomForApp(path: string): Promise<void> {
-  const taken = linesOf(await textOf(path)).flatMap((line) => {
+  const present = linesOf(await textOf(path)).flatMap((line) => {
     const [, name = "", value = ""] = LINE.exec(line) ?? [];
-    return SETTINGS_OF_AN_APP.includes(name) && !EMPTY.test(value) ? [name] : [];
+    return APP_SETTINGS.includes(name) && !EMPTY.test(value) ? [name] : [];
   });
-  if (taken.length > 0) {
+  if (present.length > 0) {
     throw new Problem(
       "conflict",
-      `${path} sets ${taken.join(", ")} already, and is left as it is. Take these lines out, or name another one with --file.`,
+      `${path} sets ${present.join(", ")} already. It was not changed. Remove these lines, or choose another file with --file.`,
     );
   }
   await access(dirname(await targetOf(path)), constants.W_OK);
 }
 
-/** Adds the App's three settings, in the place of empty ones where there are such. Nobody else may read the file from then on. */
+/** Adds the App's three settings, in place of empty ones. Only the owner can read the file then. */
 export async function writeApp(path: string, app: MadeApp): Promise<void> {
-  const left = new Map([
+  const missing = new Map([
     ["APP_ID", String(app.id)],
-    // In one line without quotes, which every reader of such files takes alike.
+    // On one line without quotes: readers of such files differ on both.
     ["PRIVATE_KEY", Buffer.from(app.privateKey).toString("base64")],
     ["WEBHOOK_SECRET", app.webhookSecret],
   ]);
   const lines = linesOf(await textOf(path)).map((line) => {
     const name = LINE.exec(line)?.[1] ?? "";
-    const value = left.get(name);
-    left.delete(name);
+    const value = missing.get(name);
+    missing.delete(name);
     return value === undefined ? line : `${name}=${value}`;
   });
-  const added = [...left].map(([name, value]) => `${name}=${value}`);
+  const added = [...missing].map(([name, value]) => `${name}=${value}`);
   await replaceFile(await targetOf(path), `${[...lines, ...added].join("\n")}\n`);
 }
 
@@ -54,10 +54,10 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** The file behind a link. */
+/** The target of a symbolic link. */
 const targetOf = (path: string): Promise<string> => realpath(path).catch(() => path);
 
-/** All or nothing, and on the disk: the forge gives the secrets only once. */
+/** Replaces a file atomically, flushed to disk: GitHub returns the secrets only once. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   try {

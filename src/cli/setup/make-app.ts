@@ -14,38 +14,38 @@ export interface NewApp {
   readonly name: string;
   readonly url: string;
   readonly webhookUrl: string;
-  /** The forge's page that makes it. */
+  /** GitHub's page for new Apps. */
   readonly newAppUrl: string;
-  /** The forge's REST API. */
+  /** The base URL of GitHub's REST API. */
   readonly apiUrl: string;
   readonly envFile: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
 export const installUrlOf = (app: MadeApp): string => `${app.pageUrl}/installations/new`;
 
-interface Ending {
+interface Completion {
   readonly resolve: (app: MadeApp | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Leads a browser on this machine through the forge's page until the App is made and its secrets are written. Gives null where it
- * was asked to end before; throws where this App's secrets cannot be had any more.
+ * Creates the App through GitHub's page in a browser on this machine, and writes its secrets.
+ * Returns null when it is stopped before that. Throws when the secrets of this App are lost.
  */
 export async function makeApp(
   wanted: NewApp,
-  { opened, untilSignal }: { opened: (address: string) => void; untilSignal: () => Promise<void> },
+  { onListening, untilSignal }: { onListening: (address: string) => void; untilSignal: () => Promise<void> },
 ): Promise<MadeApp | null> {
   const server = createServer();
   const address = await listen(server, wanted.port);
-  const secrets = takeSecrets(wanted);
+  const exchange = createExchange(wanted);
   try {
     return await new Promise<MadeApp | null>((resolve, reject) => {
-      server.on("request", serve(wanted, address, secrets.take, { resolve, reject }));
-      opened(`${address}/`);
-      void untilSignal().then(async () => resolve(await secrets.taken()));
+      server.on("request", serve(wanted, address, exchange.start, { resolve, reject }));
+      onListening(`${address}/`);
+      void untilSignal().then(async () => resolve(await exchange.result()));
     });
   } finally {
     server.close();
@@ -53,46 +53,46 @@ export async function makeApp(
   }
 }
 
-/** Reached from this machine only, by the name a browser sends back. */
+/** Listens on the loopback interface, under the name that the browser is sent back to. */
 async function listen(server: Server, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
   }).catch((error: unknown) => {
     if (Object(error).code !== "EADDRINUSE") throw error;
-    throw new Problem("conflict", `Port ${port} is taken. Choose another one with --port.`);
+    throw new Problem("conflict", `Port ${port} is in use. Choose another one with --port.`);
   });
   return `http://localhost:${(server.address() as AddressInfo).port}`;
 }
 
-/** Only these end with nothing lost: the code is as good as before. */
+/** After these errors the code can still be exchanged. */
 const mayTryAgain = (error: unknown): boolean =>
   error instanceof ForgeUnavailable || (error instanceof Problem && error.kind === "conflict");
 
-/** Exchanges the code and writes what it is exchanged for, once, however often a browser asks. */
-function takeSecrets({ apiUrl, envFile }: NewApp) {
-  let underWay: Promise<MadeApp> | null = null;
+/** Exchanges the code for the App's secrets and writes them, once for all requests. */
+function createExchange({ apiUrl, envFile }: NewApp) {
+  let running: Promise<MadeApp> | null = null;
 
-  async function exchange(code: string): Promise<MadeApp> {
+  async function redeem(code: string): Promise<MadeApp> {
     await assertRoomForApp(envFile);
     const app = await redeemManifestCode(apiUrl, code);
     await writeApp(envFile, app).catch((error: unknown) => {
-      const why = `The App is made, but its secrets could not be written to ${envFile}`;
-      throw new Problem("refused", `${why}: ${String(error)}. Delete the App, and begin again.`);
+      const why = `The App was created, but its secrets could not be written to ${envFile}`;
+      throw new Problem("refused", `${why}: ${String(error)}. Delete the App and start again.`);
     });
     return app;
   }
 
   return {
-    take: (code: string): Promise<MadeApp> => {
-      underWay ??= exchange(code).catch((error: unknown) => {
-        if (mayTryAgain(error)) underWay = null;
+    start: (code: string): Promise<MadeApp> => {
+      running ??= redeem(code).catch((error: unknown) => {
+        if (mayTryAgain(error)) running = null;
         throw error;
       });
-      return underWay;
+      return running;
     },
-    /** What has come of it, where it was begun. */
-    taken: (): Promise<MadeApp | null> => underWay?.catch(() => null) ?? Promise.resolve(null),
+    /** The App, or null when no exchange was started or it failed. */
+    result: (): Promise<MadeApp | null> => running?.catch(() => null) ?? Promise.resolve(null),
   };
 }
 
@@ -101,8 +101,8 @@ const returnedQuery = z.object({ code: z.string().regex(/^[\w.-]{1,200}$/), stat
 function serve(
   wanted: NewApp,
   address: string,
-  take: (code: string) => Promise<MadeApp>,
-  ending: Ending,
+  exchange: (code: string) => Promise<MadeApp>,
+  completion: Completion,
 ): RequestListener {
   const state = randomBytes(32).toString("base64url");
   const { name, url, webhookUrl, envFile } = wanted;
@@ -112,35 +112,35 @@ function serve(
   app.disable("x-powered-by");
   app.use(protect(address, new URL(action).origin));
   app.get("/", (_request, response) => {
-    // The forge is told where the form comes from, which `no-referrer` would make "null".
+    // With `no-referrer` the browser would send the form with the Origin "null".
     response.setHeader("Referrer-Policy", "origin");
     response.send(
       page(
-        "Make the App",
+        "Create the GitHub App",
         html`<p>
-            The next page is the forge's: ${new URL(action).origin}. It makes the App ${manifest.name}, whose
-            webhooks go to ${manifest.hook_attributes.url}, once you agree to it there.
+            The next page is on ${new URL(action).origin}. After you confirm there, it creates the App
+            ${manifest.name}, which sends its webhooks to ${manifest.hook_attributes.url}.
           </p>
           <p>Its key and secret are then written to ${envFile} on the machine where the command runs.</p>
           <form method="post" action="${action}">
             <input type="hidden" name="manifest" value="${JSON.stringify(manifest)}" />
-            <button>Go on to the forge</button>
+            <button>Continue</button>
           </form>`,
       ),
     );
   });
   app.get("/made", async (request, response) => {
     const returned = returnedQuery.safeParse(request.query);
-    if (!returned.success || !isSame(returned.data.state, state)) {
+    if (!returned.success || !isEqual(returned.data.state, state)) {
       throw forbidden(
-        `This is not the answer to this command's form. Nothing was done. Begin at ${address}/.`,
+        `This request does not come from the form of this command. Nothing was changed. Start at ${address}/.`,
       );
     }
-    const made = await take(returned.data.code);
-    response.once("close", () => ending.resolve(made));
+    const made = await exchange(returned.data.code);
+    response.once("close", () => completion.resolve(made));
     response.send(
       page(
-        "The App is made",
+        "The App was created",
         html`<p>APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are in ${envFile}.</p>
           <p>
             Next: <a href="${installUrlOf(made)}">install the App</a> for the repositories of its boards.
@@ -148,15 +148,18 @@ function serve(
       ),
     );
   });
-  app.use(answerFailure(ending));
+  app.use(answerFailure(completion));
   return app;
 }
 
-/** No script, no other site's frame, and no other name for this machine, by which another site could read the state. */
-function protect(address: string, forge: string): RequestHandler {
+/**
+ * Forbids scripts, frames of other sites, and other host names for this machine: with one of those
+ * another site could read the state.
+ */
+function protect(address: string, forgeOrigin: string): RequestHandler {
   const { host, port } = new URL(address);
   const hosts = [host, `127.0.0.1:${port}`];
-  const policy = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action ${forge} ${address}`;
+  const policy = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action ${forgeOrigin} ${address}`;
   return (request, response, next) => {
     setSecurityHeaders(response);
     response.set({ "Content-Security-Policy": policy, "Cache-Control": "no-store" });
@@ -166,17 +169,18 @@ function protect(address: string, forge: string): RequestHandler {
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-const isSame = (given: string, expected: string): boolean => timingSafeEqual(digest(given), digest(expected));
+const isEqual = (given: string, expected: string): boolean =>
+  timingSafeEqual(digest(given), digest(expected));
 
-function answerFailure(ending: Ending): ErrorRequestHandler {
+function answerFailure(completion: Completion): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
-    const message = error instanceof Error ? error.message : "It failed.";
+    const message = error instanceof Error ? error.message : "The request failed.";
     if (error instanceof Problem && error.kind === "forbidden") {
       response.status(403).send(failedPage(message));
     } else if (mayTryAgain(error)) {
       response.status(503).send(failedPage(`${message} Then load this page again.`));
     } else {
-      response.once("close", () => ending.reject(error));
+      response.once("close", () => completion.reject(error));
       response.status(502).send(failedPage(message));
     }
   };
@@ -195,4 +199,4 @@ const page = (title: string, content: Html): string =>
       </body>
     </html> `.markup;
 
-const failedPage = (message: string): string => page("The App is not set up", html`<p>${message}</p>`);
+const failedPage = (message: string): string => page("Setup failed", html`<p>${message}</p>`);

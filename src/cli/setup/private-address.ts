@@ -19,7 +19,7 @@ PRIVATE.addSubnet("fe80::", 10, "ipv6");
 /** Names that public DNS never resolves, and names without a dot. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|test|invalid|home\.arpa)$/;
 
-/** Whether the host of a URL is this machine or a private network, as far as its name or address shows. */
+/** Whether the host of a URL, by its name or address, is this machine or in a private network. */
 export function isPrivateUrl(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, "").toLowerCase();
   const version = isIP(host);

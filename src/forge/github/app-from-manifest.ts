@@ -1,18 +1,12 @@
-/**
- * The App as a browser makes it from a manifest
- * (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
- */
+/** https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest */
 import { pino } from "pino";
 import { ProbotOctokit } from "probot";
 import { z } from "zod";
 import { Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../values.ts";
-import { isAppKey } from "./app-key.ts";
-import { systemClock } from "./calls/clock.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./permissions.ts";
-import { type Arrived, createTransport } from "./calls/transport.ts";
+import { isAppKey, NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./app.ts";
+import { type Arrived, createTransport, systemClock } from "./calls/transport.ts";
 
-/** What only this service and the forge know, and where people find the App. */
 export interface MadeApp {
   readonly id: number;
   /** A PEM. */
@@ -21,7 +15,7 @@ export interface MadeApp {
   readonly pageUrl: string;
 }
 
-/** What the forge's page is sent: all that the App is, and where the browser goes with the code for its secrets. */
+/** GitHub sends the browser to `redirectUrl` with a code for the App's secrets. */
 export const manifestOf = (app: {
   readonly name: string;
   readonly url: string;
@@ -37,21 +31,21 @@ export const manifestOf = (app: {
   default_events: NEEDED_EVENTS,
 });
 
-const madeShape = z.looseObject({
+const createdShape = z.looseObject({
   id: z.int().positive(),
   html_url: z.url({ protocol: /^https?$/ }),
   pem: z.string().refine(isAppKey),
-  // No character that any reader of settings files would take for more than itself.
+  // Safe in any settings file without quotes.
   webhook_secret: z.string().regex(/^[\w.~+/=-]+$/),
 });
 
 const REQUEST_TIMEOUT_MS = 12_000;
-/** GitHub answers these for what another try may mend: too many calls, or a proxy of an Enterprise Server in between. */
-const PASSING = [403, 408, 429];
+/** Rate limits, or a proxy in front of an Enterprise Server: the same code may still be valid. */
+const TEMPORARY = [403, 408, 429];
 
 /**
- * Gives a code for the App's secrets, which works once and within an hour. Throws `ForgeUnavailable` where the same code may be
- * tried again, and `Problem` where it is of no use any more.
+ * Exchanges a code, which is valid once and for an hour, for the App's secrets. Throws
+ * `ForgeUnavailable` if the same code may be tried again, and `Problem` if not.
  */
 export async function redeemManifestCode(apiUrl: string, code: string): Promise<MadeApp> {
   const octokit = octokitOf(apiUrl);
@@ -61,11 +55,11 @@ export async function redeemManifestCode(apiUrl: string, code: string): Promise<
   } catch (error) {
     throw failureOf(Number(Object(error).status));
   }
-  const { success, data } = madeShape.safeParse(answer);
+  const { success, data } = createdShape.safeParse(answer);
   if (!success) {
     throw new Problem(
       "refused",
-      "The forge made the App, but did not answer with its key and secret as expected. Delete the App on its page there, and begin again.",
+      "GitHub created the App, but its answer has no valid key or secret. Delete the App on its GitHub page, then start again.",
     );
   }
   return {
@@ -76,18 +70,18 @@ export async function redeemManifestCode(apiUrl: string, code: string): Promise<
   };
 }
 
-/** Octokit gives what did not arrive at all the status 500. */
+/** Octokit reports a missing answer as status 500. */
 function failureOf(status: number): Error {
-  if (!(status < 500) || PASSING.includes(status)) {
-    return new ForgeUnavailable("The forge did not answer, or not now. Its code is good for an hour.");
+  if (!(status < 500) || TEMPORARY.includes(status)) {
+    return new ForgeUnavailable("GitHub did not answer. Try again: the code is valid for an hour.");
   }
   return new Problem(
     "refused",
-    `The forge does not take the code for the App's secrets (${status}): it was used before, or is older than an hour. Delete the App on its page there, and begin again.`,
+    `GitHub does not accept the code for the App's secrets (${status}): it was used before, or is older than an hour. Delete the App on its GitHub page, then start again.`,
   );
 }
 
-/** As nobody: there is no App yet to call as. It neither repeats nor logs, for its answer is secret. */
+/** Not authenticated, since there is no App yet. Neither repeats nor logs: the answer is secret. */
 function octokitOf(baseUrl: string): ProbotOctokit {
   const transport = createTransport({
     baseUrl,

@@ -1,12 +1,51 @@
-/** What GitHub has of the App: its settings, and its log of deliveries. It shows them only to the App's own key. */
+/** The App's registration on GitHub and its delivery log, both read as the App itself. */
+import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import type { DeliveryLogPage, ForgeApp, ForgeWebhook } from "../values.ts";
 import { type GitHubClient, shaped } from "./calls/client.ts";
-import type { ForgeClock } from "./calls/clock.ts";
-import { missingPermissions, NEEDED_EVENTS } from "./permissions.ts";
-import { succeeded } from "./repositories.ts";
+import type { ForgeClock } from "./calls/transport.ts";
+import { PAGE, succeeded } from "./repositories.ts";
 
-const PAGE = 100;
+/** As in the manifest, app.yml. */
+export const NEEDED_PERMISSIONS: Readonly<Record<string, "read" | "write">> = {
+  contents: "write",
+  pull_requests: "write",
+  issues: "read",
+  checks: "read",
+  statuses: "read",
+  merge_queues: "read",
+  workflows: "write",
+  metadata: "read",
+};
+
+/** As in the manifest, app.yml. */
+export const NEEDED_EVENTS: readonly string[] = [
+  "push",
+  "pull_request",
+  "pull_request_review",
+  "issue_comment",
+  "check_run",
+  "status",
+  "repository",
+];
+
+const RANKS = ["read", "write", "admin"];
+
+/** An account may not have accepted what a new version of the App requests. */
+export function missingPermissions(granted: Readonly<Record<string, string>>): string[] {
+  return Object.entries(NEEDED_PERMISSIONS)
+    .filter(([name, level]) => RANKS.indexOf(granted[name] ?? "") < RANKS.indexOf(level))
+    .map(([name, level]) => `${name}: ${level}`);
+}
+
+/** Whether a PEM is a private key for an App, in PKCS#1 as downloaded or in PKCS#8. */
+export function isAppKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "rsa";
+  } catch {
+    return false;
+  }
+}
 
 const appShape = z.looseObject({
   slug: z.string(),
@@ -18,7 +57,7 @@ const hookShape = z.looseObject({
   content_type: z.string().nullish(),
   secret: z.string().nullish(),
 });
-/** Ids are 64 bits wide: octokit gives those a number cannot hold as bigint. */
+/** Octokit parses a 64-bit id as a bigint if a number cannot hold it. */
 const attemptShape = z.looseObject({
   id: z.union([z.number(), z.bigint()]),
   guid: z.string(),
@@ -43,7 +82,7 @@ export async function readApp(client: GitHubClient, clock: ForgeClock): Promise<
   };
 }
 
-/** Where GitHub sends deliveries. It shows that there is a secret, never which. */
+/** GitHub masks the secret. */
 export async function readWebhook(client: GitHubClient): Promise<ForgeWebhook> {
   const answer = succeeded(await client.as("app").read("GET /app/hook/config"));
   const { url, content_type, secret } = shaped(hookShape, answer);
@@ -51,8 +90,8 @@ export async function readWebhook(client: GitHubClient): Promise<ForgeWebhook> {
 }
 
 /**
- * One page of the App's delivery log. Attempts of every outcome: the filter for failures leaves out those that
- * were never answered (https://docs.github.com/en/rest/apps/webhooks).
+ * Reads attempts of every outcome: GitHub's filter for failures leaves out those that got no answer
+ * (https://docs.github.com/en/rest/apps/webhooks).
  */
 export async function readDeliveryLog(client: GitHubClient, cursor: string | null): Promise<DeliveryLogPage> {
   const parameters = { per_page: PAGE, ...(cursor === null ? {} : { cursor }) };
@@ -79,8 +118,9 @@ export async function readDeliveredPayload(client: GitHubClient, attemptId: stri
   const answer = await client.as("app").read("GET /app/hook/deliveries/{delivery_id}", parameters);
   if (answer.status === 404) return null;
   const payload = shaped(payloadShape, succeeded(answer)).request?.payload;
-  return payload ? JSON.stringify(payload, asSent) : null;
+  return payload ? JSON.stringify(payload, toNumber) : null;
 }
 
-/** JSON has no bigint; a webhook that arrives is read with plain numbers, too. */
-const asSent = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
+/** JSON has no bigint. Numbers are what a webhook that arrives is parsed into. */
+const toNumber = (_key: string, value: unknown): unknown =>
+  typeof value === "bigint" ? Number(value) : value;

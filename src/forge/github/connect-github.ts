@@ -16,7 +16,6 @@ import { CHECKS } from "./pull-requests/check-details.ts";
 import { dropPick, landPick, preparePick } from "./branches/cherry-pick.ts";
 import { createClient, type OnRefused } from "./calls/client.ts";
 import { comment, editComment, hasComment } from "./pull-requests/comments.ts";
-import { type ForgeClock, systemClock } from "./calls/clock.ts";
 import { isUnanswered, permitted, reachable, recovered } from "./calls/failures.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { inspect } from "./pull-requests/inspect.ts";
@@ -29,49 +28,46 @@ import { markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS } from "./deliveries/conversation.ts";
 import { createTag, createTags, lookBeforeTagging, publishRelease, tagTip } from "./branches/tags.ts";
-import { createTransport, withConditionalReads } from "./calls/transport.ts";
+import { createTransport, type ForgeClock, systemClock, withConditionalReads } from "./calls/transport.ts";
 import type { Turns } from "./calls/turns.ts";
 
 export interface GitHubForgeOptions extends AppOptions {
-  /** Paces the calls of each installation, together with the other processes; without them nothing is paced. */
+  /** Paces the calls of each installation across processes; without it, calls are not paced. */
   readonly turns?: Turns | undefined;
   readonly clock?: ForgeClock;
-  /** How long one HTTP request may take; GitHub itself gives up after 10 s. */
+  /** Of one HTTP request; GitHub ends requests after 10 s. */
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
-  /** Told what a repository turned out to lack, to be told of it in `RepositoryRef.lacks` from then on. */
   readonly onLacking?: RepositoryDeps["onLacking"];
-  /** Told of every HTTP request that has ended. */
+  /** Called after every HTTP request. */
   readonly observe?: (request: ForgeRequest) => void;
 }
 
 const REQUEST_TIMEOUT_MS = 12_000;
-const LOOK_WITHIN_MS = 25_000;
-/** A refusal is answered without the files rather than late. */
+const MERGE_WITHIN_MS = 25_000;
+/** After this time, a refusal is returned without the files. */
 const NAME_FILES_WITHIN_MS = 5_000;
-/** Beyond what a merge may wait for: the last look at it. */
+/** For the last read after a merge has waited. */
 const MERGE_MARGIN_MS = 3_000;
 const PICK_WITHIN_MS = 25_000;
-/** Each further commit is a separate write, and GitHub wants a second between two. */
+/** Each further commit is one more write, and GitHub asks for a second between two writes. */
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
-/** GitHub, or a GitHub Enterprise Server, as a forge. */
-export function createGitHubForge(options: GitHubForgeOptions): Forge {
-  const clock = options.clock ?? systemClock;
-  const { log } = options;
-  const plain = createTransport({
-    baseUrl: options.baseUrl,
-    requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    clock,
-    observe: options.observe,
-  });
-  const transport = withConditionalReads(plain);
+function connect(options: GitHubForgeOptions): RepositoryDeps {
+  const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = systemClock, log, observe } = options;
+  const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
+  const transport = withConditionalReads(createTransport({ baseUrl, requestTimeoutMs, clock, observe }));
   const octokits = createOctokits(options, transport, clock);
   const limits = createLimits(clock);
-  const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
   const client = createClient({ octokits, transport, limits, turns, onRefused, clock, log });
   const identity = onceAnswered(() => reachable(readIdentity(client)));
-  const deps: RepositoryDeps = { client, clock, identity, onLacking };
+  return { client, clock, identity, onLacking };
+}
+
+/** The port for GitHub.com or a GitHub Enterprise Server. */
+export function createGitHubForge(options: GitHubForgeOptions): Forge {
+  const deps = connect(options);
+  const { client, clock, identity } = deps;
   const on = (ref: RepositoryRef, withinMs?: number) => openRepository(deps, ref, withinMs);
   const forPick = (ref: RepositoryRef) => (commits: number) =>
     on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);
@@ -99,7 +95,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     openPullRequest: (ref, draft) => permitted(openPullRequest(on(ref), draft)),
     markReady: (ref, nodeId) => permitted(markReady(on(ref), nodeId)),
     merge: (ref, order, waitMs) => {
-      const repository = on(ref, Math.max(LOOK_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
+      const repository = on(ref, Math.max(MERGE_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
       return permitted(mergePullRequest({ repository, order, until: clock.now() + waitMs }));
     },
     comment: (ref, order, waitMs) => permitted(comment(on(ref, waitMs), order)),
@@ -123,14 +119,14 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   };
 }
 
-/** Asks once and keeps the answer; a failure is not kept. */
+/** Caches the answer, but not a failure. */
 function onceAnswered<T>(ask: () => Promise<T>): () => Promise<T> {
-  let kept: Promise<T> | undefined;
+  let cached: Promise<T> | undefined;
   return () => {
-    kept ??= ask().catch((error: unknown) => {
-      kept = undefined;
+    cached ??= ask().catch((error: unknown) => {
+      cached = undefined;
       throw error;
     });
-    return kept;
+    return cached;
   };
 }

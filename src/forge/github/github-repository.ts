@@ -1,27 +1,26 @@
 import type { Feature, ForgeIdentity, RepositoryRef } from "../values.ts";
 import type { Answer, Caller, GitHubClient } from "./calls/client.ts";
-import type { ForgeClock } from "./calls/clock.ts";
 import { UnknownOutcome } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
-import { REPOSITORY } from "./repositories.ts";
 import type { CallParameters } from "./calls/send-call.ts";
+import type { ForgeClock } from "./calls/transport.ts";
+import { REPOSITORY } from "./repositories.ts";
 
-/** What questions and orders about any repository need. */
 export interface RepositoryDeps {
   readonly client: GitHubClient;
   readonly clock: ForgeClock;
   readonly identity: () => Promise<ForgeIdentity>;
-  /** Is given what a repository, by the forge's id, turns out to lack. */
+  /** Called with a feature that a repository lacks, for `RepositoryRef.lacks` of later calls. */
   readonly onLacking: (forgeId: number, what: Feature) => Promise<void>;
 }
 
-/** One repository, for one question or order. */
+/** Access to one repository for one read or write of the port. */
 export interface GitHubRepository extends Omit<RepositoryDeps, "client"> {
   readonly ref: RepositoryRef;
   readonly caller: Caller;
-  /** Reads a path below the repository, a template such as `/pulls/{pull_number}`. */
+  /** `path` is a template below the repository, such as `/pulls/{pull_number}`. */
   readonly read: (path: string, parameters?: CallParameters) => Promise<Answer>;
-  /** Writes to a route below the repository, such as `POST /pulls`. */
+  /** `route` is relative to the repository, such as `POST /pulls`. */
   readonly write: (route: string, parameters: CallParameters) => Promise<Answer>;
   readonly carryOut: ReturnType<typeof createCarryOut>;
 }
@@ -44,36 +43,35 @@ export function openRepository(
   };
 }
 
-/** The refusal that an answer is to an order. */
 export const refusedBy = ({ status, body }: Answer) =>
   ({ ok: false, refusal: refusalOf(status, body) }) as const;
 
-const TRIES = 3;
-/** An order is begun again only this long after the first try, so that an answer comes in time. */
+const ATTEMPTS = 3;
+/** No repeats after this time, so that the caller gets an answer in time. */
 const REPEAT_WITHIN_MS = 8_000;
-/** GitHub may still be at work when its own gateway has given up. */
+/** GitHub may still be working when its gateway answers 502 or 504. */
 export const LOOK_AFTER_MS = 500;
 
 /**
- * Carries out an order whose answer may get lost. GitHub takes no idempotency keys, so before an
- * order is repeated `find` looks for what it would have done: null means that nothing is there.
+ * Runs a write whose answer may be lost. GitHub accepts no idempotency keys, so `find` reads the
+ * effect before the write is repeated; null when there is none.
  */
 function createCarryOut(clock: ForgeClock) {
-  return async <T>(order: () => Promise<T>, find: () => Promise<NoInfer<T> | null>): Promise<T> => {
-    const begun = clock.now();
-    for (let tries = 1; ; tries++) {
+  return async <T>(write: () => Promise<T>, find: () => Promise<NoInfer<T> | null>): Promise<T> => {
+    const startedAt = clock.now();
+    for (let attempt = 1; ; attempt++) {
       try {
-        return await order();
+        return await write();
       } catch (error) {
         if (!(error instanceof UnknownOutcome)) throw error;
-        await clock.sleep(LOOK_AFTER_MS * tries);
+        await clock.sleep(LOOK_AFTER_MS * attempt);
         const found = await find();
         if (found !== null) return found;
-        if (tries === TRIES || clock.now() - begun > REPEAT_WITHIN_MS) throw error;
+        if (attempt === ATTEMPTS || clock.now() - startedAt > REPEAT_WITHIN_MS) throw error;
       }
     }
   };
 }
 
-/** For an order that has the same effect however often it is carried out. */
+/** For a write that may be repeated without harm. */
 export const nothingToFind = (): Promise<null> => Promise.resolve(null);

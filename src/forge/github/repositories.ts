@@ -11,14 +11,11 @@ import { type Answer, type Caller, type GitHubClient, shaped } from "./calls/cli
 import { CallFailure, isInstallationRefused, recovered } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
 
-/**
- * Repositories are addressed by id, as GitHub's own redirects and `Link` headers do: a name may by now belong to another
- * repository, and then nothing of ours must reach it.
- */
+/** By id, as in GitHub's own redirects, because a name may belong to another repository by now. */
 export const REPOSITORY = "/repositories/{repository_id}";
 
 export const PAGE = 100;
-/** 100 pages are 10,000 repositories; a listing that never ends is not followed for ever. */
+/** 10,000 repositories; guards against a listing that never ends. */
 const MAX_PAGES = 100;
 
 const repositoryShape = z.looseObject({
@@ -27,6 +24,7 @@ const repositoryShape = z.looseObject({
   default_branch: z.string(),
 });
 const grantedShape = repositoryShape.extend({ node_id: z.string(), archived: z.boolean() });
+
 export async function readRepositories(
   client: GitHubClient,
   installationId: number,
@@ -48,7 +46,6 @@ export async function readRepositories(
 export const readRepository = (client: GitHubClient, ref: RepositoryRef): Promise<ForgeRepository | null> =>
   recovered(repositoryById(client.as(ref.installationId), ref.forgeId), isInstallationRefused, null);
 
-/** The repository under the name it has now; null when it is gone or out of reach. */
 export async function repositoryById(caller: Caller, forgeId: number): Promise<ForgeRepository | null> {
   const answer = await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId });
   if ([403, 404, 410, 451].includes(answer.status)) return null;
@@ -74,18 +71,17 @@ export async function allPages<T>(read: (page: number) => Promise<T[]>): Promise
   return found;
 }
 
-/** For reads that nothing can refuse but a fault of ours or of GitHub's. */
+/** For reads that GitHub has no reason to refuse. */
 export function succeeded(answer: Answer): Answer {
   if (answer.status < 300) return answer;
   const cause = new CallFailure(`answered ${answer.status}`, answer.facts);
-  throw refusesToBeAsked(refusalOf(answer.status, answer.body), cause);
+  throw readRefused(refusalOf(answer.status, answer.body), cause);
 }
 
-/** The same for a question that may be refused as an order is. */
 export function valueOf<T>(asked: Ordered<T>): T {
   if (asked.ok) return asked.value;
-  throw refusesToBeAsked(asked.refusal);
+  throw readRefused(asked.refusal);
 }
 
-const refusesToBeAsked = ({ message }: Refusal, cause?: CallFailure): ForgeUnavailable =>
-  new ForgeUnavailable(`GitHub refuses to be asked: ${message}`, { retryAfter: 60, cause });
+const readRefused = ({ message }: Refusal, cause?: CallFailure): ForgeUnavailable =>
+  new ForgeUnavailable(`GitHub refused to answer: ${message}`, { retryAfter: 60, cause });

@@ -1,6 +1,4 @@
-/**
- * GraphQL questions about repositories: several in one document, the n-th under the alias `r<n>`.
- */
+/** GraphQL questions about repositories: several in one document, the n-th as the alias `r<n>`. */
 import { z } from "zod";
 import { type Refusal, brokenRefusal } from "../../flow/refusal.ts";
 import { type ForgeRepository, ForgeUnavailable, type Ordered, type RepositoryRef } from "../values.ts";
@@ -14,39 +12,32 @@ export interface Question {
   readonly repository: RepositoryRef;
 }
 
-/** Declares a variable for one question and returns its name in the document, as `$branch3`. */
-export type Declare = (name: string, type: string, value: unknown) => string;
+/** Declares a variable of one question and returns its name in the document, such as `$branch3`. */
+type Declare = (name: string, type: string, value: unknown) => string;
 
-/** What is asked, and the shape of the answer to each question. */
 export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
-  /** The operation's name, for whoever counts calls. */
+  /** The operation's name in metrics and logs. */
   readonly operation: string;
-  /**
-   * The fields of the repository, besides its `databaseId`. What users chose goes in as variables
-   * only.
-   */
+  /** Fields of the repository besides `databaseId`. Users' input must go into variables. */
   readonly fields: (question: Q, declare: Declare) => string;
   /** The fragments that the fields of these questions use. */
   readonly fragments?: (questions: readonly Q[]) => string;
   readonly shape: z.ZodType<A>;
 }
 
-/** Shows whether the repository of that name is the one that is meant. */
 export interface RepositoryPart {
+  /** Shows whether another repository has the name now. */
   readonly databaseId: number;
   readonly isArchived?: boolean | null | undefined;
 }
 
-/** The answer to one question, why GitHub refuses it, or what is wrong with the answer. */
+/** The answer to one question, GitHub's refusal, or the failure to read the answer. */
 export type Found<A> =
   | Ordered<A>
   | { readonly ok: false; readonly refusal?: undefined; readonly failure: ForgeUnavailable };
 
-/** The same before it is known whether the name still is the repository's. */
+/** An answer by name, before the repository's id is compared. */
 type Named<A> = Found<A> & { readonly isMissing?: boolean };
-
-/** In the words GitHub refuses every order with. */
-const ARCHIVED = brokenRefusal("archived");
 
 const dataShape = z.record(z.string(), z.unknown()).nullish();
 
@@ -75,8 +66,8 @@ export function documentOf<Q extends Question, A extends RepositoryPart>(
 }
 
 /**
- * Asks about several repositories in one GraphQL call, and once more for those that have another
- * name by now. A repository that cannot be asked does not keep the others from answering.
+ * Reads several repositories in one call, and renamed ones in a second call. Each answer is
+ * independent of the others.
  */
 export async function askRepositories<Q extends Question, A extends RepositoryPart>(
   caller: Caller,
@@ -88,12 +79,11 @@ export async function askRepositories<Q extends Question, A extends RepositoryPa
   return questions.map((question, index) => {
     const answer = found[index]!;
     if (!answer.ok || isMeant(question, answer)) return answer;
-    const message = `${question.repository.fullName} is no longer the repository it was`;
+    const message = `${question.repository.fullName} is another repository now. Grant the App access to the original one, or link the new one.`;
     return { ok: false, refusal: { reason: "not_permitted", message } };
   });
 }
 
-/** Asks about one repository in one GraphQL call, whatever its name is now. */
 export async function askRepository<Q extends Question, A extends RepositoryPart>(
   caller: Caller,
   kind: QuestionKind<Q, A>,
@@ -104,9 +94,8 @@ export async function askRepository<Q extends Question, A extends RepositoryPart
 }
 
 /**
- * Asks each installation about its repositories, `perCall` of them at a time, and answers in the
- * order of the questions. An archived repository, and one of an installation that may not be used,
- * is a refusal.
+ * Reads the repositories of each installation, `perCall` at a time. The answer for an archived
+ * repository, or for one of a refused installation, is a refusal.
  */
 export async function askInstallations<Q extends Question, A extends RepositoryPart, R>(
   client: GitHubClient,
@@ -114,7 +103,7 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
   { questions, perCall }: { readonly questions: readonly Q[]; readonly perCall: number },
   toAnswer: (answer: A, question: Q, caller: Caller) => R | Promise<R>,
 ): Promise<(R | { readonly refusal: Refusal })[]> {
-  /** What is too much for one answer is asked in two calls. */
+  /** Splits a call whose answer is too large into two. */
   const ask = async (installationId: number, some: readonly Q[]): ReturnType<typeof askOnce> => {
     try {
       return await askOnce(client.as(installationId), some);
@@ -131,7 +120,7 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
       some.map(async (question, index) => {
         const answer = answered(found[index]!);
         if (!answer.ok) return { refusal: answer.refusal };
-        if (answer.value.isArchived) return { refusal: ARCHIVED };
+        if (answer.value.isArchived) return { refusal: brokenRefusal("archived") };
         return await toAnswer(answer.value, question, caller);
       }),
     );
@@ -146,7 +135,7 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
   });
 }
 
-/** Asks each installation about its own, all at once, and answers in the order of the questions. */
+/** Asks all installations concurrently, and answers in the order of the questions. */
 export async function byInstallation<Q extends Question, R>(
   questions: readonly Q[],
   ask: (installationId: number, questions: readonly Q[]) => Promise<readonly R[]>,
@@ -162,7 +151,7 @@ export async function byInstallation<Q extends Question, R>(
   return questions.map((question) => answers.get(question)!);
 }
 
-/** Asks `size` questions at a time, one batch after the other. */
+/** Asks `size` questions at a time, sequentially. */
 export async function inBatches<Q, R>(
   questions: readonly Q[],
   size: number,
@@ -189,7 +178,7 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
   const answer = await caller.query(document, variables);
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return questions.map(() => outcome);
-  const troubled = troubledAliases(outcome.value.errors, answer);
+  const failed = failedAliases(outcome.value.errors, answer);
   const data = shaped(dataShape, { ...answer, body: outcome.value.data }) ?? {};
   return questions.map((_, index) => {
     const alias = `r${index}`;
@@ -198,25 +187,23 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
       if (body === null) throw unexpected(answer, alias);
       return { ok: true, value: shaped(kind.shape, { ...answer, body }) };
     };
-    return troubled.get(alias) ?? orFailure(read);
+    return failed.get(alias) ?? orFailure(read);
   });
 }
 
-/** A part of a repository that is not found, such as a comparison with a missing branch, is only null. */
-function troubledAliases(errors: readonly GraphqlError[], answer: Answer): Map<string, Named<never>> {
-  const troubled = new Map<string, Named<never>>();
+/** NOT_FOUND inside a repository is no failure: a comparison with a missing branch is null. */
+function failedAliases(errors: readonly GraphqlError[], answer: Answer): Map<string, Named<never>> {
+  const failed = new Map<string, Named<never>>();
   for (const error of errors) {
     const [alias, ...inside] = error.path ?? [];
     const isMissing = error.type === "NOT_FOUND";
-    const trouble = orFailure<never>(() => ({
-      ok: false,
-      refusal: refusalOfError(error, answer),
-      isMissing,
-    }));
-    if (alias === undefined) throw "failure" in trouble ? trouble.failure : unexpected(answer, "errors");
-    if (!trouble.isMissing || inside.length === 0) troubled.set(String(alias), trouble);
+    const found = orFailure<never>(() => {
+      return { ok: false, refusal: refusalOfError(error, answer), isMissing };
+    });
+    if (alias === undefined) throw "failure" in found ? found.failure : unexpected(answer, "errors");
+    if (!found.isMissing || inside.length === 0) failed.set(String(alias), found);
   }
-  return troubled;
+  return failed;
 }
 
 function orFailure<A>(read: () => Named<A>): Named<A> {
@@ -228,10 +215,7 @@ function orFailure<A>(read: () => Named<A>): Named<A> {
   }
 }
 
-/**
- * A name that is another repository's now, or nobody's, may only be stale: the id shows the present
- * name.
- */
+/** If a name is missing or belongs to another repository, reads the present name by id. */
 async function askAgainByNewNames<Q extends Question, A extends RepositoryPart>(
   caller: Caller,
   kind: QuestionKind<Q, A>,

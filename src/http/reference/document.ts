@@ -1,4 +1,4 @@
-/** What the reference reads of an OpenAPI 3.1 document. */
+/** The parts of an OpenAPI 3.1 document that the reference shows. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly description?: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -10,8 +10,9 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  /** The least role that may make the call; absent where no board is named. */
+  /** The minimum role; absent on account routes. */
   readonly "x-role"?: string;
+  readonly "x-codeSamples"?: readonly { readonly source: string }[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: JsonContent };
   readonly responses: Readonly<Record<string, ApiResponse>>;
@@ -32,7 +33,7 @@ export interface ApiResponse {
 }
 
 interface JsonContent {
-  readonly "application/json": { readonly schema: Schema };
+  readonly "application/json": { readonly schema: Schema; readonly example?: unknown };
 }
 
 export interface Schema {
@@ -40,7 +41,6 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly description?: string;
-  readonly example?: unknown;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -58,13 +58,9 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** The name of the schema a reference leads to. */
+/** The name of a referenced schema. */
 export const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
 
-/** The forms a value may take, null left out. */
+/** The alternatives of a value, without null. */
 export const formsOf = (schema: Schema): readonly Schema[] =>
   (schema.anyOf ?? schema.oneOf ?? [schema]).filter(({ type }) => type !== "null");
-
-export const mayBeNull = ({ type, anyOf, oneOf }: Schema): boolean =>
-  (Array.isArray(type) && type.includes("null")) ||
-  (anyOf ?? oneOf ?? []).some((form) => form.type === "null");

@@ -3,52 +3,53 @@ import { KEY_HEADER } from "../idempotency.ts";
 import { html } from "./html.ts";
 import { schemaLink } from "./schema-html.ts";
 
-/** What holds for every call, so that no call has to say it again. */
+/** The rules of every call. */
 export const guide = html`<section id="every-call">
   <h2>Every call</h2>
   <p>
-    Requests and answers are JSON. Identifiers are opaque; cards are addressed by their number on the board.
-    Timestamps are ISO 8601 in UTC. The machine-readable form of this page is
-    <a href="/v1/openapi.json">/v1/openapi.json</a> (OpenAPI 3.1).
+    Requests and answers are JSON. Ids are UUIDs; a card is addressed by its number on the board. Timestamps
+    are ISO 8601 in UTC. This page is generated from
+    <a href="/v1/openapi.json">/v1/openapi.json</a> (OpenAPI 3.1). In the examples, <code>$TRUNKLINE</code> is
+    the address of the service and <code>$API_KEY</code> your API key.
   </p>
   <dl>
     <dt><code>Authorization: Bearer &lt;API key&gt;</code></dt>
     <dd>
-      The credential. It reads with the scope <code>read</code> and writes with <code>write</code>; what it
-      writes is under its name. Without a valid key: 401.
+      Required on every call. The scope <code>read</code> allows reads, <code>write</code> allows writes.
+      Without a valid key, the answer is 401.
     </dd>
     <dt><code>${WORKSPACE_HEADER}: &lt;workspace id&gt;</code></dt>
     <dd>
-      The board, by its id from <a href="#getMe">GET /v1/me</a>. It may be left out where the credential
-      reaches one board only. The account calls need none.
+      The id of the board, from <a href="#getMe">GET /v1/me</a>. Optional if the credential reaches only one
+      board, and on the account calls.
     </dd>
     <dt><code>${KEY_HEADER}: &lt;key&gt;</code></dt>
     <dd>
-      On every call but GET: 16 to 255 characters from <code>A-Z a-z 0-9 _ . : -</code>, new for each request
-      and the same for its retries. A retry gets the first answer again, with
-      <code>Idempotent-Replay: true</code>, for 24 hours; the same key with another request is 409. What
-      failed gives its key back.
+      Required on every call except GET: 16 to 255 characters from <code>A-Z a-z 0-9 _ . : -</code>. Use a new
+      key for each request and the same key for its retries. For 24 hours, a retry gets the stored answer with
+      <code>Idempotent-Replay: true</code>. The same key with another request is 409. The key of a failed call
+      can be used again.
     </dd>
     <dt>Bodies</dt>
     <dd>
-      Sent as <code>application/json</code>, at most 1 MiB. A field that is not listed is refused, so that a
-      typo does not pass unseen. Fields left out of a PATCH are untouched; <code>null</code> clears.
+      <code>application/json</code>, at most 1 MiB. Fields and query parameters that are not listed are 400.
+      PATCH does not change omitted fields; <code>null</code> clears a field.
     </dd>
     <dt>Lists</dt>
     <dd>
-      Come whole by default. With <code>limit</code> they come in pages; while there is more, the
-      <code>Link</code> header has the address of the next one as <code>rel="next"</code>.
+      Complete by default. With <code>limit</code> they are paged: the <code>Link</code> header has the
+      address of the next page as <code>rel="next"</code>, and is absent on the last page.
     </dd>
-    <dt>Repeated reads</dt>
+    <dt>Conditional reads</dt>
     <dd>
-      Answers carry an <code>ETag</code>; sent back as <code>If-None-Match</code>, an unchanged one is 304
-      without a body.
+      Answers have an <code>ETag</code>. Send it as <code>If-None-Match</code>: if nothing changed, the answer
+      is 304 without a body.
     </dd>
     <dt>Errors</dt>
     <dd>
-      Are a ${schemaLink("Problem")}: <code>message</code> says why and what to do, <code>issues</code> names
-      each field that is wrong. After 409 or 503 with <code>Retry-After</code> the same call can be made
-      again. Every answer has an <code>X-Request-Id</code> to quote.
+      A ${schemaLink("Problem")}: <code>message</code> has the reason and what to do,
+      <code>issues</code> lists each invalid field. After an answer with <code>Retry-After</code>, make the
+      same call again. Every answer has an <code>X-Request-Id</code>; quote it when you report a problem.
     </dd>
   </dl>
 </section> `;

@@ -6,11 +6,25 @@ import { operationHtml, type Call } from "./operation-html.ts";
 import { schemaHtml } from "./schema-html.ts";
 import { styleElement, styleHash } from "./style.ts";
 
-/** The page that shows an OpenAPI document to people: its calls by subject, then its schemas. No script, nothing from elsewhere. */
+/** Renders an OpenAPI document as a page: the calls by subject, then the schemas. It has no script and loads nothing. */
 export function referencePage(document: ApiDocument): string {
   const { title, description } = document.info;
   const subjects = [...callsBySubject(document)];
   const schemas = Object.entries(document.components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const contents = html`<ul>
+      <li><a href="#every-call">Every call</a></li>
+    </ul>
+    ${subjects.map(
+      ([subject, calls]) =>
+        html`<h2>${subject}</h2>
+          <ul>
+            ${calls.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}
+          </ul> `,
+    )}
+    <h2>Schemas</h2>
+    <ul>
+      ${schemas.map(([name]) => html`<li><a href="#schema-${name}">${name}</a></li>`)}
+    </ul>`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -23,20 +37,11 @@ export function referencePage(document: ApiDocument): string {
       <body>
         <a class="skip" href="#top">To the content</a>
         <nav aria-label="Contents">
-          <ul>
-            <li><a href="#every-call">Every call</a></li>
-          </ul>
-          ${subjects.map(
-            ([subject, calls]) =>
-              html`<h2>${subject}</h2>
-                <ul>
-                  ${calls.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}
-                </ul> `,
-          )}
-          <h2>Schemas</h2>
-          <ul>
-            ${schemas.map(([name]) => html`<li><a href="#schema-${name}">${name}</a></li>`)}
-          </ul>
+          <details>
+            <summary>Contents</summary>
+            ${contents}
+          </details>
+          <div>${contents}</div>
         </nav>
         <main id="top">
           <h1>${title} API</h1>
@@ -44,7 +49,7 @@ export function referencePage(document: ApiDocument): string {
             ([subject, calls]) =>
               html`<section>
                 <h2>${subject}</h2>
-                ${calls.map((call) => operationHtml(document, call))}
+                ${calls.map((call) => operationHtml(call))}
               </section> `,
           )}
           <section>
@@ -62,7 +67,7 @@ export function referencePage(document: ApiDocument): string {
     </html> `.markup;
 }
 
-/** The document's calls under their first tag, in the order of the document. */
+/** The calls by their first tag, in the order of the document. */
 function callsBySubject({ paths }: ApiDocument): Map<string, Call[]> {
   const subjects = new Map<string, Call[]>();
   for (const [path, methods] of Object.entries(paths)) {
@@ -74,7 +79,7 @@ function callsBySubject({ paths }: ApiDocument): Map<string, Call[]> {
   return subjects;
 }
 
-/** Nothing but this very style: no script at all, nothing from another address, no frame around it. */
+/** Allows only the page's own style: no script, no other address, no frame. */
 const POLICY = [
   "default-src 'none'",
   `style-src ${styleHash}`,
@@ -84,7 +89,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Shows an OpenAPI document to people. The page is made once, when somebody first asks for it. */
+/** Serves the reference. The page is rendered on the first request. */
 export function serveReference(document: () => object): RequestHandler {
   let page: string | undefined;
   return (_request, response) => {

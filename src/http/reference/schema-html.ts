@@ -3,29 +3,27 @@ import { html, joined, prose, type Content, type Html } from "./html.ts";
 
 export const schemaLink = (name: string): Html => html`<a href="#schema-${name}">${name}</a>`;
 
-/** A schema's type in a few words: `string (uuid) or null`, `array of Card`. */
+/** The type of a schema: `string (uuid) or null`, `array of Card`. */
 export function typeOf(schema: Schema): Html {
   if (schema.$ref !== undefined) return schemaLink(nameOf(schema.$ref));
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms) return joined(forms.map(typeOf), " or ");
   if ("const" in schema) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (schema.type === "array") return html`array of ${schema.items ? typeOf(schema.items) : "anything"}`;
-  if (schema.type === "object" && !schema.properties && typeof schema.additionalProperties === "object")
-    return html`object with any fields`;
   const types = [schema.type ?? "anything"].flat();
   return html`${types.join(" or ")}${schema.format !== undefined && ` (${schema.format})`}`;
 }
 
-function range(least: number | undefined, most: number | undefined, what = ""): string | null {
-  const hasLeast = least !== undefined && least > -Number.MAX_SAFE_INTEGER;
-  const hasMost = most !== undefined && most < Number.MAX_SAFE_INTEGER;
-  const [from, to] = [least, most].map((value) => value?.toLocaleString("en"));
-  if (hasLeast && hasMost) return `${from} to ${to}${what}`;
-  if (hasMost) return `at most ${to}${what}`;
-  return hasLeast ? `at least ${from}${what}` : null;
+function range(min: number | undefined, max: number | undefined, unit = ""): string | null {
+  const hasMin = min !== undefined && min > -Number.MAX_SAFE_INTEGER;
+  const hasMax = max !== undefined && max < Number.MAX_SAFE_INTEGER;
+  const [from, to] = [min, max].map((value) => value?.toLocaleString("en"));
+  if (hasMin && hasMax) return `${from} to ${to}${unit}`;
+  if (hasMax) return `at most ${to}${unit}`;
+  return hasMin ? `at least ${from}${unit}` : null;
 }
 
-/** What holds for a value besides its type: lengths, ranges, the values it may have. */
+/** The constraints of a value besides its type: lengths, ranges, allowed values. */
 const limitsOf = (schema: Schema): Content[] =>
   formsOf(schema)
     .flatMap((form) => [
@@ -50,7 +48,7 @@ interface Row {
   readonly description?: string | undefined;
 }
 
-/** The fields of an object, those of objects inside it after it: `reasons[].message`. */
+/** The fields of an object, each followed by its nested fields: `reasons[].message`. */
 function rowsOf(schema: Schema, prefix = ""): Row[] {
   return formsOf(schema).flatMap((form) => {
     if (form.items) return rowsOf(form.items, prefix === "" ? "[]." : prefix.replace(/\.$/, "[]."));
@@ -62,7 +60,7 @@ function rowsOf(schema: Schema, prefix = ""): Row[] {
   });
 }
 
-/** What a caller sends must have its required fields; what is answered has all but the optional ones. */
+/** Marks required fields of requests and optional fields of answers. */
 export type Direction = "sent" | "answered";
 
 /** A table of fields, parameters or headers. */
@@ -92,12 +90,25 @@ export const fieldTable = (rows: readonly Row[], direction: Direction): Html =>
     </table>
   </div> `;
 
-/** Everything about a schema: its type where it is no plain object, and its fields. Each form of several gets a table. */
+/** The type and fields of a schema. For a union: the fields that all forms share, then those of each form. */
 export function schemaHtml(schema: Schema, direction: Direction): Html {
   const forms = formsOf(schema);
-  if (forms.length > 1 && forms.every((form) => form.properties)) {
-    return html`${forms.map((form, at) => [at > 0 && html`<p>or</p>`, schemaHtml(form, direction)])}`;
+  const [first] = forms;
+  if (first && forms.length > 1 && forms.every((form) => form.properties)) {
+    const isShared = (field: string) => forms.every((form) => textOf(form, field) === textOf(first, field));
+    return html`${fieldTable(rowsOf(withFields(first, isShared)), direction)}
+      <p>and one of</p>
+      ${forms.map((form) => fieldTable(rowsOf(withFields(form, (field) => !isShared(field))), direction))}`;
   }
   const rows = rowsOf(schema);
   return html`${!schema.properties && html`<p>${typeOf(schema)}</p> `}${rows.length > 0 && fieldTable(rows, direction)}`;
 }
+
+const textOf = (form: Schema, field: string): string => JSON.stringify(form.properties?.[field] ?? null);
+
+const withFields = (schema: Schema, isWanted: (field: string) => boolean): Schema => ({
+  ...schema,
+  properties: Object.fromEntries(
+    Object.entries(schema.properties ?? {}).filter(([field]) => isWanted(field)),
+  ),
+});

@@ -38,12 +38,13 @@ summary { cursor: pointer; }
 dt { margin-top: .75rem; font-weight: 600; }
 dd { margin: 0 0 0 1.25rem; }
 .skip { position: absolute; left: -100vw; } .skip:focus { left: 1rem; top: 1rem; background: var(--paper); }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; border: 0; } }
+@media (min-width: 50.01rem) { nav details { display: none; } }
+@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; border: 0; padding-bottom: 0; } nav > div { display: none; } }
 @media print { nav { display: none; } body { display: block; } }
 `;
 
-/** The reference's only style. It stands in the page itself, allowed there by its hash: nothing may come between it and its tags. */
+/** The inline style. The policy allows it by its hash, so it must be the exact content of the element. */
 export const styleElement = new Html(`<style>${style}</style>`);
 
-/** What a Content-Security-Policy calls this style. */
+/** The source expression of the style in a Content-Security-Policy. */
 export const styleHash = `'sha256-${createHash("sha256").update(style).digest("base64")}'`;

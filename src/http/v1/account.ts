@@ -7,7 +7,7 @@ import { role, user } from "./shapes.ts";
 
 const credential = z
   .object({
-    clientId: z.string().meta({ description: "The public half of the key, safe to log" }),
+    clientId: z.string().meta({ description: "The public part of the API key, safe to log" }),
     name: z.string(),
     scopes: z.array(z.enum(["read", "write"])),
     boards: z.array(z.object({ workspaceId: z.uuid(), organizationId: z.uuid(), role })),
@@ -34,7 +34,8 @@ const organization = z
 export const accountRoutes: readonly Route[] = [
   accountRoute({
     path: "/v1/me",
-    summary: "The credential that makes the call, and the boards it reaches",
+    summary: "Get the current credential",
+    description: "The credential of the API key, with the boards it reaches.",
     tag: "Account",
     responses: { 200: { description: "The credential", schema: credential } },
     handle: (_deps, { credential: { clientId, name, scopes, boards } }) =>
@@ -42,14 +43,16 @@ export const accountRoutes: readonly Route[] = [
   }),
   accountListRoute({
     path: "/v1/workspaces",
-    summary: "The boards this credential reaches, with its role on each",
+    summary: "List boards",
+    description: "The boards that the credential reaches, with its role on each.",
     tag: "Account",
     list: { description: "The boards", schema: z.array(workspace) },
     handle: (deps, call) => listWorkspacesOf(deps.db, call.credential.userId),
   }),
   accountListRoute({
     path: "/v1/organizations",
-    summary: "The organizations whose boards this credential reaches",
+    summary: "List organizations",
+    description: "The organizations whose boards the credential reaches.",
     tag: "Account",
     list: { description: "The organizations", schema: z.array(organization) },
     handle: (deps, call) => listOrganizationsOf(deps.db, call.credential.userId),
@@ -57,17 +60,17 @@ export const accountRoutes: readonly Route[] = [
 ];
 
 const member = user
-  .extend({ role: role.meta({ description: "What it may do on this board" }) })
+  .extend({ role: role.meta({ description: "The role on this board" }) })
   .meta({ id: "Member" });
 
 export const memberRoutes: readonly Route[] = [
   listRoute({
     path: "/v1/members",
-    summary: "The members of the board, oldest first",
+    summary: "List members",
     description:
-      "Whom cards can be assigned to. Members are added and given roles from the command line, not here.",
+      "Cards can be assigned to members. Members are added and get their roles on the command line.",
     tag: "Members",
-    list: { description: "The members", schema: z.array(member) },
+    list: { description: "The members, oldest first", schema: z.array(member) },
     handle: (deps, { board }) => listMembers(deps.db, board.workspaceId),
   }),
 ];

@@ -5,7 +5,8 @@ import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { projectQuery } from "./lookups.ts";
-import { card, cardLabel, priority, role, user } from "./shapes.ts";
+import { card } from "./cards.ts";
+import { cardLabel, priority, role, rule, user } from "./shapes.ts";
 
 const boardTask = z
   .object({
@@ -24,10 +25,11 @@ const board = z
   .object({
     columns: z.array(
       z.object({
-        statusId: z.uuid().meta({ description: "A move is addressed by it" }),
+        statusId: z.uuid().meta({ description: "The id of the stage, which a move takes" }),
         name: z.string(),
         kind: z.enum(["stage", "done"]),
         minRole: role.meta({ description: "The role needed to move a card into this column" }),
+        rule,
         tasks: z.array(boardTask),
       }),
     ),
@@ -37,24 +39,28 @@ const board = z
 export const boardRoutes: readonly Route[] = [
   readRoute({
     path: "/v1/board",
-    summary: "The columns of a project in flow order, with their cards, but for the backlog",
+    summary: "Get the board",
+    description: "The columns of a project in flow order with their cards, without the backlog.",
     tag: "Board",
     query: projectQuery,
     responses: { 200: { description: "The board", schema: board } },
     confirms: true,
     handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }) => {
-      const read = (asked: string | null) =>
-        deps.boards.read(deps.db, cached, { workspaceId, projectId: asked });
+      const read = (id: string | null) => deps.boards.read(deps.db, cached, { workspaceId, projectId: id });
       const ready = await read(projectId ?? null);
       if (ready) return ready;
-      // Says why it was not one project, or finds that it is by now.
+      // Throws if the project is missing or ambiguous, unless that changed in between.
       const project = await projectOf(deps.db, workspaceId, projectId);
-      return (await read(project.id)) ?? Promise.reject(notFound("This project was deleted just now."));
+      return (
+        (await read(project.id)) ??
+        Promise.reject(notFound("There is no project with this id on this board."))
+      );
     },
   }),
   keyedListRoute({
     path: "/v1/backlog",
-    summary: "The drafts of a project: cards without Git activity",
+    summary: "List drafts",
+    description: "The cards in the backlog of a project. They have no Git activity.",
     tag: "Board",
     query: projectQuery,
     list: { description: "The drafts", schema: z.array(card) },

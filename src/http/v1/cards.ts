@@ -3,17 +3,52 @@ import { createCard } from "../../actions/cards/create-card.ts";
 import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
 import { moveCard } from "../../actions/moves/move-card.ts";
 import { readCardJson } from "../../store/cards/cards.ts";
-import { EVENT_KINDS, listTimeline } from "../../store/events/timeline.ts";
+import { listTimeline } from "../../store/events/timeline.ts";
 import { cardOf, cardParams, noCard, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { JsonText } from "../json.ts";
 import { day, id, text } from "../validate.ts";
-import { actor, blocked, card, landed, priority, problem, promotion, timestamp } from "./shapes.ts";
+import { blocked, timelineItem } from "./details.ts";
+import { cardLabel, checksState, landed, priority, problem, promotion, timestamp, user } from "./shapes.ts";
+
+const cardRepository = z
+  .object({
+    fullName: z.string(),
+    branchName: z.string().nullable().meta({ description: "The card's branch; null before it is created" }),
+    prNumber: z.int().nullable(),
+    prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
+    checksState,
+  })
+  .meta({ id: "CardRepository" });
+
+export const card = z
+  .object({
+    id: z.uuid(),
+    projectId: z.uuid(),
+    number: z.int(),
+    title: z.string(),
+    description: z.string(),
+    statusId: z.uuid().meta({ description: "The stage of the card; the backlog for a draft" }),
+    position: z.int().meta({ description: "Position in its column, 0 is the top" }),
+    priority,
+    assignee: user.nullable(),
+    labels: z.array(cardLabel),
+    createdBy: user,
+    blocked: blocked.nullable(),
+    repositories: z.array(cardRepository),
+    featureId: z.uuid().nullable(),
+    parentNumber: z.int().nullable(),
+    dueDate: z.iso.date().nullable(),
+    hotfix: z.boolean(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: "Card" });
 
 const title = text({ min: 1, max: 500, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({
-  description: "Markdown. The card carries the pages its `[[wiki links]]` lead to",
+  description: "Markdown. `[[Wiki links]]` attach pages to the card",
 });
 
 const repositoryIds = z.array(id()).max(100);
@@ -23,15 +58,15 @@ const related = {
     .array(id())
     .max(100)
     .optional()
-    .meta({ description: "Labels of the board: the whole set, not a delta" }),
+    .meta({ description: "Labels of the board. Replaces the whole set" }),
   featureId: id().nullable().optional().meta({ description: "A feature of the board; null for none" }),
   docIds: z
     .array(id())
     .max(100)
     .optional()
-    .meta({ description: "Pages of the board that the card carries: the whole set, not a delta" }),
+    .meta({ description: "Pages of the board to attach to the card. Replaces the whole set" }),
   priority: priority.optional(),
-  assigneeId: id().nullable().optional().meta({ description: "A member of the board; null for nobody" }),
+  assigneeId: id().nullable().optional().meta({ description: "A member of the board; null for none" }),
   dueDate: day().nullable().optional(),
   parentNumber: z
     .int()
@@ -42,7 +77,7 @@ const related = {
 
 const alreadyMerged = z.array(landed).optional().meta({
   description:
-    "What was in the target of the stage's merges before, merged by an earlier call or by somebody; left out where nothing was. With `promoted` it is all that is there",
+    "Merges that an earlier call or a person made into the target of the stage. Absent if there are none. With `promoted`, these are all merges into the target",
 });
 
 const moveResult = z
@@ -50,12 +85,9 @@ const moveResult = z
     task: z.object({ number: z.int(), statusId: z.uuid(), blocked: blocked.nullable() }),
     promoted: z
       .array(promotion)
-      .meta({ description: "What this call merged; empty when nothing was to merge" }),
+      .meta({ description: "The merges of this call; empty if there was nothing to merge" }),
     alreadyMerged,
-    queued: z
-      .array(promotion)
-      .optional()
-      .meta({ description: "Merges the forge has accepted and will finish later" }),
+    queued: z.array(promotion).optional().meta({ description: "Merges in GitHub's merge queue" }),
   })
   .meta({ id: "MoveResult" });
 
@@ -63,52 +95,27 @@ const refusal = problem
   .extend({ blocked: blocked.optional(), promoted: z.array(promotion).optional(), alreadyMerged })
   .meta({ id: "MoveRefusal" });
 
-const happenedAt = timestamp.meta({
-  description:
-    "When it happened: by the forge's clock, in whole seconds, where it happened there, else by Trunkline's. Not what items are sorted by",
-});
-
-const timelineItem = z
-  .discriminatedUnion("type", [
-    z.object({
-      type: z.literal("event"),
-      id: z.uuid(),
-      kind: z.enum(EVENT_KINDS).meta({ description: "Skip a kind you do not know: new ones are added" }),
-      actor,
-      repositoryFullName: z.string().nullable(),
-      data: z.record(z.string(), z.unknown()),
-      at: happenedAt,
-    }),
-    z.object({
-      type: z.literal("comment"),
-      id: z.uuid(),
-      body: z.string(),
-      author: actor,
-      editable: z.boolean(),
-      at: happenedAt,
-      editedAt: timestamp.nullable(),
-    }),
-  ])
-  .meta({ id: "TimelineItem" });
-
 export const cardRoutes: readonly Route[] = [
   writeRoute({
     method: "post",
     path: "/v1/cards",
     summary: "Create a card",
     description:
-      "Without `statusId` the card is a draft in the backlog and no Git runs. With one it is created and then moved there; when the forge refuses that move the answer is still 201 and the card stands in the backlog with `blocked` set.",
+      "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub refuses the move, the answer is still 201, and the card is in the backlog with `blocked` set.",
     tag: "Cards",
     role: "member",
     body: z.strictObject({
       title,
       description: description.optional(),
-      projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
+      projectId: id().optional().meta({ description: "Required if the board has several projects" }),
       statusId: id().optional(),
-      hotfix: z.boolean().optional().meta({ description: "Cut from the far end of the flow" }),
+      hotfix: z
+        .boolean()
+        .optional()
+        .meta({ description: "Starts the branch from the last target of the flow" }),
       repositoryIds: repositoryIds
         .optional()
-        .meta({ description: "The whole set; without it the project's default ones" }),
+        .meta({ description: "Replaces the whole set; by default the project's default repositories" }),
       ...related,
     }),
     responses: { 201: { description: "The created card", schema: card } },
@@ -117,7 +124,7 @@ export const cardRoutes: readonly Route[] = [
   }),
   readRoute({
     path: "/v1/cards/{number}",
-    summary: "Read a card",
+    summary: "Get a card",
     tag: "Cards",
     params: cardParams,
     responses: { 200: { description: "The card", schema: card } },
@@ -131,8 +138,8 @@ export const cardRoutes: readonly Route[] = [
   writeRoute({
     method: "patch",
     path: "/v1/cards/{number}",
-    summary: "Change a card",
-    description: "Fields left out are untouched; null clears.",
+    summary: "Update a card",
+    description: "Omitted fields are unchanged; null clears a field.",
     tag: "Cards",
     role: "member",
     params: cardParams,
@@ -141,15 +148,15 @@ export const cardRoutes: readonly Route[] = [
       description: description.optional(),
       repositoryIds: repositoryIds.optional().meta({
         description:
-          "Repositories of the card's project, the whole set. Linking one to a card that stands in a stage with Git cuts its branch there; linked again, the card takes up the branch it had there",
+          "Repositories of the card's project. Replaces the whole set. Linking a repository to a card in a stage with a Git rule creates the card's branch there; linking it again restores the branch the card had there",
       }),
       ...related,
     }),
     responses: {
-      200: { description: "The whole card", schema: card },
+      200: { description: "The updated card", schema: card },
       409: {
         description:
-          "A repository to be unlinked has an open pull request, or the card is being moved (then with Retry-After)",
+          "A repository to unlink has an open pull request, or the card is being moved (with Retry-After)",
         schema: problem,
       },
     },
@@ -160,7 +167,8 @@ export const cardRoutes: readonly Route[] = [
     method: "delete",
     path: "/v1/cards/{number}",
     summary: "Delete a card",
-    description: "Hides it for good. Its number is not reused; its branch and pull request are left alone.",
+    description:
+      "Deletes the card permanently. Its number is not reused. Its branch and pull request remain.",
     tag: "Cards",
     role: "member",
     params: cardParams,
@@ -171,9 +179,9 @@ export const cardRoutes: readonly Route[] = [
   writeRoute({
     method: "post",
     path: "/v1/cards/{number}/move",
-    summary: "Move a card, running Git on the forge",
+    summary: "Move a card",
     description:
-      "Cuts the branch, opens the pull request, marks it ready or merges it, as the target stage's rule says. When the forge refuses, the answer is 409, the card stays where it was and carries the reason in `blocked`.",
+      "Creates the branch, opens the pull request, marks it ready or merges it, as the rule of the target stage requires. If GitHub refuses, the answer is 409, the card stays in its stage, and its `blocked` has the reason.",
     tag: "Cards",
     role: "member",
     params: cardParams,
@@ -181,29 +189,32 @@ export const cardRoutes: readonly Route[] = [
       statusId: id().meta({ description: "The stage, from GET /v1/board" }),
       index: z
         .int()
-        .min(0, "0 is the top of the column")
-        .meta({ description: "Position in the target column; past the end is the end" }),
+        .min(0, "must be at least 0, the top of the column")
+        .meta({ description: "Position in the target column; a larger number than its cards is the end" }),
     }),
     responses: {
       200: { description: "Moved", schema: moveResult },
-      202: { description: "The forge has queued a merge; the card moves when it lands", schema: moveResult },
+      202: {
+        description: "GitHub has queued a merge; the card moves when GitHub merges it",
+        schema: moveResult,
+      },
       409: {
-        description: "Refused by the forge, or another call is moving the card (then with Retry-After)",
+        description: "GitHub refused, or another call is moving the card (with Retry-After)",
         schema: refusal,
       },
-      503: { description: "The forge could not be reached; make the same call again", schema: problem },
+      503: { description: "GitHub could not be reached; make the same call again", schema: problem },
     },
     find: cardOf,
     handle: (deps, { write, subject, body }) => moveCard(deps, write, subject, body),
   }),
   keyedListRoute({
     path: "/v1/cards/{number}/timeline",
-    summary: "What happened to a card, in the order recorded",
+    summary: "List the timeline of a card",
     tag: "Cards",
     params: cardParams,
     list: {
       description:
-        "Oldest first, in the order recorded, which stays: show it as it comes. What was heard of late stands after what was recorded before, with an earlier `at`",
+        "In the order recorded, oldest first. The order never changes. An event that Trunkline received late comes after events recorded before it, with an earlier `at`",
       schema: z.array(timelineItem),
     },
     key: z.int().min(1),

@@ -4,11 +4,12 @@ import type { Asked } from "../../forge/values.ts";
 import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
 import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
+import { reviewState } from "./shapes.ts";
 
 const error = z
   .string()
   .nullable()
-  .meta({ description: "Why this repository could not be asked, in words; null when it answered" });
+  .meta({ description: "Why GitHub did not answer for this repository; null if it did" });
 
 const note = z
   .object({
@@ -24,43 +25,43 @@ const run = z
     id: z.string(),
     name: z.string(),
     state: z.enum(["passing", "failing", "pending", "skipped"]),
-    url: z.string().nullable().meta({ description: "Where a person reads more" }),
-    summary: z.string().nullable().meta({ description: "What its reporter says of it, as markdown" }),
-    notes: z.array(note).max(20).meta({ description: "Of a failing run, the first 20; else empty" }),
+    url: z.string().nullable().meta({ description: "The web page of the run" }),
+    summary: z.string().nullable().meta({ description: "Markdown, from the reporter of the run" }),
+    notes: z.array(note).max(20).meta({ description: "The first 20 of a failing run, otherwise empty" }),
   })
   .meta({ id: "CheckRun", description: "A check run or a commit status" });
 
 const checksEntry = z
   .object({
-    repository: z.string().meta({ example: "acme/web" }),
+    repository: z.string(),
     branchName: z.string(),
     runs: z
       .array(run)
       .nullable()
-      .meta({ description: "Empty when nothing has reported; null when the repository could not be asked" }),
+      .meta({ description: "Empty if nothing has reported; null if GitHub did not answer" }),
     error,
   })
   .meta({ id: "ChecksEntry" });
 
 const reviewsEntry = z
   .object({
-    repository: z.string().meta({ example: "acme/web" }),
+    repository: z.string(),
     prNumber: z.int(),
     reviews: z
       .array(
         z.object({
-          author: z.string().meta({ description: "The forge login", example: "grace" }),
-          state: z.enum(["approved", "changes_requested", "commented", "dismissed", "pending"]),
+          author: z.string().meta({ description: "The GitHub login" }),
+          state: reviewState,
           body: z.string(),
         }),
       )
       .nullable()
-      .meta({ description: "Oldest first; null when the repository could not be asked" }),
+      .meta({ description: "Oldest first; null if GitHub did not answer" }),
     error,
   })
   .meta({ id: "ReviewsEntry" });
 
-/** Asks about all that can be asked; the others are answered for here. */
+/** Asks GitHub about the connected repositories, and adds an error for each of the others. */
 async function askLive<T>(
   ask: (questions: readonly PullRequestQuestion[]) => Promise<readonly Asked<T>[]>,
   pulls: readonly OpenPullRequest[],
@@ -70,7 +71,7 @@ async function askLive<T>(
   return pulls.map(({ ref, fullName }) => {
     const answer = ref && answers.shift();
     if (!answer)
-      return { value: null, error: `The App's installation does not grant ${fullName} any longer` };
+      return { value: null, error: `The App's installation no longer grants access to ${fullName}` };
     return answer.ok ? { value: answer.value, error: null } : { value: null, error: answer.error };
   });
 }
@@ -78,9 +79,9 @@ async function askLive<T>(
 export const checkRoutes: readonly Route[] = [
   readRoute({
     path: "/v1/cards/{number}/checks",
-    summary: "What CI says of a card, asked live from the forge",
+    summary: "List the checks of a card",
     description:
-      "One entry for each repository with an open pull request of the card. A repository that cannot be asked, or does not answer within 5 seconds, says so in its entry; the others answer all the same.",
+      "Reads the checks live from GitHub: one entry for each repository with an open pull request of the card. If GitHub does not answer for a repository within 5 seconds, its entry has an `error`; the other entries are complete.",
     tag: "Cards",
     params: cardParams,
     responses: { 200: { description: "By the repositories' names", schema: z.array(checksEntry) } },
@@ -95,8 +96,8 @@ export const checkRoutes: readonly Route[] = [
   }),
   readRoute({
     path: "/v1/cards/{number}/reviews",
-    summary: "What reviewers say of a card, asked live from the forge",
-    description: "One entry for each repository with an open pull request of the card, as with its checks.",
+    summary: "List the reviews of a card",
+    description: "Reads the reviews live from GitHub, in the same way as the checks.",
     tag: "Cards",
     params: cardParams,
     responses: { 200: { description: "By the repositories' names", schema: z.array(reviewsEntry) } },

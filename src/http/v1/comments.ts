@@ -14,7 +14,7 @@ const comment = z
     id: z.uuid(),
     body: z.string(),
     author: actor,
-    mirroredTo: z.int().meta({ description: "How many pull requests show it as it is now" }),
+    mirroredTo: z.int().meta({ description: "The number of pull requests that show its current text" }),
     editable: z.boolean(),
     at: timestamp,
     editedAt: timestamp.nullable(),
@@ -46,7 +46,7 @@ export const commentRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/comments",
     summary: "Comment on a card",
     description:
-      "The comment is mirrored to each open pull request of the card, drafts included, under its author's name and without mentioning anybody there. What the forge refuses or does not answer within 5 seconds is mirrored later; `mirroredTo` counts what was reached by then.",
+      "Mirrors the comment to each open pull request of the card, including drafts, with its author's name. Mentions in it notify no one on GitHub. If GitHub refuses or does not answer within 5 seconds, the comment is mirrored later; `mirroredTo` counts the pull requests that have it.",
     tag: "Cards",
     role: "member",
     params: cardParams,
@@ -58,8 +58,9 @@ export const commentRoutes: readonly Route[] = [
   writeRoute({
     method: "patch",
     path: "/v1/cards/{number}/comments/{commentId}",
-    summary: "Edit one's own comment",
-    description: "Its mirrors follow, as when it was written.",
+    summary: "Edit a comment",
+    description:
+      "Only the author can edit a comment. Its mirrors are updated in the same way as they were created.",
     tag: "Cards",
     role: "member",
     params: commentParams,

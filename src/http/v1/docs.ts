@@ -10,23 +10,23 @@ const pageSummary = z
   .object({
     id: z.uuid(),
     title: z.string(),
-    slug: z.string().meta({ description: "Made from the title; follows it when the title changes" }),
-    parentId: z.uuid().nullable().meta({ description: "The page it stands below; null on the top level" }),
-    position: z.int().meta({ description: "Among the pages below the same parent, 0 is the first" }),
+    slug: z.string().meta({ description: "Derived from the title, also when the title changes" }),
+    parentId: z.uuid().nullable().meta({ description: "The parent page; null on the top level" }),
+    position: z.int().meta({ description: "Position among the pages of the same parent, 0 is the first" }),
   })
   .meta({ id: "PageSummary" });
 
 const page = pageSummary
   .extend({
     body: z.string().meta({ description: "Markdown" }),
-    createdBy: z.string().meta({ description: "The name of who wrote it first" }),
-    updatedBy: z.string().meta({ description: "The name of who changed it last" }),
+    createdBy: z.string().meta({ description: "The name of the user who created it" }),
+    updatedBy: z.string().meta({ description: "The name of the user who last changed it" }),
     backlinks: z
       .array(pageSummary.pick({ id: true, title: true, slug: true }))
       .meta({ description: "The pages that link to this one, by title" }),
     dangling: z
       .array(z.string())
-      .meta({ description: "The slugs this page links to and no page has, in the order of the text" }),
+      .meta({ description: "The slugs in its links that no page has, in the order of the text" }),
     tasks: z
       .array(
         z.object({
@@ -38,14 +38,13 @@ const page = pageSummary
         }),
       )
       .meta({
-        description:
-          "The cards that carry it: their `docIds` name it or their description links to it; by number",
+        description: "The cards it is attached to, by `docIds` or by a link in the description; by number",
       }),
   })
   .meta({ id: "Page" });
 
 const pageParams = z.object({
-  docId: id().meta({ description: "The page's id; a slug is no address" }),
+  docId: id().meta({ description: "The id of the page; a slug is not accepted" }),
 });
 
 const pageInPath = { params: pageParams, find: byId("docId", findPage, "page") };
@@ -54,7 +53,7 @@ const pageToRead = byId("docId", readPage, "page");
 const title = text({ min: 1, max: 200, isTrimmed: true });
 const body = text({ max: 200_000 }).meta({
   description:
-    "Markdown. `[[Title]]`, `[[slug]]` and `[[slug|text]]` link to pages, except in code; the first 500 different links of a page count.",
+    "Markdown. `[[Title]]`, `[[slug]]` and `[[slug|text]]` link to pages, except in code. A page has at most 500 different links; further ones are ignored",
 });
 const parentId = id()
   .nullable()
@@ -64,15 +63,16 @@ const parentId = id()
 export const docRoutes: readonly Route[] = [
   listRoute({
     path: "/v1/docs",
-    summary: "The pages of the board, without their bodies",
-    description: "In the order of a table of contents: every page is followed by those below it.",
+    summary: "List pages",
+    description:
+      "The pages of the board without their bodies, in the order of a table of contents: the children of a page follow it.",
     tag: "Pages",
     list: { description: "The pages", schema: z.array(pageSummary) },
     handle: (deps, { board }) => listPages(deps.db, board.workspaceId),
   }),
   readRoute({
     path: "/v1/docs/{docId}",
-    summary: "Read a page",
+    summary: "Get a page",
     tag: "Pages",
     params: pageParams,
     responses: { 200: { description: "The page", schema: page } },
@@ -82,7 +82,7 @@ export const docRoutes: readonly Route[] = [
     method: "post",
     path: "/v1/docs",
     summary: "Create a page",
-    description: "It stands behind the other pages below its parent.",
+    description: "The page becomes the last child of its parent.",
     tag: "Pages",
     role: "member",
     body: z.strictObject({ title, body: body.optional(), parentId }),
@@ -92,9 +92,9 @@ export const docRoutes: readonly Route[] = [
   writeRoute({
     method: "patch",
     path: "/v1/docs/{docId}",
-    summary: "Change a page",
+    summary: "Update a page",
     description:
-      "Fields left out are untouched. A new title moves the slug; links by an earlier slug keep leading here until another page takes it. Under a new parent the page stands last unless `position` says otherwise.",
+      "Omitted fields are unchanged. A new title changes the slug; links with an earlier slug still lead to the page until another page has that slug. Under a new parent the page is the last child unless `position` is set.",
     tag: "Pages",
     role: "member",
     ...pageInPath,
@@ -102,20 +102,18 @@ export const docRoutes: readonly Route[] = [
       title: title.optional(),
       body: body.optional(),
       parentId,
-      position: z
-        .int()
-        .min(0, "0 is the first")
-        .optional()
-        .meta({ description: "Among the pages below the same parent; past the end is the end" }),
+      position: z.int().min(0, "must be at least 0, the first position").optional().meta({
+        description: "Position among the pages of the same parent; a larger number than its pages is the end",
+      }),
     }),
-    responses: { 200: { description: "The whole page", schema: page } },
+    responses: { 200: { description: "The updated page", schema: page } },
     handle: (_, { write, subject, body: input }) => changePage(write, subject, input),
   }),
   writeRoute({
     method: "delete",
     path: "/v1/docs/{docId}",
     summary: "Delete a page",
-    description: "The pages below it go to its parent and take its place. Links to it dangle.",
+    description: "Its children move to its parent, in its place. Links to it become dangling links.",
     tag: "Pages",
     role: "member",
     ...pageInPath,

@@ -13,10 +13,10 @@ const feature = z
     name: z.string(),
     description: z.string(),
     color,
-    taskCount: z.int().meta({ description: "All cards in the feature" }),
-    doneCount: z.int().meta({ description: "Its cards that reached the end of their flow" }),
+    taskCount: z.int().meta({ description: "The number of its cards" }),
+    doneCount: z.int().meta({ description: "The number of its cards in a done stage" }),
     archived: z.boolean(),
-    position: z.int().meta({ description: "0 is the first; archived features stand behind the others" }),
+    position: z.int().meta({ description: "0 is the first; archived features come last" }),
   })
   .meta({ id: "Feature" });
 
@@ -31,12 +31,12 @@ const description = text({ max: 20_000 }).meta({ description: "Markdown" });
 export const featureRoutes: readonly Route[] = [
   listRoute({
     path: "/v1/features",
-    summary: "The features of the board, in their order",
+    summary: "List features",
     tag: "Features",
     query: z.object({
-      archived: z.enum(["0", "1"], "1 includes archived features, 0 does not").optional(),
+      archived: z.enum(["0", "1"], "must be 1 to include archived features, or 0").optional(),
     }),
-    list: { description: "The features", schema: z.array(feature) },
+    list: { description: "The features of the board, by position", schema: z.array(feature) },
     handle: (deps, { board, query }) => listFeatures(deps.db, board.workspaceId, query.archived === "1"),
   }),
   writeRoute({
@@ -52,8 +52,8 @@ export const featureRoutes: readonly Route[] = [
   writeRoute({
     method: "patch",
     path: "/v1/features/{featureId}",
-    summary: "Change, archive or move a feature",
-    description: "Fields left out are untouched.",
+    summary: "Update a feature",
+    description: "Renames, archives or reorders a feature. Omitted fields are unchanged.",
     tag: "Features",
     role: "member",
     ...featureInPath,
@@ -62,16 +62,20 @@ export const featureRoutes: readonly Route[] = [
       description: description.optional(),
       color: color.optional(),
       archived: z.boolean().optional(),
-      position: z.int().min(0, "0 is the first").optional().meta({ description: "Past the end is the end" }),
+      position: z
+        .int()
+        .min(0, "must be at least 0, the first position")
+        .optional()
+        .meta({ description: "A larger number than the features is the end" }),
     }),
-    responses: { 200: { description: "The whole feature", schema: feature } },
+    responses: { 200: { description: "The updated feature", schema: feature } },
     handle: (_, { write, subject, body }) => changeFeature(write, subject, body),
   }),
   writeRoute({
     method: "delete",
     path: "/v1/features/{featureId}",
     summary: "Delete a feature",
-    description: "Its cards stay, without the feature.",
+    description: "Its cards remain, without a feature.",
     tag: "Features",
     role: "maintainer",
     ...featureInPath,

@@ -8,7 +8,7 @@ import { byId } from "./lookups.ts";
 import { cardLabel, color } from "./shapes.ts";
 
 const label = cardLabel
-  .extend({ taskCount: z.int().meta({ description: "How many cards carry it" }) })
+  .extend({ taskCount: z.int().meta({ description: "The number of cards with the label" }) })
   .meta({ id: "Label" });
 
 const labelInPath = {
@@ -23,10 +23,10 @@ const name = text({ min: 1, max: 50, isTrimmed: true }).meta({
 export const labelRoutes: readonly Route[] = [
   listRoute({
     path: "/v1/labels",
-    summary: "The labels of the board, by name",
-    description: "Labels belong to the board and are shared across its projects.",
+    summary: "List labels",
+    description: "Labels belong to the board. All its projects share them.",
     tag: "Labels",
-    list: { description: "The labels", schema: z.array(label) },
+    list: { description: "The labels, by name", schema: z.array(label) },
     handle: (deps, { board }) => listLabels(deps.db, board.workspaceId),
   }),
   writeRoute({
@@ -42,20 +42,20 @@ export const labelRoutes: readonly Route[] = [
   writeRoute({
     method: "patch",
     path: "/v1/labels/{labelId}",
-    summary: "Change a label",
-    description: "Fields left out are untouched.",
+    summary: "Update a label",
+    description: "Omitted fields are unchanged.",
     tag: "Labels",
     role: "member",
     ...labelInPath,
     body: z.strictObject({ name: name.optional(), color: color.optional() }),
-    responses: { 200: { description: "The whole label", schema: label } },
+    responses: { 200: { description: "The updated label", schema: label } },
     handle: (_, { write, subject, body }) => changeLabel(write, subject, body),
   }),
   writeRoute({
     method: "delete",
     path: "/v1/labels/{labelId}",
     summary: "Delete a label",
-    description: "Removes it from every card at once.",
+    description: "Removes the label from all cards.",
     tag: "Labels",
     role: "maintainer",
     ...labelInPath,

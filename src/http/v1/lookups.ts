@@ -4,12 +4,12 @@ import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { id } from "../validate.ts";
 
-/** The query of a route about one project of the board. */
+/** The query of a route that concerns one project of the board. */
 export const projectQuery = z.object({
-  projectId: id().optional().meta({ description: "Required when the board holds several projects" }),
+  projectId: id().optional().meta({ description: "Required if the board has several projects" }),
 });
 
-/** Finds on the board what a path parameter names by its id, or throws `not_found`. */
+/** Finds the resource on the board whose id is in the path, or throws `not_found`. */
 export const byId =
   <Name extends string, Found>(
     name: Name,

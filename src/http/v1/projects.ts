@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { replaceFlow } from "../../actions/boards/flow.ts";
 import { changeProject, createProject, deleteProject } from "../../actions/boards/projects.ts";
-import { RULE_TYPES } from "../../flow/flow.ts";
 import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES } from "../../flow/validate-flow.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
@@ -10,11 +9,11 @@ import { listRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route, writeRoute } from "../route.ts";
 import { id, text } from "../validate.ts";
-import { problem, role, timestamp } from "./shapes.ts";
+import { problem, role, rule, timestamp } from "./shapes.ts";
 
 export const projectParams = z.object({ projectId: id() });
 
-/** The project an address names; another board's is as unknown as one that never was. */
+/** The project in the path. Throws `not_found`, also for a project of another board. */
 export const thatProject = (
   db: Db,
   board: BoardRole,
@@ -39,24 +38,19 @@ const name = text({ min: 1, max: 80, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({ description: "Markdown" });
 const slug = z
   .string()
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "lower-case letters and digits, words joined by single hyphens")
-  .max(50, "at most 50 characters")
-  .meta({ description: "Unique on the board", example: "mobile-app" });
+  .regex(
+    /^[a-z0-9]+(-[a-z0-9]+)*$/,
+    "must have lower-case letters and digits, with single hyphens between words",
+  )
+  .max(50, "must have at most 50 characters")
+  .meta({ description: "Unique on the board" });
 
-const ruleType = z.enum(RULE_TYPES).meta({
-  description:
-    "What standing in the stage means for the card's branch in every linked repository, each including the ones before it",
-});
 const kind = z
   .enum(["backlog", "stage", "done"])
-  .meta({ description: "backlog is the first stage, where drafts stand, done the last" });
-const into = z.string().nullable().meta({
-  description:
-    "Of a merge: the branch merged into, null for the repository's default branch. Two stages never merge into one branch",
-});
+  .meta({ description: "`backlog` is the first stage and holds drafts; `done` is the last stage" });
 const branchPattern = text({ max: MAX_BRANCH_PATTERN }).meta({
-  description: "How a card's branch is named: {number} is the card's number, {slug} its title",
-  example: "card/{number}-{slug}",
+  description:
+    "The name of a card's branch. `{number}` is the card's number, `{slug}` is its title as a slug",
 });
 
 const settings = {
@@ -64,12 +58,12 @@ const settings = {
   branchPattern,
   mergeMethod: z
     .enum(["merge", "squash", "rebase"])
-    .meta({ description: "squash and rebase only where one stage merges" }),
+    .meta({ description: "`squash` and `rebase` only if exactly one stage merges" }),
   checks: z
     .enum(["required", "ignored"])
-    .meta({ description: "Whether red or pending checks keep a card from a merge stage" }),
-  staleAfterDays: z.int().min(1, "1 to 365").max(365, "1 to 365"),
-  agentSilenceHours: z.int().min(1, "1 to 720").max(720, "1 to 720"),
+    .meta({ description: "Whether failing or pending checks block a move into a merge stage" }),
+  staleAfterDays: z.int().min(1, "must be 1 to 365").max(365, "must be 1 to 365"),
+  agentSilenceHours: z.int().min(1, "must be 1 to 720").max(720, "must be 1 to 720"),
 };
 
 const flow = z
@@ -81,28 +75,31 @@ const flow = z
         name: z.string(),
         kind,
         minRole: role,
-        rule: z.object({ type: ruleType, into }),
+        rule,
       }),
     ),
   })
-  .meta({ id: "Flow", description: "The stages a project's cards go through, in their order" });
+  .meta({ id: "Flow", description: "The stages of a project in order, and its settings" });
 
 const stageInput = z.strictObject({
-  id: id().optional().meta({ description: "A stage of this flow, which is kept; without one it is new" }),
+  id: id().optional().meta({ description: "The id of a stage to keep; omit it for a new stage" }),
   name: text({ min: 1, max: MAX_STAGE_NAME, isTrimmed: true }).meta({
     description: "Unique in the flow, ignoring case",
   }),
   kind,
-  minRole: role.meta({ description: "The role needed to move a card into the stage" }),
-  rule: z.strictObject({ type: ruleType, into: into.optional().transform((value) => value ?? null) }),
+  minRole: role.meta({ description: "The minimum role for moves into the stage" }),
+  rule: z.strictObject({
+    type: rule.shape.type,
+    into: rule.shape.into.optional().transform((value) => value ?? null),
+  }),
 });
 
 export const projectRoutes: readonly Route[] = [
   listRoute({
     path: "/v1/projects",
-    summary: "The projects of the board, oldest first",
+    summary: "List projects",
     tag: "Projects",
-    list: { description: "The projects", schema: z.array(project) },
+    list: { description: "The projects of the board, oldest first", schema: z.array(project) },
     handle: (deps, { board }) => listProjects(deps.db, board.workspaceId),
   }),
   writeRoute({
@@ -110,14 +107,14 @@ export const projectRoutes: readonly Route[] = [
     path: "/v1/projects",
     summary: "Create a project",
     description:
-      "It starts from the flow of the board's oldest project, or of `flowFrom`, and owns it from then on. Without a `slug` one is made from the name, with -2, -3 … behind it where it is taken.",
+      "The project gets a copy of the flow of the board's oldest project, or of `flowFrom`. The default `slug` is derived from the name, with the suffix -2, -3 … if it is taken.",
     tag: "Projects",
     role: "maintainer",
     body: z.strictObject({
       name,
       slug: slug.optional(),
       description: description.optional(),
-      flowFrom: id().optional().meta({ description: "A project of this board whose flow is copied" }),
+      flowFrom: id().optional().meta({ description: "The project of this board whose flow is copied" }),
     }),
     responses: {
       201: { description: "The created project", schema: project },
@@ -134,8 +131,8 @@ export const projectRoutes: readonly Route[] = [
   writeRoute({
     method: "patch",
     path: "/v1/projects/{projectId}",
-    summary: "Change a project",
-    description: "Fields left out are untouched. A new name leaves the slug as it is.",
+    summary: "Update a project",
+    description: "Omitted fields are unchanged. A new name does not change the slug.",
     tag: "Projects",
     role: "maintainer",
     ...projectInPath,
@@ -145,7 +142,7 @@ export const projectRoutes: readonly Route[] = [
       description: description.optional(),
     }),
     responses: {
-      200: { description: "The whole project", schema: project },
+      200: { description: "The updated project", schema: project },
       409: { description: "Another project has the slug", schema: problem },
     },
     handle: (_, { write, subject, body }) => changeProject(write, subject, body),
@@ -154,19 +151,19 @@ export const projectRoutes: readonly Route[] = [
     method: "delete",
     path: "/v1/projects/{projectId}",
     summary: "Delete a project",
-    description: "Its repositories are free for another project.",
+    description: "Its repositories become available to other projects.",
     tag: "Projects",
     role: "maintainer",
     ...projectInPath,
     responses: {
       204: { description: "Deleted", schema: null },
-      409: { description: "It still holds cards, or is the last project of the board", schema: problem },
+      409: { description: "The project has cards, or is the last project of the board", schema: problem },
     },
     handle: (_, { write, subject }) => deleteProject(write, subject),
   }),
   readRoute({
     path: "/v1/projects/{projectId}/flow",
-    summary: "The flow of a project",
+    summary: "Get the flow of a project",
     tag: "Projects",
     params: projectParams,
     responses: { 200: { description: "The flow", schema: flow } },
@@ -177,20 +174,22 @@ export const projectRoutes: readonly Route[] = [
     path: "/v1/projects/{projectId}/flow",
     summary: "Replace the flow of a project",
     description:
-      "The whole flow: stages named by their id are kept with their cards, renamed and reordered; those without an id are new; the others are removed, which is refused while they hold cards. A changed rule holds for the cards that enter the stage from then on.",
+      "Replaces the whole flow. Stages with an id keep their cards and may be renamed and reordered; stages without an id are new; the other stages are removed, which is refused while they have cards. A changed rule applies to cards that enter the stage afterwards.",
     tag: "Projects",
     role: "maintainer",
     ...projectInPath,
     body: z.strictObject({
       ...settings,
-      stages: z.array(stageInput).max(MAX_STAGES, `at most ${MAX_STAGES} stages`),
+      stages: z.array(stageInput).max(MAX_STAGES, `must have at most ${MAX_STAGES} stages`),
     }),
     responses: {
-      200: { description: "The flow as it is now", schema: flow },
-      400: { description: "The flow cannot be: the message names the stage and says why", schema: problem },
+      200: { description: "The updated flow", schema: flow },
+      400: {
+        description: "The flow is invalid; the message names the stage and the reason",
+        schema: problem,
+      },
       409: {
-        description:
-          "A stage to be removed still holds cards, or a card is being moved (then with Retry-After)",
+        description: "A stage to remove has cards, or a card is being moved (with Retry-After)",
         schema: problem,
       },
     },

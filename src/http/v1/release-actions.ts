@@ -24,56 +24,53 @@ const promotionOutcome = z
           alreadyMerged: z.array(landed).optional(),
         }),
       )
-      .meta({ description: "Cards that were moved, and what their moves merged" }),
+      .meta({ description: "The cards that were moved, and their merges" }),
     refused: z
       .array(
         z.object({
           number: z.int(),
-          repository: z
-            .string()
-            .nullable()
-            .meta({ description: "The repository that refused", example: "acme/web" }),
+          repository: z.string().nullable().meta({ description: "The repository where GitHub refused" }),
           reason: z.enum(REFUSAL_REASONS),
-          message: z.string().meta({ description: "The forge's wording, where it gave one" }),
+          message: z.string().meta({ description: "GitHub's message, if there is one" }),
           promoted: z
             .array(promotion)
             .optional()
-            .meta({ description: "What was merged before another repository refused" }),
+            .meta({ description: "The merges before another repository refused" }),
           alreadyMerged: z.array(landed).optional(),
         }),
       )
-      .meta({ description: "Cards that stay where they were, with `blocked` set" }),
+      .meta({ description: "The cards that stay in their stage, with `blocked` set" }),
     skipped: z
       .array(
         z.object({
           number: z.int(),
-          reason: z.enum(["already_there", "being_moved", "deleted", "stage_removed"]),
+          reason: z.enum(["already_there", "being_moved", "deleted", "not_permitted", "stage_removed"]),
         }),
       )
-      .meta({ description: "Cards that were left alone" }),
-    pending: z
-      .array(z.int())
-      .meta({ description: "Cards whose turn comes, or whose merge the forge has queued" }),
+      .meta({ description: "The cards that were not moved" }),
+    pending: z.array(z.int()).meta({
+      description: "The cards that are still to be moved, or whose merge is in GitHub's merge queue",
+    }),
     operationId: z
       .uuid()
       .nullable()
-      .meta({ description: "Where the rest is told; null when nothing is pending" }),
+      .meta({ description: "The operation to poll for the rest; null if nothing is pending" }),
   })
   .meta({ id: "PromotionOutcome" });
 
-/** What every action on a release may answer besides. */
+/** Further answers of every action on a release. */
 const forgeProblems = {
-  503: { description: "The forge could not be reached; make the same call again", schema: problem },
+  503: { description: "GitHub could not be reached; make the same call again", schema: problem },
 };
-const underWay = "or something else is being done to the release (then with Retry-After)";
+const busy = "or another action on the release is running (with Retry-After)";
 
 const pickRefusal = problem
   .extend({
-    repository: z.string().optional().meta({ description: "The repository that stands in the way" }),
+    repository: z.string().optional().meta({ description: "The repository that refuses the pick" }),
     files: z
       .array(z.string())
       .optional()
-      .meta({ description: "Of a conflict: the files that both sides changed" }),
+      .meta({ description: "For a conflict: the files that both sides changed" }),
   })
   .meta({ id: "PickRefusal" });
 
@@ -81,15 +78,15 @@ export const releaseActionRoutes: readonly Route[] = [
   writeRoute({
     method: "post",
     path: "/v1/releases/{id}/freeze",
-    summary: "Freeze a release, cutting its branches",
+    summary: "Freeze a release",
     description:
-      "Cuts `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. From then on cards come in by pick only. Where one repository refuses, no branch is left. Freezing a frozen release cuts what is missing.",
+      "Creates the branch `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. Afterwards, cards can only be added by pick. If one repository refuses, all new branches are deleted again. Freezing a frozen release creates the missing branches.",
     tag: "Releases",
     role: "maintainer",
     ...releaseInPath,
     responses: {
-      200: { description: "The release, frozen", schema: release },
-      409: { description: `Refused by the forge, the release is completed, ${underWay}`, schema: problem },
+      200: { description: "The frozen release", schema: release },
+      409: { description: `GitHub refused, the release is completed, ${busy}`, schema: problem },
       ...forgeProblems,
     },
     handle: (deps, { write, subject }) => freezeRelease(deps, write, subject),
@@ -97,16 +94,16 @@ export const releaseActionRoutes: readonly Route[] = [
   writeRoute({
     method: "delete",
     path: "/v1/releases/{id}/freeze",
-    summary: "Unfreeze a release, removing its branches",
+    summary: "Unfreeze a release",
     description:
-      "All of them, and only where nothing was picked or pushed onto any. A release that is not frozen stays as it is.",
+      "Deletes all its branches, if nothing was picked or pushed onto any of them. Does nothing if the release is not frozen.",
     tag: "Releases",
     role: "maintainer",
     ...releaseInPath,
     responses: {
-      200: { description: "The release, not frozen", schema: release },
+      200: { description: "The unfrozen release", schema: release },
       409: {
-        description: `A branch has picked or pushed commits, the forge refuses, the release is completed, ${underWay}`,
+        description: `A branch has picked or pushed commits, GitHub refused, the release is completed, ${busy}`,
         schema: problem,
       },
       ...forgeProblems,
@@ -118,15 +115,15 @@ export const releaseActionRoutes: readonly Route[] = [
     path: "/v1/releases/{id}/pick",
     summary: "Pick a card into a frozen release",
     description:
-      "The only way to add a card after freezing. Its merged commits are cherry-picked onto the release's branch in each of its repositories, in order, in all of them or in none. What a branch has already is a success.",
+      "The only way to add a card to a frozen release. Cherry-picks the card's merged commits in order onto the release branch of each of its repositories, in all of them or in none. Succeeds if the branches already have the commits.",
     tag: "Releases",
     role: "member",
     ...releaseInPath,
-    body: z.strictObject({ taskNumber: taskNumber.meta({ example: 7 }) }),
+    body: z.strictObject({ taskNumber: taskNumber }),
     responses: {
       200: { description: "The release", schema: release },
       409: {
-        description: `The card is not merged yet, conflicts, or is in another open release; the release is not frozen, or completed; the forge refuses, ${underWay}`,
+        description: `The card is not merged, conflicts, or is in another open release; the release is not frozen, or is completed; GitHub refused, ${busy}`,
         schema: pickRefusal,
       },
       ...forgeProblems,
@@ -136,34 +133,30 @@ export const releaseActionRoutes: readonly Route[] = [
   writeRoute({
     method: "post",
     path: "/v1/releases/{id}/promote",
-    summary: "Move the cards of a release into a stage",
+    summary: "Promote a release",
     description:
-      "One after the other, each to the end of the column, as a separate move. Cards that are refused stay put, those promoted stay promoted. The answer comes after 55 seconds at the latest: what is pending then goes on, and `GET /v1/operations/{operationId}` tells of it.",
+      "Moves the cards of the release into a stage, one after the other, each to the end of the column. A refused card stays in its stage and does not affect the others. The call answers within 55 seconds. Pending cards are moved afterwards; `GET /v1/operations/{operationId}` shows the progress.",
     tag: "Releases",
     role: "member",
     ...releaseInPath,
     body: z.strictObject({
       statusId: id().meta({ description: "The stage, from GET /v1/board" }),
-      taskNumbers: z
-        .array(taskNumber)
-        .optional()
-        .meta({
-          description: "Only these cards of the release; all of them when left out",
-          example: [7, 12],
-        }),
+      taskNumbers: z.array(taskNumber).optional().meta({
+        description: "The cards to move; by default all cards of the release",
+      }),
     }),
     responses: {
-      200: { description: "What became of each card so far", schema: promotionOutcome },
-      409: { description: `The release is completed, ${underWay}`, schema: problem },
+      200: { description: "The result of each card so far", schema: promotionOutcome },
+      409: { description: `The release is completed, ${busy}`, schema: problem },
     },
     handle: (deps, { write, subject, body }) => promoteRelease(deps, write, subject, body),
   }),
   writeRoute({
     method: "post",
     path: "/v1/releases/{id}/complete",
-    summary: "Complete a release, tagging its repositories",
+    summary: "Complete a release",
     description:
-      "Writes one tag and one provider release per repository: at the release's branch if it is frozen, else at the target of the flow's last merge stage. All versions are checked before anything is written. The notes list the cards with their pull requests, and say which cards the tag is known to lack. Cut off half-way, the same call finishes the rest.",
+      "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted, the same call completes the rest.",
     tag: "Releases",
     role: "maintainer",
     ...releaseInPath,
@@ -173,18 +166,17 @@ export const releaseActionRoutes: readonly Route[] = [
           z.strictObject({
             repositoryId: id(),
             tagName: text({ min: 1, max: MAX_BRANCH_NAME_BYTES }).meta({
-              description: "A name git allows for a tag",
-              example: "v1.4.0",
+              description: "A valid Git tag name",
             }),
           }),
         )
-        .max(500, "at most 500 versions")
-        .meta({ description: "One for every repository that holds a card of the release" }),
+        .max(500, "must have at most 500 versions")
+        .meta({ description: "One for every repository with a card of the release" }),
     }),
     responses: {
-      200: { description: "The release, completed", schema: release },
+      200: { description: "The completed release", schema: release },
       409: {
-        description: `A tag is taken, the forge refuses, the release is completed already, ${underWay}`,
+        description: `A tag already exists, GitHub refused, the release is already completed, ${busy}`,
         schema: problem,
       },
       ...forgeProblems,
@@ -193,10 +185,10 @@ export const releaseActionRoutes: readonly Route[] = [
   }),
   readRoute({
     path: "/v1/operations/{operationId}",
-    summary: "What a promotion has come to so far",
+    summary: "Get the progress of a promotion",
     tag: "Releases",
     params: z.object({ operationId: id() }),
-    responses: { 200: { description: "What became of each card so far", schema: promotionOutcome } },
+    responses: { 200: { description: "The result of each card so far", schema: promotionOutcome } },
     handle: async (deps, { board, params }) => {
       const action = await findAction(deps.db, board.workspaceId, params.operationId);
       if (action?.kind !== "promote") throw notFound("There is no operation with this id on this board.");

@@ -19,12 +19,11 @@ import { problem, timestamp } from "./shapes.ts";
 export const tag = z
   .object({
     repositoryId: z.uuid(),
-    fullName: z.string().meta({ example: "acme/web" }),
-    tagName: z.string().meta({ example: "v1.4.0" }),
-    sha: z.string().meta({ description: "The commit that is tagged" }),
+    fullName: z.string(),
+    tagName: z.string(),
+    sha: z.string().meta({ description: "The tagged commit" }),
     url: z.string().nullable().meta({
-      description:
-        "The release's page on the forge; null where completing was refused before it was published",
+      description: "The page of the GitHub release; null if completing was refused before it was published",
     }),
   })
   .meta({ id: "ReleaseTag" });
@@ -33,11 +32,11 @@ export const release = z
   .object({
     id: z.uuid(),
     projectId: z.uuid(),
-    name: z.string().meta({ example: "1.4" }),
-    status: z.enum(["open", "completed"]).meta({ description: "A frozen release is still open" }),
-    frozenAt: timestamp
-      .nullable()
-      .meta({ description: "When its scope stopped changing and its branches were cut; null if not frozen" }),
+    name: z.string(),
+    status: z.enum(["open", "completed"]).meta({ description: "A frozen release is open" }),
+    frozenAt: timestamp.nullable().meta({
+      description: "When its branches were created and its scope was fixed; null if it is not frozen",
+    }),
     taskCount: z.int(),
     createdByName: z.string(),
     createdAt: timestamp,
@@ -53,13 +52,12 @@ const releaseDetails = release
         z.object({
           number: z.int(),
           title: z.string(),
-          statusId: z
-            .uuid()
-            .nullable()
-            .meta({ description: "The stage it stands in; null for a card deleted after the completion" }),
+          statusId: z.uuid().nullable().meta({
+            description: "The stage of the card; null if the card was deleted after the completion",
+          }),
           pickedAt: timestamp
             .nullable()
-            .meta({ description: "null for a card that was there before the freeze" }),
+            .meta({ description: "null if the card was added before the freeze" }),
         }),
       )
       .meta({ description: "By number" }),
@@ -68,17 +66,19 @@ const releaseDetails = release
         z.object({
           repositoryId: z.uuid(),
           fullName: z.string(),
-          branchName: z
+          branchName: z.string().nullable().meta({
+            description: "The release branch; null if the release is not frozen",
+          }),
+          headSha: z
             .string()
             .nullable()
-            .meta({ description: "The release's branch there; null if not frozen", example: "release/1-4" }),
-          headSha: z.string().nullable().meta({ description: "That branch's tip as Trunkline left it" }),
+            .meta({ description: "The head commit that Trunkline last wrote to the release branch" }),
           holdsCards: z.boolean().meta({
-            description: "Whether a card of the release is linked to it; completing needs a version then",
+            description: "Whether a card of the release is linked to it. Completing then requires a version",
           }),
         }),
       )
-      .meta({ description: "The project's repositories and those with a branch of the release, by name" }),
+      .meta({ description: "The repositories of the project and those with a release branch, by name" }),
   })
   .meta({ id: "ReleaseDetails" });
 
@@ -86,7 +86,7 @@ const releaseParams = z.object({ id: id() });
 const releaseOf = byId("id", findRelease, "release");
 const releaseToRead = byId("id", readReleaseDetails, "release");
 
-/** The release a write is about. Throws `not_found`, and `invalid` where the flow has releases turned off. */
+/** The release in the path of a write. Throws `not_found`, or `invalid` if the flow has releases turned off. */
 async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
   const found = await releaseOf(db, board, params);
   requireReleases(found.isUsed, found.projectId);
@@ -98,31 +98,33 @@ export const releaseInPath = { params: releaseParams, find: releaseToWrite };
 function requireReleases(areOn: boolean, projectId: string): void {
   if (areOn) return;
   throw invalid(
-    `This flow does not work with releases. Turn them on in the flow settings: PUT /v1/projects/${projectId}/flow with \`releases\` true.`,
+    `Releases are turned off in this flow. Turn them on with PUT /v1/projects/${projectId}/flow and \`releases\` true.`,
   );
 }
 
-/** What the column can hold. */
+/** The maximum of the column in PostgreSQL. */
 const MAX_CARD_NUMBER = 2_147_483_647;
-export const taskNumber = z
-  .int("a card number")
-  .min(1, "a card number")
-  .max(MAX_CARD_NUMBER, "a card number");
+const CARD_NUMBER = "must be a card number";
+export const taskNumber = z.int(CARD_NUMBER).min(1, CARD_NUMBER).max(MAX_CARD_NUMBER, CARD_NUMBER);
 
 export const releaseRoutes: readonly Route[] = [
   keyedListRoute({
     path: "/v1/releases",
-    summary: "The releases of a project, open and completed, newest first",
+    summary: "List releases",
     tag: "Releases",
     query: projectQuery,
-    list: { description: "The releases", schema: z.array(release) },
+    list: {
+      description: "The open and completed releases of a project, newest first",
+      schema: z.array(release),
+    },
     key: z.uuid(),
     handle: async (deps, { board, query }, window) =>
       listReleases(deps.db, (await projectOf(deps.db, board.workspaceId, query.projectId)).id, window),
   }),
   readRoute({
     path: "/v1/releases/{id}",
-    summary: "Read a release with its cards and repositories",
+    summary: "Get a release",
+    description: "The release with its cards and repositories.",
     tag: "Releases",
     params: releaseParams,
     responses: { 200: { description: "The release", schema: releaseDetails } },
@@ -132,7 +134,8 @@ export const releaseRoutes: readonly Route[] = [
     method: "post",
     path: "/v1/releases",
     summary: "Create a release",
-    description: "It starts empty and open. Two releases may share a name; their branches never do.",
+    description:
+      "The release is open and has no cards. Several releases may have the same name; their branches differ.",
     tag: "Releases",
     role: "member",
     query: projectQuery,
@@ -147,20 +150,17 @@ export const releaseRoutes: readonly Route[] = [
   writeRoute({
     method: "put",
     path: "/v1/releases/{id}/cards",
-    summary: "Set the scope of a release",
+    summary: "Set the cards of a release",
     description:
-      "The whole scope, replacing what is there. Cards may stand in any stage of the release's project. A frozen release takes cards by pick only.",
+      "Replaces the scope of the release. The cards may be in any stage of the release's project. Cards can be added to a frozen release only by pick.",
     tag: "Releases",
     role: "member",
     ...releaseInPath,
     body: z.strictObject({
-      taskNumbers: z
-        .array(taskNumber)
-        .max(500, "at most 500 cards")
-        .meta({ example: [7, 12] }),
+      taskNumbers: z.array(taskNumber).max(500, "must have at most 500 cards"),
     }),
     responses: {
-      204: { description: "Set", schema: null },
+      204: { description: "Replaced", schema: null },
       409: {
         description: "A card is in another open release, or the release is frozen or completed",
         schema: problem,
@@ -171,14 +171,15 @@ export const releaseRoutes: readonly Route[] = [
   writeRoute({
     method: "delete",
     path: "/v1/releases/{id}",
-    summary: "Delete an open release",
-    description: "Its cards stay. A frozen one is to be unfrozen first.",
+    summary: "Delete a release",
+    description:
+      "Its cards remain. A frozen release must be unfrozen first; a completed release cannot be deleted.",
     tag: "Releases",
     role: "maintainer",
     ...releaseInPath,
     responses: {
       204: { description: "Deleted", schema: null },
-      409: { description: "It is frozen or completed", schema: problem },
+      409: { description: "The release is frozen or completed", schema: problem },
     },
     handle: (_, { write, subject }) => deleteRelease(write, subject),
   }),

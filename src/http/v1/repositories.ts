@@ -11,49 +11,49 @@ import { problem, timestamp } from "./shapes.ts";
 const repository = z
   .object({
     id: z.uuid(),
-    fullName: z.string().meta({ example: "acme/web" }),
+    fullName: z.string(),
     defaultBranch: z.string(),
-    linkByDefault: z
-      .boolean()
-      .meta({ description: "Whether a card that names no repositories is linked to it" }),
-    connected: z.boolean().meta({ description: "False once the installation no longer grants it" }),
+    linkByDefault: z.boolean().meta({
+      description: "Whether it is a default repository: new cards without `repositoryIds` are linked to it",
+    }),
+    connected: z.boolean().meta({ description: "False if the installation no longer grants access to it" }),
     health: z
       .object({
         broken: z.enum(BROKEN_KINDS).nullable().meta({
-          description: "Why nothing can be done there: cards that need it are refused until that is mended",
+          description:
+            "Why Trunkline cannot work with it; moves of its cards are refused until this is fixed. null if it is available",
         }),
         lastWebhookAt: timestamp.nullable().meta({
-          description: "When the forge last told of it by itself",
+          description: "When Trunkline last received a webhook about it",
         }),
         lastReconciledAt: timestamp.nullable().meta({
-          description: "When what its cards show was last compared with the forge",
+          description: "When Trunkline last compared its cards with GitHub",
         }),
         missingPermissions: z.array(z.string()).meta({
-          description: "What the account has not granted and some moves need",
-          example: ["workflows: write"],
+          description: "Permissions that some moves need and the account has not granted",
         }),
       })
-      .meta({ description: "How well it is connected to the forge" }),
-    projectId: z.uuid().nullable().meta({ description: "The project that has it, null while none does" }),
+      .meta({ description: "The state of the connection to GitHub" }),
+    projectId: z.uuid().nullable().meta({ description: "The project it belongs to; null if none" }),
   })
   .meta({ id: "Repository" });
 
 export const repositoryRoutes: readonly Route[] = [
   listRoute({
     path: "/v1/repositories",
-    summary: "The repositories the installation grants to the board, by name",
-    description: "Those of its projects, and those no project has yet.",
+    summary: "List repositories",
+    description: "The repositories that the installation grants to the board, in a project or not.",
     tag: "Repositories",
-    list: { description: "The repositories", schema: z.array(repository) },
+    list: { description: "The repositories, by name", schema: z.array(repository) },
     handle: async (deps, { board }) =>
       (await listBoardRepositories(deps.db, board.workspaceId)).map(repositoryEntry),
   }),
   listRoute({
     path: "/v1/projects/{projectId}/repositories",
-    summary: "The repositories of a project, by name",
+    summary: "List the repositories of a project",
     tag: "Repositories",
     params: projectParams,
-    list: { description: "The repositories", schema: z.array(repository) },
+    list: { description: "The repositories, by name", schema: z.array(repository) },
     handle: async (deps, { board, params }) => {
       const project = await thatProject(deps.db, board, params);
       return (await listProjectRepositories(deps.db, project.id)).map(repositoryEntry);
@@ -62,9 +62,9 @@ export const repositoryRoutes: readonly Route[] = [
   writeRoute({
     method: "put",
     path: "/v1/projects/{projectId}/repositories",
-    summary: "Choose the repositories of a project",
+    summary: "Set the repositories of a project",
     description:
-      "The whole set. A repository belongs to at most one project. Cards are unlinked from those the project lets go of, except where their work there was merged; branches stay as they are.",
+      "Replaces the whole set. A repository belongs to at most one project. Cards are unlinked from removed repositories, except from those where their work was merged. Branches are unchanged.",
     tag: "Repositories",
     role: "maintainer",
     ...projectInPath,
@@ -75,17 +75,17 @@ export const repositoryRoutes: readonly Route[] = [
             id: id().meta({ description: "From GET /v1/repositories" }),
             linkByDefault: z.boolean().optional().meta({
               description:
-                "Left out it stays as it was; false for a new one, unless it is the project's only one",
+                "Unchanged if omitted. The default for a new repository is false, or true if it is the only one",
             }),
           }),
         )
-        .max(1_000, "at most 1,000 repositories"),
+        .max(1_000, "must have at most 1,000 repositories"),
     }),
     responses: {
       200: { description: "The repositories of the project, by name", schema: z.array(repository) },
       409: {
         description:
-          "Another project has one of them, a card's open pull request needs one that is left out, or such a card is being moved (then with Retry-After)",
+          "A repository belongs to another project, a repository to remove has an open pull request of a card, or such a card is being moved (with Retry-After)",
         schema: problem,
       },
     },

@@ -15,7 +15,7 @@ import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
 import { trunkRoutes } from "./trunk.ts";
 
-/** Everything `/v1` serves. */
+/** All routes of `/v1`. */
 export const routes: readonly Route[] = [
   ...accountRoutes,
   ...boardRoutes,

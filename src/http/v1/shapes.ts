@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { COLORS } from "../../flow/colors.ts";
-import { REFUSAL_REASONS } from "../../flow/refusal.ts";
+import { RULE_TYPES } from "../../flow/flow.ts";
 import { ROLES } from "../../flow/roles.ts";
 import { PRIORITIES } from "../../store/cards/cards.ts";
 
-/** The shapes answers share. They describe; what goes out is made by the store. */
+/** Schemas that several answers share. They only describe: answers are built by the store. */
 
 export const timestamp = z.iso
   .datetime({ precision: 3 })
-  .meta({ description: "ISO 8601 UTC with milliseconds", example: "2026-01-31T09:30:00.000Z" });
+  .meta({ description: "ISO 8601 UTC with milliseconds" });
 
 export const role = z.enum(ROLES);
 export const priority = z.enum(PRIORITIES);
@@ -16,81 +16,40 @@ export const priority = z.enum(PRIORITIES);
 export const user = z
   .object({
     id: z.uuid(),
-    name: z.string().meta({ example: "Ada Lovelace" }),
+    name: z.string(),
     avatarUrl: z.string().nullable(),
     kind: z.enum(["human", "machine", "agent"]),
   })
   .meta({ id: "User" });
 
-const refusalReason = z.enum(REFUSAL_REASONS);
-
-export const blockedReason = z.object({
-  reason: refusalReason,
-  message: z.string(),
-  repository: z.string(),
-  details: z.record(z.string(), z.unknown()),
-});
-
-export const blocked = z
+export const rule = z
   .object({
-    reason: refusalReason,
-    message: z.string().meta({ description: "The forge's wording, verbatim, where it gave one" }),
-    repository: z.string(),
-    reasons: z.array(blockedReason),
-    statusId: z.uuid().meta({ description: "The stage it could not enter" }),
-    headSha: z.string().nullable(),
-    at: timestamp,
+    type: z.enum(RULE_TYPES).meta({
+      description:
+        "What the stage requires of the card in every linked repository. Each type includes the ones before it. With `draft_pull_request`, the draft opens at the first push; with `pull_request`, it is ready for review",
+    }),
+    into: z.string().nullable().meta({
+      description:
+        "For `merge`: the branch to merge into, null for the default branch of the repository. Two stages cannot merge into the same branch",
+    }),
   })
-  .meta({ id: "Blocked", description: "Why the last promotion was refused" });
+  .meta({ id: "Rule" });
 
 export const color = z.enum(COLORS);
 
 export const cardLabel = z.object({ id: z.uuid(), name: z.string(), color }).meta({ id: "CardLabel" });
 
-const cardRepository = z
-  .object({
-    fullName: z.string().meta({ example: "acme/web" }),
-    branchName: z
-      .string()
-      .nullable()
-      .meta({ description: "The branch the card owns, null before it is cut" }),
-    prNumber: z.int().nullable(),
-    prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
-    checksState: z
-      .enum(["passing", "failing", "pending"])
-      .nullable()
-      .meta({ description: "null when nothing has reported" }),
-  })
-  .meta({ id: "CardRepository" });
+export const checksState = z
+  .enum(["passing", "failing", "pending"])
+  .nullable()
+  .meta({ description: "null if nothing has reported" });
 
-export const card = z
-  .object({
-    id: z.uuid(),
-    projectId: z.uuid(),
-    number: z.int(),
-    title: z.string(),
-    description: z.string(),
-    statusId: z.uuid().meta({ description: "The stage it stands in; a draft stands in the backlog" }),
-    position: z.int().meta({ description: "Position in its column, 0 is the top" }),
-    priority,
-    assignee: user.nullable(),
-    labels: z.array(cardLabel),
-    createdBy: user,
-    blocked: blocked.nullable(),
-    repositories: z.array(cardRepository),
-    featureId: z.uuid().nullable(),
-    parentNumber: z.int().nullable(),
-    dueDate: z.iso.date().nullable(),
-    hotfix: z.boolean(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  })
-  .meta({ id: "Card" });
+export const reviewState = z.enum(["approved", "changes_requested", "commented", "dismissed", "pending"]);
 
 export const actor = z
   .object({
     user: user.pick({ id: true, name: true, kind: true }),
-    login: z.string().nullable().meta({ description: "The forge login, for what the forge reported" }),
+    login: z.string().nullable().meta({ description: "The GitHub login, if GitHub reported the event" }),
   })
   .meta({ id: "Actor" });
 
@@ -100,9 +59,9 @@ export const promotion = z
 
 export const landed = promotion
   .extend({
-    prNumber: z.int().nullable().meta({ description: "null where the work came with another branch" }),
+    prNumber: z.int().nullable().meta({ description: "null if the commits came with another branch" }),
   })
-  .meta({ id: "Landed", description: "Work of a card's that was in the target of a merge already" });
+  .meta({ id: "Landed", description: "Work of the card that was already in the target of a merge" });
 
 export const problem = z
   .object({
@@ -114,9 +73,11 @@ export const problem = z
   .meta({
     id: "Problem",
     example: {
-      message: "body.title: 1 to 500 characters, spaces around them not counted",
+      message: "body.title: must have 1 to 500 characters, without leading and trailing spaces",
       error: "Bad Request",
       statusCode: 400,
-      issues: [{ path: "body.title", message: "1 to 500 characters, spaces around them not counted" }],
+      issues: [
+        { path: "body.title", message: "must have 1 to 500 characters, without leading and trailing spaces" },
+      ],
     },
   });

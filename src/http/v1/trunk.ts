@@ -9,53 +9,41 @@ import { projectQuery } from "./lookups.ts";
 import { tag } from "./releases.ts";
 import { actor, timestamp } from "./shapes.ts";
 
-const number = z.int().meta({ example: 7 });
-const title = z.string().meta({ example: "Say hello" });
-const sha = z.string().meta({ example: "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d" });
-const fullName = z.string().meta({ example: "acme/web" });
-const branchName = z.string().meta({ example: "main" });
+const cardTitle = z.object({ number: z.int(), title: z.string() });
 
-const deliveredCard = z.object({
-  number,
-  title,
+const deliveredCard = cardTitle.extend({
   deliveredAt: timestamp,
-  leadTimeDays: z
-    .number()
-    .meta({ description: "From leaving the backlog to the end of the flow", example: 2.5 }),
+  leadTimeDays: z.number().meta({ description: "The time from leaving the backlog to the done stage" }),
   repositories: z
     .array(
       z.object({
-        fullName,
-        targetBranch: branchName,
+        fullName: z.string(),
+        targetBranch: z.string(),
         prNumber: z.int(),
-        sha: sha.nullable().meta({ description: "The commit the merge left there" }),
-        mergedBy: actor
-          .nullable()
-          .meta({ description: "`login` is null where Trunkline merged for somebody" }),
+        sha: z.string().nullable().meta({ description: "The commit of the merge" }),
+        mergedBy: actor.nullable().meta({ description: "`login` is null if Trunkline merged for the user" }),
       }),
     )
     .meta({ description: "The card's merged pull requests" }),
 });
 
-const promisedCard = z.object({
-  number,
-  title,
+const promisedCard = cardTitle.extend({
   releaseId: z.uuid(),
   releaseName: z.string(),
-  statusId: z.uuid().meta({ description: "The stage it stands in now" }),
+  statusId: z.uuid().meta({ description: "The current stage" }),
 });
 
 const landing = z.object({
-  fullName,
-  branchName,
-  sha: sha.meta({ description: "Of several commits the newest" }),
-  title: title.meta({ description: "That commit's first line" }),
-  author: z.string().nullable().meta({ description: "The forge login of its author, where there is one" }),
-  prNumber: z.int().nullable().meta({ description: "The pull request that brought it; null for a push" }),
-  card: z.object({ number, title }).nullable().meta({ description: "The card whose pull request it was" }),
-  via: z.enum(["service", "outside"]).meta({ description: "`service` where Trunkline merged it" }),
-  reverts: sha.nullable().meta({ description: "The commit it undoes, where it is a revert" }),
-  at: timestamp.meta({ description: "When that commit was made" }),
+  fullName: z.string(),
+  branchName: z.string(),
+  sha: z.string().meta({ description: "The newest commit of the landing" }),
+  title: z.string().meta({ description: "The first line of its message" }),
+  author: z.string().nullable().meta({ description: "The GitHub login of its author, if there is one" }),
+  prNumber: z.int().nullable().meta({ description: "The merged pull request; null for a push" }),
+  card: cardTitle.nullable().meta({ description: "The card of the pull request" }),
+  via: z.enum(["service", "outside"]).meta({ description: "`service` if Trunkline merged it" }),
+  reverts: z.string().nullable().meta({ description: "The reverted commit, if it is a revert" }),
+  at: timestamp.meta({ description: "The date of the commit" }),
 });
 
 const completedRelease = z.object({
@@ -63,55 +51,54 @@ const completedRelease = z.object({
   name: z.string(),
   completedAt: timestamp,
   tags: z.array(tag),
-  cards: z.array(z.object({ number, title })).meta({ description: "What it carried" }),
+  cards: z.array(cardTitle).meta({ description: "The cards of the release" }),
 });
 
 const report = z
   .object({
     from: z.iso.date().meta({ description: "The first day of the window" }),
-    to: z.iso.date().meta({ description: "The last day in it" }),
+    to: z.iso.date().meta({ description: "The last day of the window, inclusive" }),
     delivered: z
       .array(deliveredCard)
-      .meta({ description: "Cards that reached the end of the flow in the window, newest first" }),
+      .meta({ description: "Cards that entered the done stage in the window, newest first" }),
     promised: z.array(promisedCard).meta({
       description:
-        "Cards of open releases, and of those completed in the window, that have not reached the end of the flow by now",
+        "Cards of open releases, and of releases completed in the window, that are not in the done stage",
     }),
     numbers: z.object({
-      landed: z.int().meta({ description: "Landings" }),
-      owed: z.int().meta({ description: "Cards promised" }),
-      refusals: z.int().meta({ description: "Promotions the forge refused" }),
-      reverts: z
-        .int()
-        .meta({ description: "Landings that undo another; one that undoes a revert does not count" }),
+      landed: z.int().meta({ description: "The number of landings" }),
+      owed: z.int().meta({ description: "The number of promised cards" }),
+      refusals: z.int().meta({ description: "The number of moves that GitHub refused" }),
+      reverts: z.int().meta({
+        description: "The number of landings that revert another one; the revert of a revert does not count",
+      }),
       leadTimeDays: z
         .number()
         .nullable()
-        .meta({ description: "The median of the delivered cards', null where there is none", example: 2.5 }),
+        .meta({ description: "The median of the delivered cards; null if there are none" }),
     }),
     releases: z
       .array(completedRelease)
       .meta({ description: "Releases completed in the window, newest first" }),
     landings: z.array(landing).meta({
       description:
-        "What the forge says landed on the branches the flow merges into, newest first: a pull request, however it was merged, is one landing, and so is each commit pushed without one",
+        "What landed on the branches that the flow merges into, newest first. A merged pull request is one landing with any merge method; each commit pushed without a pull request is one landing",
     }),
   })
   .meta({ id: "TrunkReport" });
 
-const day = (description: string) =>
-  z.string().optional().meta({ description, format: "date", example: "2026-01-31" });
+const day = (description: string) => z.string().optional().meta({ description, format: "date" });
 
 export const trunkRoutes: readonly Route[] = [
   readRoute({
     path: "/v1/trunk",
-    summary: "What was delivered, promised and landed in some days",
+    summary: "Get the trunk report",
     description:
-      "Joins what Trunkline merged with what the forge says landed. Days are UTC; the window is at most 92 days, `to` included. Nothing is asked of the forge for it: landings are recorded as they are pushed.",
+      "What was delivered, promised and landed in a window of at most 92 days in UTC. Joins the merges of Trunkline with the landings that GitHub reported. The call does not read GitHub.",
     tag: "Trunk",
     query: z.object({
-      from: day("The first day; thirty days before today when left out"),
-      to: day("The last day; today when left out"),
+      from: day("The first day; by default 30 days before today"),
+      to: day("The last day, inclusive; by default today"),
       ...projectQuery.shape,
     }),
     responses: { 200: { description: "The trunk report", schema: report } },

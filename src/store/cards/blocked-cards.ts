@@ -2,19 +2,13 @@ import type { Blocked } from "../../flow/refusal.ts";
 import { column, exists, firstRow, isoTime, rows, type Db } from "../db/connect.ts";
 import { trunksSql } from "../forge/trunks.ts";
 
-/** Sets or clears (null) what stands in the card's way. */
+/** Blocks or unblocks (null) a card. */
 export async function setBlocked(db: Db, cardId: string, blocked: Blocked | null): Promise<void> {
-  await rows(
-    db,
-    "update cards set blocked = cast(:blocked as jsonb), updated_at = now() where id = :cardId",
-    {
-      cardId,
-      blocked: blocked && JSON.stringify(blocked),
-    },
-  );
+  const update = "update cards set blocked = cast(:blocked as jsonb), updated_at = now() where id = :cardId";
+  await rows(db, update, { cardId, blocked: blocked && JSON.stringify(blocked) });
 }
 
-/** Sets what stands in the card's way from now on, by the database's clock, and gives it with its time. */
+/** Blocks a card. Adds the time of the database and returns the result. */
 export async function blockCard(db: Db, cardId: string, refused: Omit<Blocked, "at">): Promise<Blocked> {
   const found = await firstRow<{ blocked: Blocked }>(
     db,
@@ -22,11 +16,11 @@ export async function blockCard(db: Db, cardId: string, refused: Omit<Blocked, "
       where id = :cardId returning blocked`,
     { cardId, refused: JSON.stringify(refused) },
   );
-  if (!found) throw new Error("a card that is not there was refused");
+  if (!found) throw new Error(`There is no card ${cardId}.`);
   return found.blocked;
 }
 
-/** Whether something stands in the card's way, or a move is under way that may find so. */
+/** Whether a card is blocked, or has a running move that may block it. */
 export async function mayBeBlocked(db: Db, cardId: string): Promise<boolean> {
   return exists(
     db,
@@ -36,7 +30,7 @@ export async function mayBeBlocked(db: Db, cardId: string): Promise<boolean> {
   );
 }
 
-/** The cards linked to a repository that something stands in the way of. */
+/** Lists the blocked cards that are linked to a repository. */
 export async function listBlockedCards(db: Db, repositoryId: string): Promise<string[]> {
   return column<string>(
     db,
@@ -47,8 +41,8 @@ export async function listBlockedCards(db: Db, repositoryId: string): Promise<st
 }
 
 /**
- * The cards that were refused for want of one of these branches of their project's repositories, or where the repository was archived and had it all
- * along. Where the forge did not say which branch it missed, it may be any that the flow starts from or merges into.
+ * Lists the cards that are blocked because one of these branches was missing or its repository was
+ * archived. If the refusal names no branch, each trunk may be the missing one.
  */
 export async function listCardsLacking(
   db: Db,
@@ -75,7 +69,7 @@ export async function listCardsLacking(
   );
 }
 
-/** The cards linked to an organization's repositories that the forge did not permit to move, and when each was refused. */
+/** Lists an organization's cards that are blocked by missing permissions, and since when. */
 export async function listForbiddenCards(
   db: Db,
   organizationId: string,

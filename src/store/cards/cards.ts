@@ -1,6 +1,6 @@
 import type { Blocked } from "../../flow/refusal.ts";
 import type { ChecksState } from "../../flow/checks.ts";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { whileItStands } from "../db/transaction.ts";
 import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
@@ -48,20 +48,20 @@ const SHOWN_CARD = `
   ${cardFrom("cards")} cross join lateral place_in_column(c.stage_id, c.rank) place
    where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
 
-/** A card, and the stage whose long column should be counted again, where that is due. */
 interface PlacedCard {
   readonly card: Card;
+  /** The stage whose long column should be counted again, or null. */
   readonly columnToCount: string | null;
 }
 
-/** The card with this number on this board as a transaction that changes it answers with it. */
+/** The card that the transaction has changed. */
 export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<PlacedCard> {
   const row = await firstRow<Card & { isStale: boolean }>(
     trx,
     `select ${CARD_COLUMNS}, place.is_stale as "isStale" ${SHOWN_CARD}`,
     { workspaceId, number },
   );
-  if (!row) throw new Error(`no card ${number} on board ${workspaceId}`);
+  if (!row) throw new Error(`There is no card ${number} on the board ${workspaceId}.`);
   const { isStale, ...card } = row;
   return { card, columnToCount: isStale ? card.statusId : null };
 }
@@ -70,10 +70,7 @@ const CARD_JSON = `
   select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as "columnToCount",
          (select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text as card ${SHOWN_CARD}`;
 
-/**
- * The card with this number on this board as JSON text, or null. The statement reads the credential's stamp, too, and confirms
- * it where the card is found: one round trip for a call.
- */
+/** The card as JSON text, or null. If it is found, the same statement confirms the credential. */
 export async function readCardJson(
   db: Db,
   cached: CachedCredential,
@@ -95,14 +92,14 @@ export async function readCardJson(
 const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";
 
 /**
- * In a part of the backlog places are counted on from the first: a count for each card would cost its square. No rank ends with 0, so what stands up to one stands before
- * it with a 0.
+ * Positions in a part of the backlog continue from its first card; a count for each card would take
+ * quadratic time. No rank ends with 0, so the cards up to the rank `r` are those before `r0`.
  */
 const BACKLOG_POSITION = `
   row_number() over (order by c.rank) - 1
   + (select place.above from place_in_column(${BACKLOG}, cast(:after as text) || '0') place)`;
 
-/** The drafts of a project, in their order, keyed by rank. */
+/** Lists the backlog of a project in order. The key is the rank. */
 export async function listBacklog(
   db: Db,
   projectId: string,
@@ -119,7 +116,7 @@ export async function listBacklog(
   return { items: items.map(({ rank: _rank, ...card }) => card), next };
 }
 
-/** What an action needs to know of a card before it changes it. */
+/** What an action reads of a card before it changes it. */
 export interface CardHead {
   readonly id: string;
   readonly workspaceId: string;
@@ -133,18 +130,16 @@ export interface CardHead {
   readonly createdBy: string;
 }
 
-/** A `CardHead`, in SQL. */
 export const CARD_HEAD = `
   select id, workspace_id as "workspaceId", project_id as "projectId", number, title, description,
          stage_id as "stageId", hotfix, blocked, created_by as "createdBy"
     from cards`;
 
-/** What the column can hold: asking PostgreSQL for a larger number is an error, not an empty answer. */
+/** PostgreSQL reports an error for a larger number. */
 const MAX_CARD_NUMBER = 2_147_483_647;
 
-export const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
+const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
 
-/** The card with this number on this board, or null. */
 export async function findCard(db: Db, workspaceId: string, number: number): Promise<CardHead | null> {
   if (!isCardNumber(number)) return null;
   return firstRow<CardHead>(
@@ -155,8 +150,8 @@ export async function findCard(db: Db, workspaceId: string, number: number): Pro
 }
 
 /**
- * The card as it is now, its row held until the transaction ends; null once it was deleted. Others may still refer to it, as a
- * child's insert does: holding that up would deadlock with a mover that waits for the child's column.
+ * Locks a card until the transaction ends. Null if it is deleted. Other transactions may still
+ * insert its children: blocking them would deadlock with a move that waits for the child's column.
  */
 export async function lockCard(db: Db, cardId: string): Promise<CardHead | null> {
   return firstRow<CardHead>(db, `${CARD_HEAD} where id = :cardId and deleted_at is null for no key update`, {
@@ -165,8 +160,8 @@ export async function lockCard(db: Db, cardId: string): Promise<CardHead | null>
 }
 
 /**
- * Holds the board's family tree until the transaction ends: two cards made each other's parent at the same moment would each see no
- * cycle.
+ * Locks the parents of a board's cards until the transaction ends. Otherwise two concurrent changes
+ * could create a cycle that neither sees.
  */
 export async function holdParents(trx: Trx, workspaceId: string): Promise<void> {
   await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
@@ -174,7 +169,6 @@ export async function holdParents(trx: Trx, workspaceId: string): Promise<void> 
   });
 }
 
-/** The card with this id, or null once it was deleted. */
 export async function findCardById(db: Db, cardId: string): Promise<CardHead | null> {
   return firstRow<CardHead>(db, `${CARD_HEAD} where id = :cardId and deleted_at is null`, { cardId });
 }
@@ -222,7 +216,7 @@ export async function insertCard(trx: Trx, card: NewCard): Promise<void> {
   await whileItStands(rows(trx, INSERT_CARD, { ...card }));
 }
 
-/** Fields a patch may set; an absent one is untouched, null clears. */
+/** An absent field is not changed; null clears it. */
 export interface CardChanges {
   readonly title?: string;
   readonly description?: string;
@@ -243,28 +237,27 @@ const COLUMNS = {
   featureId: "feature_id",
 } as const satisfies Record<keyof CardChanges, string>;
 
-/** Writes the fields that are present. */
+/** Updates the fields that are present. */
 export async function saveCardFields(trx: Trx, cardId: string, changes: CardChanges): Promise<void> {
   const fields = Object.keys(changes) as (keyof CardChanges)[];
   const assignments = ["updated_at = now()", ...fields.map((field) => `${COLUMNS[field]} = :${field}`)];
   await rows(trx, `update cards set ${assignments.join(", ")} where id = :cardId`, { ...changes, cardId });
 }
 
-/** Hides a card for good. Its number is not handed out again. */
+/** Marks a card as deleted. Its number is not used again. */
 export async function hideCard(db: Db, cardId: string): Promise<void> {
   await db("cards").where({ id: cardId }).update({ deleted_at: db.fn.now(), blocked: null });
 }
 
 /** Whether `ancestorId` is `cardId` or one of its ancestors. */
 export async function isSelfOrAncestor(db: Db, ancestorId: string, cardId: string): Promise<boolean> {
-  const found = await firstRow<{ found: boolean }>(
+  return exists(
     db,
     `with recursive line (id, parent_id) as (
        select id, parent_id from cards where id = :cardId
        union
        select c.id, c.parent_id from cards c join line l on c.id = l.parent_id)
-     select exists (select 1 from line where id = :ancestorId) as found`,
+     select 1 from line where id = :ancestorId`,
     { ancestorId, cardId },
   );
-  return found?.found ?? false;
 }

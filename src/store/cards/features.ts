@@ -7,10 +7,10 @@ export interface Feature {
   readonly description: string;
   readonly color: Color;
   readonly taskCount: number;
-  /** How many of its cards have reached the end of their flow. */
+  /** The number of its cards at the end of their flow. */
   readonly doneCount: number;
   readonly archived: boolean;
-  /** Its place on the board, without gaps; the archived ones stand behind the others. */
+  /** Without gaps. Archived features come last. */
   readonly position: number;
 }
 
@@ -26,7 +26,7 @@ const FEATURE = `
            where c.feature_id = p.id and c.deleted_at is null and s.kind = 'done') as "doneCount"
     from placed p`;
 
-/** The features of a board in their order, the archived ones only when asked for. */
+/** Lists the features of a board in order. */
 export async function listFeatures(db: Db, workspaceId: string, withArchived: boolean): Promise<Feature[]> {
   return rows<Feature>(db, `${FEATURE} where :withArchived or not p.archived order by p.place`, {
     workspaceId,
@@ -34,22 +34,21 @@ export async function listFeatures(db: Db, workspaceId: string, withArchived: bo
   });
 }
 
-/** A feature of this board, or null. */
 export async function findFeature(db: Db, workspaceId: string, featureId: string): Promise<Feature | null> {
   return firstRow<Feature>(db, `${FEATURE} where p.id = :featureId`, { workspaceId, featureId });
 }
 
-/** Holds the order of a board's features until the transaction ends. */
-async function holdOrder(trx: Trx, workspaceId: string): Promise<void> {
+/** Locks the order of a board's features until the transaction ends. */
+async function lockOrder(trx: Trx, workspaceId: string): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`features:${workspaceId}`]);
 }
 
-/** Adds a feature behind the others. */
+/** Adds a feature at the end. */
 export async function insertFeature(
   trx: Trx,
   feature: { id: string; workspaceId: string; name: string; description: string; color: Color },
 ): Promise<void> {
-  await holdOrder(trx, feature.workspaceId);
+  await lockOrder(trx, feature.workspaceId);
   await trx.raw(
     `insert into features (id, workspace_id, name, description, color, position)
      select cast(:id as uuid), cast(:workspaceId as uuid), :name, :description, :color, coalesce(max(position) + 1, 0)
@@ -65,20 +64,20 @@ export interface FeatureChanges {
   readonly archived?: boolean | undefined;
 }
 
-/** Writes the fields that are present. */
+/** Updates the fields that are present. */
 export async function updateFeature(db: Db, featureId: string, changes: FeatureChanges): Promise<void> {
   const present = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (Object.keys(present).length > 0) await db("features").where({ id: featureId }).update(present);
 }
 
-/** Puts a feature at this place among those that are archived, or not, as it is; past the end is the end. */
+/** Moves a feature among the archived or the other features. A place past the end is the end. */
 export async function placeFeature(
   trx: Trx,
   workspaceId: string,
   featureId: string,
   place: number,
 ): Promise<void> {
-  await holdOrder(trx, workspaceId);
+  await lockOrder(trx, workspaceId);
   const all = await rows<{ id: string; archived: boolean }>(
     trx,
     "select id, archived from features where workspace_id = :workspaceId order by position, id",
@@ -98,16 +97,14 @@ export async function placeFeature(
   );
 }
 
-/** Removes a feature; its cards stay, without it. */
+/** Deletes a feature. Its cards remain. */
 export async function removeFeature(db: Db, featureId: string): Promise<void> {
   await db("features").where({ id: featureId }).delete();
 }
 
-/** Whether this is a feature of this board. It is held until the transaction ends: it is not deleted meanwhile. */
+/** Finds a feature and prevents its deletion until the transaction ends. */
 export async function holdFeature(db: Db, workspaceId: string, featureId: string): Promise<boolean> {
-  return exists(
-    db,
-    "select id from features where workspace_id = :workspaceId and id = :featureId for key share",
-    { workspaceId, featureId },
-  );
+  const feature =
+    "select id from features where workspace_id = :workspaceId and id = :featureId for key share";
+  return exists(db, feature, { workspaceId, featureId });
 }

@@ -7,14 +7,12 @@ export interface Label {
   readonly id: string;
   readonly name: string;
   readonly color: Color;
-  /** How many cards carry it. */
   readonly taskCount: number;
 }
 
-/** A label as cards show it. */
 export type CardLabel = Omit<Label, "taskCount">;
 
-/** The labels of a card in SQL, as the API shows them, by name. `card` is an alias, never input. */
+/** SQL for the labels of a card as JSON, by name. `card` is an alias, never input. */
 export const cardLabelsJson = (card: string): string =>
   `coalesce((select json_agg(json_build_object('id', l.id, 'name', l.name, 'color', l.color) order by l.folded_name)
                from card_labels cl join labels l on l.id = cl.label_id where cl.card_id = ${card}.id), '[]')`;
@@ -25,14 +23,13 @@ const LABEL = `
            where cl.label_id = l.id and c.deleted_at is null) as "taskCount"
     from labels l`;
 
-/** The labels of a board, by name. */
+/** Lists the labels of a board by name. */
 export async function listLabels(db: Db, workspaceId: string): Promise<Label[]> {
   return rows<Label>(db, `${LABEL} where l.workspace_id = :workspaceId order by l.folded_name`, {
     workspaceId,
   });
 }
 
-/** A label of this board, or null. */
 export async function findLabel(db: Db, workspaceId: string, labelId: string): Promise<Label | null> {
   return firstRow<Label>(db, `${LABEL} where l.workspace_id = :workspaceId and l.id = :labelId`, {
     workspaceId,
@@ -40,7 +37,7 @@ export async function findLabel(db: Db, workspaceId: string, labelId: string): P
   });
 }
 
-/** The label of this board with this name, however its letters are written, or null. */
+/** Ignores the case of the name and its Unicode normalization. */
 export async function findLabelNamed(db: Db, workspaceId: string, name: string): Promise<Label | null> {
   return firstRow<Label>(db, `${LABEL} where l.workspace_id = :workspaceId and l.folded_name = :foldedName`, {
     workspaceId,
@@ -48,7 +45,7 @@ export async function findLabelNamed(db: Db, workspaceId: string, name: string):
   });
 }
 
-/** Adds a label; false when the board has one of this name. */
+/** False if the board has a label of this name. */
 export async function insertLabel(
   db: Db,
   label: { id: string; workspaceId: string; name: string; color: Color },
@@ -59,7 +56,7 @@ export async function insertLabel(
   );
 }
 
-/** Writes the fields that are present; false when another label of the board has the name. */
+/** Updates the fields that are present. False if another label of the board has the name. */
 export async function updateLabel(
   db: Db,
   labelId: string,
@@ -73,12 +70,12 @@ export async function updateLabel(
   return unlessTaken(db("labels").where({ id: labelId }).update(changes));
 }
 
-/** Removes a label, from every card at once. */
+/** Deletes a label, also from its cards. */
 export async function removeLabel(db: Db, labelId: string): Promise<void> {
   await db("labels").where({ id: labelId }).delete();
 }
 
-/** Which of these are labels of this board. They are held until the transaction ends: none is deleted meanwhile. */
+/** Returns those that the board has and prevents their deletion until the transaction ends. */
 export async function holdLabels(
   db: Db,
   workspaceId: string,
@@ -93,7 +90,7 @@ export async function holdLabels(
   );
 }
 
-/** Makes these the labels of a card, all of them and no others. */
+/** Replaces the labels of a card. */
 export async function setCardLabels(db: Db, cardId: string, labelIds: readonly string[]): Promise<void> {
   await rows(
     db,

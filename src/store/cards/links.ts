@@ -1,8 +1,8 @@
-import { rows, type Db, type Trx } from "../db/connect.ts";
+import { firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { IS_FRESH, type LinkedPullRequest } from "../forge/pull-requests.ts";
 import { IS_USABLE, linkedRepositoryJson, type Repository } from "../forge/repositories.ts";
 
-/** A card's link to a repository with all that is known of its branch and pull requests there. */
+/** A card's link to a repository, with its branch and pull requests there. */
 export interface Link {
   readonly repository: Repository;
   readonly branchName: string | null;
@@ -25,20 +25,15 @@ const LINKS = `
       where cr.card_id = :cardId
       order by r.full_name`;
 
-/** The links of a card, by the repository's name. */
+/** Lists the links of a card by repository name. */
 export const listLinks = (db: Db, cardId: string): Promise<Link[]> => rows<Link>(db, LINKS, { cardId });
 
-/** How many repositories a card is linked to. */
 export async function countLinks(db: Db, cardId: string): Promise<number> {
-  const found = await rows<{ count: number }>(
-    db,
-    "select count(*) from card_repositories where card_id = :cardId",
-    { cardId },
-  );
-  return found[0]?.count ?? 0;
+  const links = "select count(*) from card_repositories where card_id = :cardId";
+  return (await firstValue<number>(db, links, { cardId })) ?? 0;
 }
 
-/** Links a card to repositories; those already linked stay as they are. */
+/** Links a card to repositories. Existing links are not changed. */
 export async function insertLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {
   await rows(
     db,
@@ -49,7 +44,7 @@ export async function insertLinks(db: Db, cardId: string, repositoryIds: readonl
   );
 }
 
-/** Unlinks a card from repositories. Their branches and pull requests are left alone, and which branch it had there is kept. */
+/** Unlinks a card from repositories and records its branches there in `left_branches`. */
 export async function removeLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {
   await rows(
     db,
@@ -63,7 +58,6 @@ export async function removeLinks(db: Db, cardId: string, repositoryIds: readonl
   );
 }
 
-/** A card on the board that is linked to a repository, and what keeps it there. */
 interface LinkedCard {
   readonly cardId: string;
   readonly number: number;
@@ -74,10 +68,10 @@ interface LinkedCard {
   readonly isMoving: boolean;
 }
 
-/** The cards linked to any of these repositories, in the order of their numbers. They are held until the transaction ends. */
+/** Lists the cards linked to these repositories by number and locks them in the transaction. */
 export async function holdLinkedCards(trx: Trx, repositoryIds: readonly string[]): Promise<LinkedCard[]> {
   const bindings = { repositoryIds: [...repositoryIds] };
-  // First the lock, then the look: what is read by the statement that waits is as old as its start.
+  // Two statements, because one that waits for a lock reads the state at its start.
   await rows(
     trx,
     `select c.id from cards c

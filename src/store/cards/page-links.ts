@@ -1,7 +1,7 @@
 import { column, rows, type Db } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
 
-/** The slugs of a board's other pages that begin so. */
+/** Returns the slugs of a board's other pages that begin with `start`. */
 export async function listSlugs(
   db: Db,
   workspaceId: string,
@@ -18,7 +18,7 @@ export async function listSlugs(
   );
 }
 
-/** From now on a slug leads to this page, also where it led to another one's past. */
+/** Assigns a slug to a page, even if it was an earlier slug of another page. */
 export async function takeSlug(db: Db, workspaceId: string, pageId: string, slug: string): Promise<void> {
   await db("page_slugs")
     .insert({ workspace_id: workspaceId, slug, page_id: pageId })
@@ -26,7 +26,7 @@ export async function takeSlug(db: Db, workspaceId: string, pageId: string, slug
     .merge(["page_id"]);
 }
 
-/** Makes these the slugs a page's body links to, all of them and no others. */
+/** Replaces the slugs that a page's body links to. */
 export async function setPageLinks(
   db: Db,
   workspaceId: string,
@@ -40,7 +40,7 @@ export async function setPageLinks(
   );
 }
 
-/** Makes these the slugs a card's description links to, all of them and no others. */
+/** Replaces the slugs that a card's description links to. */
 export async function setCardPageLinks(
   db: Db,
   workspaceId: string,
@@ -59,7 +59,7 @@ export async function setCardPageLinks(
   ]);
 }
 
-/** Which of these are pages of this board. They are held until the transaction ends: none is deleted meanwhile. */
+/** Returns those that the board has and prevents their deletion until the transaction ends. */
 export async function holdThesePages(
   db: Db,
   workspaceId: string,
@@ -74,7 +74,7 @@ export async function holdThesePages(
   );
 }
 
-/** Makes these the pages a card was given, all of them and no others. */
+/** Replaces the pages that are attached to a card. */
 export async function setCardPages(db: Db, cardId: string, pageIds: readonly string[]): Promise<void> {
   await rows(
     db,

@@ -1,7 +1,7 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
-/** A page among its siblings. All of these are called while the board's pages are held. */
+/** A page among its siblings. The caller has locked the board's pages. */
 interface Place {
   readonly workspaceId: string;
   readonly parentId: string | null;
@@ -11,7 +11,7 @@ interface Place {
 const SIBLINGS = `
   from pages where workspace_id = :workspaceId and parent_id is not distinct from cast(:parentId as uuid) and id <> :pageId`;
 
-/** The rank for place `index` (0 is first) among the pages below `parentId`, or at their end. */
+/** The rank for the place `index` (0 is first) among the pages below `parentId`, or at the end. */
 export async function pageRankAt(trx: Trx, place: Place, index: number): Promise<string> {
   if (index > 0) {
     const [before, after] = await rows<{ rank: string }>(
@@ -28,7 +28,7 @@ export async function pageRankAt(trx: Trx, place: Place, index: number): Promise
   return generateKeyBetween(null, first?.rank ?? null);
 }
 
-/** The rank that puts a page behind all others below `parentId`. */
+/** The rank after all other pages below `parentId`. */
 export async function pageRankAtEnd(trx: Trx, place: Place): Promise<string> {
   const last = await firstRow<{ rank: string }>(trx, `select rank ${SIBLINGS} order by rank desc limit 1`, {
     ...place,
@@ -36,7 +36,7 @@ export async function pageRankAtEnd(trx: Trx, place: Place): Promise<string> {
   return generateKeyBetween(last?.rank ?? null, null);
 }
 
-/** Moves the children of a page to its parent, in its place and in their order. */
+/** Moves the children of a page, in order, to its parent, behind the page. */
 export async function handOnChildren(trx: Trx, pageId: string): Promise<void> {
   const children = await rows<{ id: string }>(
     trx,
@@ -61,8 +61,7 @@ export async function handOnChildren(trx: Trx, pageId: string): Promise<void> {
   );
 }
 
-/** A page as the listing shows it. */
-export interface PageSummary {
+interface PageSummary {
   readonly id: string;
   readonly title: string;
   readonly slug: string;
@@ -79,7 +78,7 @@ interface PageTask {
 }
 
 /** A page as the API shows it. */
-export interface Page extends PageSummary {
+interface Page extends PageSummary {
   readonly body: string;
   readonly createdBy: string;
   readonly updatedBy: string;
@@ -88,7 +87,7 @@ export interface Page extends PageSummary {
   readonly tasks: readonly PageTask[];
 }
 
-/** The pages of a board as a table of contents: each followed by those below it, in their order. */
+/** Lists the pages of a board in order, each followed by the pages below it. */
 export async function listPages(db: Db, workspaceId: string): Promise<PageSummary[]> {
   const pages = await rows<Omit<PageSummary, "position">>(
     db,
@@ -135,7 +134,6 @@ const TASKS = `
                               join card_page_links l on l.workspace_id = s.workspace_id and l.slug = s.slug
                              where s.page_id = p.id)), '[]')`;
 
-/** The page with this id on this board, or null. */
 export async function readPage(db: Db, workspaceId: string, pageId: string): Promise<Page | null> {
   return firstRow<Page>(
     db,
@@ -153,14 +151,13 @@ export async function readPage(db: Db, workspaceId: string, pageId: string): Pro
   );
 }
 
-/** What an action needs to know of a page before it changes it. */
+/** What an action reads of a page before it changes it. */
 export interface PageHead {
   readonly id: string;
   readonly title: string;
   readonly parentId: string | null;
 }
 
-/** The page with this id on this board, or null. */
 export async function findPage(db: Db, workspaceId: string, pageId: string): Promise<PageHead | null> {
   return firstRow<PageHead>(
     db,
@@ -170,8 +167,8 @@ export async function findPage(db: Db, workspaceId: string, pageId: string): Pro
 }
 
 /**
- * Holds a board's pages until the transaction ends. Whoever changes a page takes this first: slugs,
- * places among siblings and who stands below whom are about all of them.
+ * Locks a board's pages until the transaction ends. Each change of a page takes this lock, because
+ * slugs, ranks and parents depend on other pages.
  */
 export async function holdPages(trx: Trx, workspaceId: string): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`pages:${workspaceId}`]);
@@ -189,20 +186,14 @@ interface NewPage {
 }
 
 export async function insertPage(db: Db, page: NewPage): Promise<void> {
-  await db("pages").insert({
-    id: page.id,
-    workspace_id: page.workspaceId,
-    title: page.title,
-    slug: page.slug,
-    parent_id: page.parentId,
-    rank: page.rank,
-    body: page.body,
-    created_by: page.createdBy,
-    updated_by: page.createdBy,
-  });
+  await rows(
+    db,
+    `insert into pages (id, workspace_id, title, slug, parent_id, rank, body, created_by, updated_by)
+     values (:id, :workspaceId, :title, :slug, :parentId, :rank, :body, :createdBy, :createdBy)`,
+    { ...page },
+  );
 }
 
-/** Fields a patch may set; an absent one is untouched. */
 export interface PageChanges {
   readonly title?: string;
   readonly slug?: string;
@@ -211,7 +202,7 @@ export interface PageChanges {
   readonly rank?: string;
 }
 
-/** Writes the fields that are present, and by whom. */
+/** Updates the fields that are present. */
 export async function updatePage(
   db: Db,
   pageId: string,
@@ -228,21 +219,20 @@ export async function updatePage(
     });
 }
 
-/** Deletes a page that has none below it. Links to it dangle from now on. */
+/** Deletes a page without children. Links to it remain as dangling links. */
 export async function removePage(db: Db, pageId: string): Promise<void> {
   await db("pages").where({ id: pageId }).delete();
 }
 
-/** Whether `ancestorId` is `pageId` or stands above it. */
+/** Whether `ancestorId` is `pageId` or one of its ancestors. */
 export async function isSelfOrAbove(db: Db, ancestorId: string, pageId: string): Promise<boolean> {
-  const found = await firstRow<{ found: boolean }>(
+  return exists(
     db,
     `with recursive line (id, parent_id) as (
        select id, parent_id from pages where id = :pageId
        union
        select p.id, p.parent_id from pages p join line l on p.id = l.parent_id)
-     select exists (select 1 from line where id = :ancestorId) as found`,
+     select 1 from line where id = :ancestorId`,
     { ancestorId, pageId },
   );
-  return found?.found ?? false;
 }

@@ -1,26 +1,24 @@
 import { generateKeyBetween } from "fractional-indexing";
-import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder, whileItStands } from "../db/transaction.ts";
 
 /**
- * Locks a column until the transaction ends, so that two cards never get one place. Everybody takes
- * exactly one of these, and takes it before any row of the column, so movers wait for each other
- * and never deadlock.
+ * Locks a column until the transaction ends, so that no two cards get the same place. A transaction
+ * takes one such lock, before it writes a card of the column, so moves do not deadlock.
  */
-async function holdColumn(trx: Trx, stageId: string): Promise<void> {
-  await rows(trx, "select pg_advisory_xact_lock(hashtextextended('column:' || cast(:stageId as text), 0))", {
-    stageId,
-  });
+async function lockColumn(trx: Trx, stageId: string): Promise<void> {
+  const lock = "select pg_advisory_xact_lock(hashtextextended('column:' || cast(:stageId as text), 0))";
+  await rows(trx, lock, { stageId });
 }
 
 interface Ranked {
   readonly rank: string;
 }
 
-/** The rank of a new last card of a column. The column is locked until the transaction ends. */
+/** The rank after the last card of a column. Locks the column until the transaction ends. */
 export async function rankAtEnd(trx: Trx, stageId: string): Promise<string> {
   const [, [last]] = await allInOrder([
-    holdColumn(trx, stageId),
+    lockColumn(trx, stageId),
     rows<Ranked>(
       trx,
       "select rank from cards where stage_id = :stageId and deleted_at is null order by rank desc limit 1",
@@ -32,11 +30,11 @@ export async function rankAtEnd(trx: Trx, stageId: string): Promise<string> {
 
 const OTHERS = "select rank from cards where stage_id = :stageId and deleted_at is null and id <> :cardId";
 
-/** Puts a card at `index` of a column (0 is the top) or at its end. Writes one row. */
+/** Places a card at `index` of a column (0 is the top) or at its end. Writes one row. */
 export async function placeCard(trx: Trx, cardId: string, stageId: string, index: number): Promise<void> {
   const column = { stageId, cardId };
   const [, [first, second], [last]] = await allInOrder([
-    holdColumn(trx, stageId),
+    lockColumn(trx, stageId),
     rows<Ranked>(trx, `${OTHERS} order by rank offset :offset limit 2`, {
       ...column,
       offset: Math.max(index - 1, 0),
@@ -54,51 +52,46 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, index
   );
 }
 
-/** Every 256th rank of a long column is stored; `place_in_long_column` uses the same number. */
+/** Every 256th rank of a long column is stored. `place_in_long_column` uses the same number. */
 const EVERY = 256;
 
-/** For one caller at a time, once no transaction that did not record its changes is open. */
-const GO_THROUGH = `
+/** Does nothing while another process counts, or while an older transaction is open. */
+const COUNT = `
   with known as materialized (select k.stage_id, k.since from column_counts k where k.stage_id = :stageId),
-  turn as materialized (
+  locked as materialized (
     select known.stage_id from known
      where known.since <= pg_snapshot_xmin(pg_current_snapshot())
        and pg_try_advisory_xact_lock(hashtextextended('column-count:' || cast(known.stage_id as text), 0))),
-  gone_through as materialized (
+  counted as materialized (
     select array_agg(ranked.rank order by ranked.rank) filter (where ranked.nth % ${EVERY} = 1) as ranks
-      from turn, lateral (
+      from locked, lateral (
            select c.rank, row_number() over (order by c.rank) as nth
-             from cards c where c.stage_id = turn.stage_id and c.deleted_at is null) ranked),
+             from cards c where c.stage_id = locked.stage_id and c.deleted_at is null) ranked),
   kept as (
     update column_counts k
-       set snapshot = pg_current_snapshot(), server = pg_postmaster_start_time(), at = now(), ranks = gone_through.ranks
-      from turn, gone_through
-     where k.stage_id = turn.stage_id and gone_through.ranks is not null)
+       set snapshot = pg_current_snapshot(), server = pg_postmaster_start_time(), at = now(), ranks = counted.ranks
+      from locked, counted
+     where k.stage_id = locked.stage_id and counted.ranks is not null)
   select 1 from known where since is not null`;
 
 /**
- * Counts a long column and keeps ranks that `place_in_long_column` counts on from, so that the cost
- * of a card's position does not grow with the column. From the first time on, triggers record the
- * column's changes. Does nothing while another caller counts it, or a transaction that did not
- * record its changes is still open: a later caller counts it then.
+ * Counts a long column and stores the ranks that `place_in_long_column` starts from, so that the
+ * cost of a card's position does not grow with the column. After the first call triggers record the
+ * column's changes. While a transaction is open that has not recorded them, nothing is counted; a
+ * later call does so.
  */
 export async function countColumn(db: Db, stageId: string): Promise<void> {
-  if (await firstRow(db, GO_THROUGH, { stageId })) return;
-  await rows(db, "insert into column_counts (stage_id) values (:stageId) on conflict do nothing", {
-    stageId,
-  });
-  await rows(
-    db,
-    "update column_counts set since = pg_current_xact_id() where stage_id = :stageId and since is null",
-    { stageId },
-  );
-  await rows(db, GO_THROUGH, { stageId });
+  if (await firstRow(db, COUNT, { stageId })) return;
+  const insert = "insert into column_counts (stage_id) values (:stageId) on conflict do nothing";
+  const start =
+    "update column_counts set since = pg_current_xact_id() where stage_id = :stageId and since is null";
+  for (const statement of [insert, start, COUNT]) await rows(db, statement, { stageId });
 }
 
-/** Drops outdated counts and the changes that no count needs. Returns the number of changes. */
+/** Deletes stale counts and the changes that no count needs. Returns the number of changes. */
 export async function dropOldPlaceChanges(db: Db): Promise<number> {
   await rows(db, "delete from column_counts where at < now() - interval '2 hours'");
-  const dropped = await firstRow<{ count: number }>(
+  const dropped = await firstValue<number>(
     db,
     `with dropped as (
        delete from place_changes p
@@ -106,7 +99,8 @@ export async function dropOldPlaceChanges(db: Db): Promise<number> {
           and not exists (select 1 from column_counts k
                            where k.stage_id = p.stage_id and not pg_visible_in_snapshot(p.xid, k.snapshot))
        returning 1)
-     select count(*) as count from dropped`,
+     select count(*) from dropped`,
+    {},
   );
-  return dropped?.count ?? 0;
+  return dropped ?? 0;
 }

@@ -1,16 +1,13 @@
 import type { Flow, Stage } from "../../flow/flow.ts";
 import { column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
-/**
- * Holds a project's flow until the transaction ends: nobody else changes it, and no card and no
- * move enters a stage. Who is about to has got through before, or waits.
- */
+/** Locks a project's flow until the transaction ends: no card or move enters a stage. */
 export async function holdFlow(trx: Trx, projectId: string): Promise<void> {
   await trx.raw("select 1 from projects where id = ? for no key update", [projectId]);
   await trx.raw("select 1 from stages where project_id = ? order by position for update", [projectId]);
 }
 
-/** Locks a stage and so its project's flow until the transaction ends; the lock is shared. */
+/** Prevents changes of the flow until the transaction ends. Several transactions may do so. */
 export async function holdStage(trx: Trx, stageId: string): Promise<void> {
   await rows(trx, "select 1 from stages where id = :stageId for key share", { stageId });
 }
@@ -20,7 +17,7 @@ interface UnfinishedMove {
   readonly state: "running" | "queued";
 }
 
-/** The moves of a project's cards that have not ended. */
+/** Lists the unfinished moves of a project's cards. */
 export async function listUnfinishedMoves(db: Db, projectId: string): Promise<UnfinishedMove[]> {
   return rows<UnfinishedMove>(
     db,
@@ -30,7 +27,7 @@ export async function listUnfinishedMoves(db: Db, projectId: string): Promise<Un
   );
 }
 
-/** How many cards stand in each of these stages; one without any is left out. */
+/** Counts the cards of each stage. Stages without cards are not included. */
 export async function countCardsIn(db: Db, stageIds: readonly string[]): Promise<Map<string, number>> {
   const found = await rows<{ stageId: string; count: number }>(
     db,
@@ -41,7 +38,6 @@ export async function countCardsIn(db: Db, stageIds: readonly string[]): Promise
   return new Map(found.map(({ stageId, count }) => [stageId, count]));
 }
 
-/** The blocked cards of a project. */
 export async function listBlockedCards(db: Db, projectId: string): Promise<string[]> {
   return column<string>(
     db,
@@ -50,7 +46,6 @@ export async function listBlockedCards(db: Db, projectId: string): Promise<strin
   );
 }
 
-/** A flow's settings as columns of its project. */
 const settingsRow = (flow: Flow): Record<string, unknown> => ({
   releases: flow.releases,
   branch_pattern: flow.branchPattern,
@@ -71,7 +66,7 @@ const stageRow = (projectId: string, stage: Stage, position: number): Record<str
   rule_into: stage.rule.into,
 });
 
-/** Replaces the flow of a project: keeps stages by id, adds the new, removes the others. */
+/** Replaces the flow of a project. Stages with the same id are updated. */
 export async function saveFlow(trx: Trx, projectId: string, flow: Flow): Promise<void> {
   await trx("projects").where({ id: projectId }).update(settingsRow(flow));
   const kept = flow.stages.map(({ id }) => id);
@@ -89,7 +84,6 @@ export interface Project {
   readonly flow: Flow;
 }
 
-/** A `Project` `p`, in SQL. */
 const PROJECT = `
   select p.id, p.workspace_id as "workspaceId", p.name,
          json_build_object(
@@ -102,7 +96,6 @@ const PROJECT = `
                         from stages s where s.project_id = p.id)) as flow
     from projects p`;
 
-/** A project of this board, or null. */
 export async function findProject(db: Db, workspaceId: string, projectId: string): Promise<Project | null> {
   return firstRow<Project>(db, `${PROJECT} where p.workspace_id = :workspaceId and p.id = :projectId`, {
     workspaceId,
@@ -110,14 +103,13 @@ export async function findProject(db: Db, workspaceId: string, projectId: string
   });
 }
 
-/** The board's projects, the oldest first. */
+/** Lists the projects of a board, the oldest first. */
 export async function listProjectsWithFlow(db: Db, workspaceId: string): Promise<Project[]> {
   return rows<Project>(db, `${PROJECT} where p.workspace_id = :workspaceId order by p.created_at, p.id`, {
     workspaceId,
   });
 }
 
-/** The board of a project, and how its cards' branches are named; null once it was deleted. */
 export async function findBranchNaming(
   db: Db,
   projectId: string,
@@ -146,12 +138,11 @@ const ENTRY = `
          (select count(*) from cards c where c.project_id = p.id and c.deleted_at is null) as "taskCount"
     from projects p where p.workspace_id = :workspaceId`;
 
-/** The board's projects, the oldest first. */
+/** Lists the projects of a board, the oldest first. */
 export async function listProjects(db: Db, workspaceId: string): Promise<ProjectEntry[]> {
   return rows<ProjectEntry>(db, `${ENTRY} order by p.created_at, p.id`, { workspaceId });
 }
 
-/** A project of this board, or null. */
 export async function readProject(
   db: Db,
   workspaceId: string,
@@ -160,7 +151,7 @@ export async function readProject(
   return firstRow<ProjectEntry>(db, `${ENTRY} and p.id = :projectId`, { workspaceId, projectId });
 }
 
-/** Holds the set of a board's projects, and their slugs, until the transaction ends. */
+/** Locks the set of a board's projects and their slugs until the transaction ends. */
 export async function holdProjects(trx: Trx, workspaceId: string): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`projects:${workspaceId}`]);
 }
@@ -174,17 +165,10 @@ interface NewProject {
   readonly flow: Flow;
 }
 
-/** Adds a project with its flow. */
 export async function insertProject(db: Db, project: NewProject): Promise<void> {
   const { id, workspaceId, name, slug, description = "", flow } = project;
-  await db("projects").insert({
-    id,
-    workspace_id: workspaceId,
-    name,
-    slug,
-    description,
-    ...settingsRow(flow),
-  });
+  const row = { id, workspace_id: workspaceId, name, slug, description };
+  await db("projects").insert({ ...row, ...settingsRow(flow) });
   await db("stages").insert(flow.stages.map((stage, position) => stageRow(id, stage, position)));
 }
 
@@ -194,16 +178,15 @@ export interface ProjectChanges {
   readonly description?: string | undefined;
 }
 
-/** Writes the fields that are present. */
+/** Updates the fields that are present. */
 export async function updateProject(db: Db, projectId: string, changes: ProjectChanges): Promise<void> {
   const present = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (Object.keys(present).length > 0) await db("projects").where({ id: projectId }).update(present);
 }
 
 /**
- * Holds a project's row until the transaction ends; false once the project is gone. `share` keeps
- * what it has as it is, and many may do that at once, `no key update` is for who changes that, and
- * `update` keeps even new cards out.
+ * Locks a project until the transaction ends. False if it is deleted. `share` prevents changes and
+ * allows other shared locks, `no key update` is for changes, and `update` also prevents new cards.
  */
 export async function lockProject(
   trx: Trx,
@@ -213,7 +196,7 @@ export async function lockProject(
   return exists(trx, `select id from projects where id = :projectId for ${strength}`, { projectId });
 }
 
-/** Removes a project with its flow, and lets go of its repositories. */
+/** Deletes a project with its flow, and releases its repositories. */
 export async function removeProject(trx: Trx, projectId: string): Promise<void> {
   await trx("repositories")
     .where({ project_id: projectId })

@@ -5,32 +5,33 @@ import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { kindOn } from "../tenancy/users.ts";
 
 /**
- * A project's board as JSON text, in SQL: columns in flow order without the backlog, cards in their
- * order. `project` and `workspace` are expressions, never input. Concatenating text, and rendering
- * each assignee and label once, takes half the time of json_agg or less (500 cards: 3.3 ms for 6.8,
- * 5,000: 25 for 95).
+ * SQL for a project's board as JSON text, without the backlog. `project` and `workspace` are
+ * expressions, never input. Concatenating text and rendering each assignee and label only once
+ * takes at most half the time of json_agg (500 cards: 3.3 instead of 6.8 ms; 5,000: 25 instead of
+ * 95).
  */
 const boardText = (project: string, workspace: string): string => `(
-  with people as materialized (
+  with assignees as materialized (
     select u.id, json_build_object('id', u.id, 'name', u.name, 'avatarUrl', u.avatar_url,
                                    'kind', ${kindOn(workspace, "u")})::text as json
       from users u
      where u.id in (select c.assignee_id from cards c where c.project_id = ${project} and c.deleted_at is null)),
-  marks as materialized (
+  board_labels as materialized (
     select l.id, l.folded_name, json_build_object('id', l.id, 'name', l.name, 'color', l.color)::text as json
       from labels l where l.workspace_id = ${workspace})
   select '{"columns":[' || coalesce(string_agg(
            '{"statusId":"' || s.id || '","name":' || to_json(s.name) || ',"kind":"' || s.kind
-           || '","minRole":"' || s.min_role || '","tasks":[' || coalesce((
+           || '","minRole":"' || s.min_role || '","rule":{"type":"' || s.rule_type
+           || '","into":' || coalesce(to_json(s.rule_into)::text, 'null') || '},"tasks":[' || coalesce((
              select string_agg(
                       '{"id":"' || c.id || '","number":' || c.number || ',"title":' || to_json(c.title)
                       || ',"projectId":"' || c.project_id || '","statusId":"' || c.stage_id
                       || '","priority":"' || c.priority || '","assignee":' || coalesce(a.json, 'null')
                       || ',"labels":[' || coalesce((
                         select string_agg(m.json, ',' order by m.folded_name)
-                          from card_labels cl join marks m on m.id = cl.label_id where cl.card_id = c.id), '')
+                          from card_labels cl join board_labels m on m.id = cl.label_id where cl.card_id = c.id), '')
                       || ']}', ',' order by c.rank)
-               from cards c left join people a on a.id = c.assignee_id
+               from cards c left join assignees a on a.id = c.assignee_id
               where c.stage_id = s.id and c.deleted_at is null), '')
            || ']}', ',' order by s.position), '') || ']}'
     from stages s where s.project_id = ${project} and s.kind <> 'backlog')`;
@@ -54,48 +55,46 @@ interface BoardQuestion {
 
 export interface ReadyBoards {
   /**
-   * The board's bytes: from the cache when no transaction has changed what they show, otherwise
-   * from PostgreSQL. Null unless exactly one project matches. Either statement confirms the
-   * credential.
+   * The board: from the cache if no transaction has changed it, otherwise from PostgreSQL. Null
+   * unless exactly one project matches. Confirms the credential.
    */
   read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<ReadyAnswer | null>;
 }
 
-/** A cached board, valid until a transaction outside its snapshot changes it. */
-interface Kept {
+/** A cached board. It is valid until a transaction outside its snapshot changes the board. */
+interface CachedBoard {
   readonly projectId: string;
-  /** What the board was read in. */
   readonly snapshot: string;
-  /** Identifies the server process: another one may reuse the snapshot's transaction ids. */
+  /** The start time of the server: another server may use the same transaction ids. */
   readonly server: string;
   readonly answer: ReadyAnswer;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Shorter than the time for which changes are kept. */
-const KEPT_MS = 30 * 60_000;
+/** Less than `CHANGES_KEPT`. */
+const MAX_AGE_MS = 30 * 60_000;
 const CHANGES_KEPT = "interval '2 hours'";
 
 export function createReadyBoards(): ReadyBoards {
-  const kept = new LRUCache<string, Kept>({
+  const cache = new LRUCache<string, CachedBoard>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ answer }) => answer.body.byteLength,
-    ttl: KEPT_MS,
+    ttl: MAX_AGE_MS,
   });
 
-  async function readAnew(
+  async function load(
     db: Db,
     clientId: string,
     key: string,
     question: BoardQuestion,
-  ): Promise<Read | null> {
+  ): Promise<LoadedBoard | null> {
     const start = performance.now();
     const found = await readBoard(db, clientId, question);
     if (!found) return null;
     const { stamp, text, ...rest } = found;
     if (text === null) return { stamp, answer: null };
     const answer = new ReadyAnswer(text);
-    kept.set(key, { ...rest, answer }, { start });
+    cache.set(key, { ...rest, answer }, { start });
     return { stamp, answer };
   }
 
@@ -105,15 +104,15 @@ export function createReadyBoards(): ReadyBoards {
     async read(db, cached, question) {
       const { clientId } = cached.credential;
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
-      const known = kept.get(key);
+      const known = cache.get(key);
       if (known) {
         const { server, snapshot } = known;
-        const ask = () => askWhether(db, clientId, question, known);
-        const found = await join(`${clientId} ${key} ${server} ${snapshot}`, ask);
-        if (found) cached.confirm(found.stamp);
-        if (found?.holds) return known.answer;
+        const check = () => checkBoard(db, clientId, question, known);
+        const checked = await join(`${clientId} ${key} ${server} ${snapshot}`, check);
+        if (checked) cached.confirm(checked.stamp);
+        if (checked?.isValid) return known.answer;
       }
-      const board = await join(`${clientId} ${key}`, () => readAnew(db, clientId, key, question));
+      const board = await join(`${clientId} ${key}`, () => load(db, clientId, key, question));
       if (!board) return null;
       cached.confirm(board.stamp);
       return board.answer;
@@ -125,42 +124,39 @@ interface Stamped {
   readonly stamp: string | null;
 }
 
-/** What was read for a credential; without an answer where not one project is meant. */
-interface Read extends Stamped {
+interface LoadedBoard extends Stamped {
+  /** Null if several projects match. */
   readonly answer: ReadyAnswer | null;
 }
 
-const IS_GOOD = `
+const CHECK_BOARD = `
   select ${STAMP} as stamp, p.id as "projectId",
          pg_postmaster_start_time()::text = :server
          and not exists (select 1 from board_changes b
                        where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
-                         and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot)) as holds
+                         and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot)) as "isValid"
     from projects p
    where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`;
 
+interface CheckedBoard extends Stamped {
+  readonly projectId: string;
+  readonly isValid: boolean;
+}
+
 /**
- * Whether the cached board is the requested one and no transaction outside its snapshot has changed
- * it. A separate statement: planning one that also renders the board takes twice as long.
+ * Checks that the cached board is the requested one and unchanged. A separate statement, because
+ * planning one that also renders the board takes twice as long.
  */
-async function askWhether(
+async function checkBoard(
   db: Db,
   clientId: string,
-  { workspaceId, projectId }: BoardQuestion,
-  known: Kept,
-): Promise<(Stamped & { readonly holds: boolean }) | null> {
-  const { snapshot, server } = known;
-  const found = await rows<Stamped & { readonly projectId: string; readonly holds: boolean }>(db, IS_GOOD, {
-    workspaceId,
-    projectId,
-    snapshot,
-    server,
-    clientId,
-  });
-  const [first, second] = found;
+  question: BoardQuestion,
+  { snapshot, server, projectId }: CachedBoard,
+): Promise<CheckedBoard | null> {
+  const bindings = { ...question, snapshot, server, clientId };
+  const [first, second] = await rows<CheckedBoard>(db, CHECK_BOARD, bindings);
   if (!first) return null;
-  const { stamp } = first;
-  return { stamp, holds: !second && first.projectId === known.projectId && first.holds };
+  return { ...first, isValid: !second && first.projectId === projectId && first.isValid };
 }
 
 const READ_BOARD = `
@@ -170,64 +166,58 @@ const READ_BOARD = `
     from (select id, workspace_id, count(*) over () as candidates from projects
            where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`;
 
-/**
- * The current board and its snapshot, without text unless one project matches; null without any.
- */
+/** `text` is null if several projects match. */
 const readBoard = (
   db: Db,
   clientId: string,
-  { workspaceId, projectId }: BoardQuestion,
-): Promise<(Stamped & Omit<Kept, "answer"> & { readonly text: string | null }) | null> =>
-  firstRow(db, READ_BOARD, { workspaceId, projectId, clientId });
+  question: BoardQuestion,
+): Promise<(Stamped & Omit<CachedBoard, "answer"> & { readonly text: string | null }) | null> =>
+  firstRow(db, READ_BOARD, { ...question, clientId });
 
-/** Drops changes that no cached board needs, and returns their number. */
+/** Deletes changes that no cached board needs. Returns their number. */
 export async function dropOldBoardChanges(db: Db): Promise<number> {
   return db("board_changes")
     .where("at", "<", db.raw(`now() - ${CHANGES_KEPT}`))
     .delete();
 }
 
-/** Runs `work` once for all callers with the same key that ask at the same time. */
 type Join = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Shares work between callers with the same key. A caller that arrives while `work` runs shares the
- * next run, which starts after the current one ends, so every result is read after its caller
- * asked. At most one run per key is in progress.
+ * Shares work between concurrent callers with the same key. At most one run per key is in progress.
+ * Callers that arrive during a run share the next run, so every result is read after the call.
  */
 export function createJoin(): Join {
-  const underWay = new Map<string, Promise<unknown>>();
+  const current = new Map<string, Promise<unknown>>();
   const next = new Map<string, Promise<unknown>>();
 
-  async function begin(key: string, work: () => Promise<unknown>): Promise<unknown> {
-    const begun = work();
-    underWay.set(key, begun);
+  async function start(key: string, work: () => Promise<unknown>): Promise<unknown> {
+    const run = work();
+    current.set(key, run);
     try {
-      return await begun;
+      return await run;
     } finally {
-      underWay.delete(key);
+      current.delete(key);
     }
   }
 
-  function afterwards(key: string, before: Promise<unknown>, work: () => Promise<unknown>): Promise<unknown> {
-    const begun = before
+  function startAfter(before: Promise<unknown>, key: string, work: () => Promise<unknown>): Promise<unknown> {
+    const run = before
       .then(
         () => undefined,
         () => undefined,
       )
       .then(() => {
         next.delete(key);
-        return begin(key, work);
+        return start(key, work);
       });
-    next.set(key, begun);
-    return begun;
+    next.set(key, run);
+    return run;
   }
 
   return <T>(key: string, work: () => Promise<T>) => {
-    const before = underWay.get(key);
-    const shared = before
-      ? (next.get(key) ?? afterwards(key, before, work))
-      : (next.get(key) ?? begin(key, work));
+    const before = current.get(key);
+    const shared = next.get(key) ?? (before ? startAfter(before, key, work) : start(key, work));
     return shared as Promise<T>;
   };
 }

@@ -3,9 +3,7 @@ import { CHECKS_PRECEDENCE } from "../../flow/checks.ts";
 import { userJson } from "../tenancy/users.ts";
 import { cardLabelsJson } from "./labels.ts";
 
-/**
- * SQL for the state of a commit with the reports `k`, generated from the rule in `flow/checks.ts`.
- */
+/** SQL for the state of the check reports `k`, generated from the rule in `flow/checks.ts`. */
 export const CHECKS_STATE = `case ${CHECKS_PRECEDENCE.map(
   ([state, from]) =>
     `when bool_or(k.outcome in (${from.map((outcome) => `'${outcome}'`).join(", ")})) then '${state}'`,
@@ -30,7 +28,7 @@ const REPOSITORIES = `
 const PARENT_NUMBER =
   "(select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null)";
 
-/** The columns of a card `c` as the API shows it, its creator being `b` and its assignee `a`. */
+/** The columns of the card `c` with the creator `b` and the assignee `a`, as the API shows it. */
 export const cardColumns = (position: string): string => `
   c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
          ${position} as position,
@@ -41,10 +39,10 @@ export const cardColumns = (position: string): string => `
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
 
-/** The same, where its place is joined as `place`. */
+/** The same, with the position from the joined `place`. */
 export const CARD_COLUMNS = cardColumns("place.above");
 
-/** Cards from the table, or common table expression, of this name, with those two. */
+/** The FROM clause for these columns. `cards` is a table or a common table expression. */
 export const cardFrom = (cards: string): string => `
     from ${cards} c
     join users b on b.id = c.created_by

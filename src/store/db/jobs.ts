@@ -2,8 +2,8 @@ import { Pool } from "pg";
 import { rows, type Db } from "./connect.ts";
 
 /**
- * Opens the pool of a job worker. A pool that the worker opens by itself has no error listeners
- * while it ends, so losing PostgreSQL then would end the process.
+ * Opens the pool of a job worker. A pool that graphile-worker opens has no error listeners while it
+ * closes: losing PostgreSQL then would end the process.
  */
 export function openJobPool(connectionString: string, max: number, onError: (error: Error) => void): Pool {
   const pool = new Pool({ connectionString, max, application_name: "trunkline jobs" });
@@ -15,14 +15,14 @@ export function openJobPool(connectionString: string, max: number, onError: (err
 interface JobOptions {
   /** Jobs of one queue run one after the other. */
   readonly queue?: string;
-  /** A job waiting under this key is replaced instead of doubled. */
+  /** A waiting job with the same key is replaced. */
   readonly key?: string;
-  /** Milliseconds from now before which it does not run. */
+  /** The job starts no earlier than this many milliseconds from now. */
   readonly delayMs?: number;
   readonly maxAttempts?: number;
 }
 
-/** Adds a job in the caller's transaction, so that it exists exactly when what it is about does. */
+/** Adds a job. In a transaction, the job exists only if the transaction commits. */
 export async function addJob(
   db: Db,
   task: string,
@@ -43,30 +43,30 @@ export async function addJob(
   );
 }
 
-const GIVEN_UP = "attempts >= max_attempts and locked_at is null";
+const FAILED = "attempts >= max_attempts and locked_at is null";
 
-/** Forgets the jobs of a task that were given up after their last try. */
+/** Deletes the jobs of a task that failed at their last attempt. */
 export async function forgetGivenUp(db: Db, task: string): Promise<void> {
   await rows(
     db,
     `select 1 from graphile_worker.complete_jobs(array(
-       select id from graphile_worker.jobs where task_identifier = :task and ${GIVEN_UP}))`,
+       select id from graphile_worker.jobs where task_identifier = :task and ${FAILED}))`,
     { task },
   );
 }
 
-/** Has what was given up after its last try tried again from the beginning, but for these tasks. */
+/** Retries the jobs that failed at their last attempt, except those of `exceptTasks`. */
 export async function retryGivenUp(db: Db, exceptTasks: readonly string[]): Promise<void> {
   await rows(
     db,
     `select 1 from graphile_worker.reschedule_jobs(
-       array(select id from graphile_worker.jobs where task_identifier <> all(cast(:exceptTasks as text[])) and ${GIVEN_UP}),
+       array(select id from graphile_worker.jobs where task_identifier <> all(cast(:exceptTasks as text[])) and ${FAILED}),
        run_at := now(), attempts := cast(0 as smallint))`,
     { exceptTasks: [...exceptTasks] },
   );
 }
 
-/** Adds several jobs by one statement. One that waits under the same key keeps its time. */
+/** Adds jobs in one statement. A waiting job with the same key keeps its start time. */
 export async function addJobs(
   db: Db,
   task: string,
@@ -76,7 +76,7 @@ export async function addJobs(
     readonly queue: string;
   }[],
 ): Promise<void> {
-  // In one order everywhere, or two that add the same jobs would wait for each other.
+  // A fixed order prevents a deadlock between two callers that add the same jobs.
   const sorted = jobs.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   await rows(
     db,

@@ -14,7 +14,7 @@ const FOLDER =
     .map((path) => join(import.meta.dirname, path))
     .find((path) => existsSync(path)) ?? "migrations";
 
-/** Plain `.sql` files, applied in the order of their names, so that they run alike under tsx, jest and dist. */
+/** Plain `.sql` files, applied in the order of their names. */
 const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: listMigrations,
   getMigrationName: (name) => name,
@@ -22,10 +22,10 @@ const migrationSource: Knex.MigrationSource<string> = {
     Promise.resolve({
       up: async (trx: Knex) => {
         const sql = await readFile(join(FOLDER, name), "utf8");
-        // knex would take a question mark for a binding.
+        // knex treats a question mark as a binding.
         await trx.raw(sql.replaceAll("?", "\\?"));
       },
-      down: () => Promise.reject(new Error("Migrations only go forward: restore a backup instead.")),
+      down: () => Promise.reject(new Error("Migrations cannot be undone. Restore a backup instead.")),
     }),
 };
 
@@ -34,28 +34,26 @@ async function listMigrations(): Promise<string[]> {
 }
 
 /**
- * A migration that the database has and this version does not know is the next version's, which has come already: what a migration may do, this
- * version can live with, and it has to be able to start and to be called ready until it is replaced.
+ * During an upgrade the database has migrations of the next version, which this version does not
+ * know. They keep it working, so it must be able to start and to report that it is ready.
  */
 const MIGRATIONS = { migrationSource, disableMigrationsListValidation: true };
 
-/** Any number that all processes agree on: two that boot at once on an empty database take turns. */
+/** An arbitrary lock id: processes that start at the same time migrate one after the other. */
 const MIGRATION_LOCK = 7_411_206_001;
 
 /**
- * Brings the schema up to date, the job queue's included, and gives the names of our migrations applied now.
- *
- * The lock lives in a transaction of its own, so it is freed by whatever way the process ends. A role that may not change the schema will do where
- * nothing is to be applied.
+ * Applies the pending migrations and those of the job queue. Returns the names of the former. If
+ * none is pending, the database role needs no permission to change the schema.
  */
 export async function migrate(db: Db, connectionString: string): Promise<string[]> {
   try {
     return await applyMigrations(db, connectionString);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const says =
-      "This database role may not apply migrations. Call `trunkline migrate` as the role that may, first.";
-    throw Object.assign(new Error(says, { cause: error }), { code: error.code });
+    const message =
+      "This database role may not apply migrations. Run `trunkline migrate` with a role that may.";
+    throw Object.assign(new Error(message, { cause: error }), { code: error.code });
   }
 }
 
@@ -67,7 +65,7 @@ async function applyMigrations(db: Db, connectionString: string): Promise<string
     await lock.raw("set local idle_in_transaction_session_timeout = 0");
     await lock.raw("set local statement_timeout = 0");
     await lock.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
-    // Ours is the lock that counts; knex's own stays taken when a process is killed while it migrates.
+    // knex's own lock would outlive a killed process. The lock above ends with its transaction.
     await db.migrate.forceFreeMigrationsLock(MIGRATIONS);
     await refuseOtherHistory(db);
     await migrateJobs(connectionString);
@@ -77,8 +75,8 @@ async function applyMigrations(db: Db, connectionString: string): Promise<string
 }
 
 /**
- * Throws on a database with a migration that this version does not know, unless the migration comes
- * after all that it knows and so belongs to a newer version. Unreleased versions had other migrations.
+ * Throws if an unreleased version created the database. An unknown migration after the last known
+ * one belongs to a newer version and is accepted.
  */
 async function refuseOtherHistory(db: Db): Promise<void> {
   const known = await listMigrations();
@@ -88,7 +86,7 @@ async function refuseOtherHistory(db: Db): Promise<void> {
   throw new Problem(
     "unavailable",
     `An unreleased version of Trunkline created this database: it has the migration ${other.name}, ` +
-      "which this version replaces. Start with an empty one: delete the sandbox's data directory " +
+      "which this version replaces. Start with an empty database: delete the sandbox's data directory " +
       "(`.trunkline` unless TRUNKLINE_DATA_DIR is set), or set DATABASE_URL to a new database.",
   );
 }
@@ -102,7 +100,7 @@ async function migrateJobs(connectionString: string): Promise<void> {
   }
 }
 
-/** The names of migrations this version has and the database lacks. */
+/** The names of the migrations that the database lacks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   const [, pending] = (await db.migrate.list(MIGRATIONS)) as [unknown[], string[]];
   return pending;

@@ -4,16 +4,15 @@ import { Problem } from "../../errors.ts";
 import type { Db, Trx } from "./connect.ts";
 
 /**
- * Opens a transaction. It waits neither for `begin` nor, with `commit`, for the statements before
- * it: they travel together, so a transaction adds no round trips to those of its statements.
- * (knex's own transactions wait for each.)
+ * Opens a transaction. `begin` and `commit` are sent with the statements next to them, so a
+ * transaction adds no round trips. (A transaction of knex waits for the result of each.)
  */
 export async function beginTransaction(db: Db): Promise<Trx> {
   const connection: Client = await db.client.acquireConnection();
   let isOpen = true;
   const inUse = (): Client => {
     if (isOpen) return connection;
-    throw new Error("the transaction has ended");
+    throw new Error("The transaction has ended.");
   };
   const end = async (sql: "commit" | "rollback"): Promise<QueryResult> => {
     const ending = inUse().query(sql);
@@ -26,7 +25,7 @@ export async function beginTransaction(db: Db): Promise<Trx> {
     connectionInUse: { get: inUse },
     commit: {
       value: async () => {
-        if ((await end("commit")).command !== "COMMIT") throw new Error("the transaction was rolled back");
+        if ((await end("commit")).command !== "COMMIT") throw new Error("The transaction was rolled back.");
       },
     },
     rollback: {
@@ -35,7 +34,7 @@ export async function beginTransaction(db: Db): Promise<Trx> {
       },
     },
   };
-  // Where `begin` fails, so does every statement after it.
+  // If `begin` fails, every later statement fails, too.
   connection.query("begin").catch(() => undefined);
   const builder = (table: string) => db(table).connection(inUse());
   return Object.defineProperties(builder, properties) as unknown as Trx;
@@ -56,8 +55,7 @@ export async function transaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Pr
 
 /**
  * Waits for statements of one transaction that were sent together, and returns their results.
- * Throws the error of the first that failed: PostgreSQL refuses those after it only because of
- * that.
+ * Throws the error of the first failed statement: the later ones fail only because of it.
  */
 export async function allInOrder<T extends readonly unknown[] | []>(
   sent: T,
@@ -72,19 +70,13 @@ export async function allInOrder<T extends readonly unknown[] | []>(
 
 const UNIQUE = "23505";
 const FOREIGN_KEY = "23503";
-const NOT_NULL = "23502";
 
-/** The code of a PostgreSQL error. */
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 const constraintOf = (error: unknown): unknown =>
   error instanceof Error && "constraint" in error ? error.constraint : undefined;
 
-/** Whether a unique, foreign key or not-null constraint undid a statement. */
-export const isUndone = (error: unknown): boolean =>
-  [UNIQUE, FOREIGN_KEY, NOT_NULL].includes(String(codeOf(error)));
-
-/** False when `work` violates a unique constraint; its transaction can then only roll back. */
+/** False if `work` violates a unique constraint; its transaction can then only be rolled back. */
 export async function unlessTaken(work: PromiseLike<unknown>): Promise<boolean> {
   try {
     await work;
@@ -96,21 +88,19 @@ export async function unlessTaken(work: PromiseLike<unknown>): Promise<boolean> 
 }
 
 /** The foreign keys of cards and moves to their project and stage. */
-const WHEREABOUTS = new Set<unknown>([
+const STAGE_KEYS = new Set<unknown>([
   "cards_project_id_fkey",
   "cards_stage_id_fkey",
   "operations_stage_id_fkey",
 ]);
 
-/** Runs `work`; throws `busy` when its stage or project was removed after it was read. */
+/** Throws `busy` if the stage or project that `work` refers to was removed after it was read. */
 export async function whileItStands<T>(work: PromiseLike<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (codeOf(error) !== FOREIGN_KEY || !WHEREABOUTS.has(constraintOf(error))) throw error;
-    throw new Problem("busy", "The flow of this project has just been changed. Make the same call again.", {
-      retryAfter: 1,
-      cause: error,
-    });
+    if (codeOf(error) !== FOREIGN_KEY || !STAGE_KEYS.has(constraintOf(error))) throw error;
+    const message = "The flow of this project changed during the request. Repeat the request.";
+    throw new Problem("busy", message, { retryAfter: 1, cause: error });
   }
 }

@@ -1,21 +1,21 @@
-/** The part of a list that is asked for. */
+/** Which part of a list to read. */
 export interface Window<Key> {
-  /** The key of the item it comes after; null from the start. */
+  /** The key of the item before the part; null starts at the first item. */
   readonly after: Key | null;
-  /** At most so many; null for all. */
+  /** The maximum number of items; null is unlimited. */
   readonly limit: number | null;
 }
 
-/** A part of a list, and the key of its last item where more follow. */
+/** A part of a list. `next` is the key of its last item, or null if no items follow. */
 export interface Part<Item, Key> {
   readonly items: readonly Item[];
   readonly next: Key | null;
 }
 
-/** What to ask of SQL: one more than is wanted tells whether more follow. Null sets no limit. */
+/** The LIMIT of the query: one row more than wanted shows whether items follow. */
 export const rowsToRead = ({ limit }: Window<unknown>): number | null => (limit === null ? null : limit + 1);
 
-/** The part that these rows are, of which `rowsToRead` were read. */
+/** Builds the part from rows that were read with the limit `rowsToRead`. */
 export function partOf<Row, Key>(
   found: readonly Row[],
   { limit }: Window<Key>,

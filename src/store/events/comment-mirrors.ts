@@ -1,26 +1,23 @@
 import type { RepositoryRef } from "../../forge/values.ts";
-import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { firstValue, rows, type Db } from "../db/connect.ts";
 import { READS_LAG } from "../forge/pull-requests.ts";
 import { REF, hasUsableLink } from "../forge/repositories.ts";
 
-/** A comment that a pull request does not show as it is now, and all it takes to write it there. */
+/** A comment whose copy on a pull request is missing or stale. */
 export interface DueMirror {
   readonly commentId: string;
   readonly repositoryId: string;
   readonly prNumber: number;
-  /** Null while the installation is gone, or no longer grants the repository. */
+  /** Null while GitHub must not be called about the repository. */
   readonly ref: RepositoryRef | null;
   readonly forgeId: number;
-  /** Null before it is known to have been written. */
+  /** Null until the copy is known to exist. */
   readonly forgeCommentId: number | null;
-  /** When the first try began. */
+  /** The start of the first attempt. */
   readonly triedSince: Date;
-  /** Whether an earlier try may have written it. */
+  /** Whether an earlier attempt may have written the copy. */
   readonly isRepeated: boolean;
-  /**
-   * Whether what an earlier try has written would be shown by now, so that it may be written where
-   * nothing is.
-   */
+  /** Whether GitHub would show an earlier copy by now, so that a missing one may be written. */
   readonly mayWrite: boolean;
   readonly revision: number;
   readonly body: string;
@@ -28,17 +25,17 @@ export interface DueMirror {
   readonly cardNumber: number;
 }
 
-/** After so many tries, for about a day, one is given up until the comment is edited. */
+/** After this many attempts in about a day, only an edit of the comment causes another one. */
 const MAX_TRIES = 33;
 
-/** SQL that is true of a mirror `m` of a comment `t` that is yet to follow it. */
+/** SQL for whether the mirror `m` of the comment `t` is missing or stale. */
 const IS_DUE = `not m.gone and m.shown_revision is distinct from t.revision and m.tries < ${MAX_TRIES}`;
 
 type MirrorKey = Pick<DueMirror, "commentId" | "repositoryId" | "prNumber">;
 
 /**
- * Takes on the mirrors of a comment that are due, for `holdSeconds`, and counts the try: what is
- * taken on is written down before it is done. Those somebody else is at work on are left to them.
+ * Claims the due mirrors of a comment for `holdSeconds` and counts the attempt, before they are
+ * written. Skips mirrors that another process has claimed.
  */
 export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: number): Promise<DueMirror[]> {
   return rows<DueMirror>(
@@ -66,9 +63,7 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
   );
 }
 
-/**
- * How often the mirrors of a comment that are still due were tried, at most; null when none is due.
- */
+/** The largest number of attempts of the due mirrors of a comment; null if none is due. */
 export async function triesOfDueMirrors(db: Db, commentId: string): Promise<number | null> {
   return firstValue<number>(
     db,
@@ -78,7 +73,7 @@ export async function triesOfDueMirrors(db: Db, commentId: string): Promise<numb
   );
 }
 
-/** The pull request shows this revision of the comment. */
+/** Records that the pull request shows this revision of the comment. */
 export async function settleMirror(
   db: Db,
   key: MirrorKey,
@@ -92,9 +87,7 @@ export async function settleMirror(
   });
 }
 
-/**
- * A try has failed: the next may begin. `isUnsure` says that it may have written it all the same.
- */
+/** Releases a mirror after a failed attempt. `isUnsure`: whether it may have written the copy. */
 export async function letGoOfMirror(
   db: Db,
   mirror: MirrorKey & Pick<DueMirror, "mayWrite">,
@@ -106,24 +99,21 @@ export async function letGoOfMirror(
     .update({ held_until: null, ...unsure });
 }
 
-/**
- * Records that the forge shows a mirror, because it told so: whoever wrote it may have died before
- * the answer came.
- */
+/** Records the copy that a webhook reported. Its writer may have died before it got the answer. */
 export async function adoptMirror(db: Db, key: MirrorKey, forgeCommentId: number): Promise<void> {
   await db("comment_mirrors")
     .where(columns(key))
     .whereNull("forge_comment_id")
-    // It was written with the first revision, unless that could not be mirrored; then it is edited once for nothing.
+    // If another revision was written first, the copy is edited once without need.
     .update({ forge_comment_id: forgeCommentId, shown_revision: 0 });
 }
 
-/** Records that a mirror was deleted on the forge. */
+/** Records that a copy was deleted on GitHub. */
 export async function dropMirror(db: Db, key: MirrorKey): Promise<void> {
   await db("comment_mirrors").where(columns(key)).update({ gone: true });
 }
 
-/** The comment of which this comment on the forge is a mirror, or null. */
+/** The comment whose mirror this GitHub comment is, or null. */
 export async function findMirrored(
   db: Db,
   repositoryId: string,
@@ -143,11 +133,9 @@ const columns = ({ commentId, repositoryId, prNumber }: MirrorKey): Record<strin
   pr_number: prNumber,
 });
 
-/** A secret that was generated with the database and is stored nowhere else. */
+/** A secret that a migration generated and that only the database stores. */
 export async function readSecret(db: Db, name: "comment_marks"): Promise<Buffer> {
-  const secret = await firstRow<{ value: Buffer }>(db, "select value from secrets where name = :name", {
-    name,
-  });
-  if (!secret) throw new Error(`no secret ${name}`);
-  return secret.value;
+  const secret = await firstValue<Buffer>(db, "select value from secrets where name = :name", { name });
+  if (!secret) throw new Error(`There is no secret ${name}.`);
+  return secret;
 }

@@ -3,33 +3,31 @@ import { firstRow, type Db } from "../db/connect.ts";
 import type { Actor, TimelineActor } from "./timeline.ts";
 
 /** A comment as the API shows it to its author. */
-export interface Comment {
+interface Comment {
   readonly id: string;
   readonly body: string;
   readonly author: TimelineActor;
-  /** How many pull requests show it as it is now. */
+  /** The number of pull requests that show its current revision. */
   readonly mirroredTo: number;
   readonly editable: boolean;
   readonly at: Date;
   readonly editedAt: Date | null;
 }
 
-/** What an action needs to know of a comment before it changes it. */
+/** What an action reads of a comment before it changes it. */
 export interface CommentHead {
   readonly id: string;
   readonly cardId: string;
   readonly authorId: string;
-  /** Set when it was written on the forge. */
+  /** Null if it was written in Trunkline. */
   readonly login: string | null;
 }
 
-/** A row of timeline_items named `t` that is a comment still to be seen. */
 const IS_COMMENT = "t.type = 'comment' and t.deleted_at is null";
 
-/** Its author in SQL, `u` being the user. */
+/** SQL for the author `u` of the comment `t`. */
 const AUTHOR = `json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', u.kind), 'login', t.login)`;
 
-/** The comment of a card with this id, or null. */
 export async function findComment(db: Db, cardId: string, commentId: string): Promise<CommentHead | null> {
   return firstRow<CommentHead>(
     db,
@@ -39,7 +37,6 @@ export async function findComment(db: Db, cardId: string, commentId: string): Pr
   );
 }
 
-/** The comment as its author sees it. */
 export async function readComment(db: Db, commentId: string): Promise<Comment> {
   const comment = await firstRow<Comment>(
     db,
@@ -52,7 +49,7 @@ export async function readComment(db: Db, commentId: string): Promise<Comment> {
       where t.id = :commentId`,
     { commentId },
   );
-  if (!comment) throw new Error(`no comment ${commentId}`);
+  if (!comment) throw new Error(`There is no comment ${commentId}.`);
   return comment;
 }
 
@@ -61,35 +58,33 @@ interface NewComment {
   readonly cardId: string;
   readonly authorId: string;
   readonly body: string;
-  /** The request that wrote it: its retry finds this comment instead of writing a second one. */
+  /** A retry of the request finds the comment instead of writing a second one. */
   readonly requestId: string;
 }
 
-const naturalKeyOf = (requestId: string): string => `comment_request:${requestId}`;
-
 /**
- * Writes a comment, and what is to be mirrored: to each of the card's open pull requests. Gives it as its author sees it, or the one that an
- * earlier try of the same request wrote; null when the card was deleted meanwhile.
+ * Inserts a comment and its mirrors on the card's open pull requests. Returns the comment, or the
+ * one that an earlier attempt of the request inserted. Null if the card is deleted.
  */
 export async function insertComment(
   db: Db,
   comment: NewComment,
 ): Promise<{ readonly comment: Comment; readonly isToBeMirrored: boolean } | null> {
-  const bindings = { ...comment, naturalKey: naturalKeyOf(comment.requestId) };
+  const bindings = { ...comment, naturalKey: `comment_request:${comment.requestId}` };
   const added = await firstRow<Comment & { mirrors: number }>(db, INSERT, bindings);
   if (added) {
     const { mirrors, ...written } = added;
     return { comment: written, isToBeMirrored: mirrors > 0 };
   }
-  const earlier = await firstRow<{ id: string; isForgotten: boolean }>(
+  const earlier = await firstRow<{ id: string; isExpired: boolean }>(
     db,
-    `select id, at < now() - interval '24 hours' as "isForgotten" from timeline_items
+    `select id, at < now() - interval '24 hours' as "isExpired" from timeline_items
       where card_id = :cardId and natural_key = :naturalKey`,
     bindings,
   );
   if (!earlier) return null;
-  if (earlier.isForgotten) {
-    // A key is good for a day; after it, the same words under the same key are a new comment.
+  if (earlier.isExpired) {
+    // Idempotency keys are valid for a day; later the same key means a new comment.
     await db("timeline_items").where({ id: earlier.id }).update({ natural_key: null });
     return insertComment(db, comment);
   }
@@ -113,7 +108,7 @@ const INSERT = `
          (select count(*) from mirrored) as mirrors
     from added t join users u on u.id = t.actor_id`;
 
-/** Changes what a comment says, and lets its mirrors follow; the same words again change nothing. */
+/** Changes the text of a comment, so that its mirrors become due. The same text changes nothing. */
 export async function changeComment(db: Db, commentId: string, body: string): Promise<void> {
   await db.raw(
     `with changed as (
@@ -125,9 +120,9 @@ export async function changeComment(db: Db, commentId: string, body: string): Pr
   );
 }
 
-/** A comment as the forge tells of it. */
-export interface ForgeComment {
-  /** For a new one. */
+/** A comment on GitHub. */
+interface ForgeComment {
+  /** The id if it is new. */
   readonly id: string;
   readonly cardId: string;
   readonly repositoryId: string;
@@ -148,8 +143,8 @@ const forgeBindings = ({ author, ...comment }: ForgeComment): Record<string, unk
 });
 
 /**
- * Records a comment written on the forge (`isEdited` false) or changed there. News may come in any order: the first version never
- * replaces a later one, older news changes nothing, and what was deleted stays so.
+ * Saves a comment that was written or (`isEdited`) changed on GitHub. Events may arrive in any
+ * order: an older one changes nothing, and a deleted comment stays deleted.
  */
 export async function saveForgeComment(db: Db, comment: ForgeComment, isEdited: boolean): Promise<void> {
   await db.raw(
@@ -166,7 +161,7 @@ export async function saveForgeComment(db: Db, comment: ForgeComment, isEdited: 
   );
 }
 
-/** Takes a comment that was deleted on the forge off the timeline. Its words are forgotten; its row keeps late news from bringing it back. */
+/** Deletes the text of a comment. Its row prevents that a late event restores it. */
 export async function removeForgeComment(db: Db, comment: ForgeComment): Promise<void> {
   await db.raw(
     `insert into timeline_items as t

@@ -1,16 +1,16 @@
 import { hasUsableLink } from "../forge/repositories.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 
-/** Where people and agents talk about one piece of work: a card's branch in a repository with its pull requests, or a proposal. */
+/** What happens on a card's branch and its pull requests in a repository, or on a proposal. */
 export interface Conversation {
   readonly cardId: string;
   readonly workspaceId: string;
   readonly repositoryId: string;
-  /** The proposal's; 0 for the card's own. */
+  /** The number of the proposal; 0 for the card's branch. */
   readonly prNumber: number;
 }
 
-/** The conversation of a pull request, or null where it is none of a card's. */
+/** The conversation of a pull request. Null if it belongs to no card. */
 export async function findConversation(
   db: Db,
   repositoryId: string,
@@ -32,7 +32,7 @@ export async function findConversation(
   );
 }
 
-/** The conversations about this commit: the one of the card whose branch is there, and those of the proposals that offer it. */
+/** Lists the conversations of the branches and the open proposals whose head is this commit. */
 export async function listConversationsAt(
   db: Db,
   repositoryId: string,
@@ -58,15 +58,15 @@ const keyOf = ({ cardId, repositoryId, prNumber }: Conversation): Record<string,
   pr_number: prNumber,
 });
 
-export interface Turn {
+interface Turn {
   readonly userId: string;
-  /** Whether it was work, and not only talk. */
+  /** True for a push or the opening of a pull request; false for a comment. */
   readonly works: boolean;
-  /** The forge's time (ISO 8601); null is now. */
+  /** GitHub's time (ISO 8601); null is now. */
   readonly at: string | null;
 }
 
-/** Remembers that somebody did something. News may come in any order. */
+/** Records when a user last acted. Events may arrive in any order. */
 export async function noteTurn(db: Db, conversation: Conversation, turn: Turn): Promise<void> {
   const { cardId, repositoryId, prNumber } = conversation;
   await db.raw(
@@ -83,11 +83,11 @@ export interface Ask {
   /** The review, the commit, or the comment. */
   readonly subject: string;
   readonly askedBy: string | null;
-  /** The forge's time (ISO 8601); null is now. */
+  /** GitHub's time (ISO 8601); null is now. */
   readonly at: string | null;
 }
 
-/** Remembers something that waits for a reaction; asked already, it waits as long as it has. */
+/** Records what waits for a reaction. An existing record keeps its time. */
 export async function noteAsk(db: Db, conversation: Conversation, ask: Ask): Promise<void> {
   await db("conversation_asks")
     .insert({
@@ -101,13 +101,13 @@ export async function noteAsk(db: Db, conversation: Conversation, ask: Ask): Pro
     .ignore();
 }
 
-/** What was asked is asked no more: all of it, or what is named. */
+/** Deletes what waits for a reaction: all of it, or what matches the filter. */
 export async function dropAsks(
   db: Db,
   conversation: Conversation,
-  named: { readonly kind?: Ask["kind"]; readonly subject?: string; readonly askedBy?: string } = {},
+  filter: { readonly kind?: Ask["kind"]; readonly subject?: string; readonly askedBy?: string } = {},
 ): Promise<void> {
-  const { kind, subject, askedBy } = named;
+  const { kind, subject, askedBy } = filter;
   await db("conversation_asks")
     .where({
       ...keyOf(conversation),

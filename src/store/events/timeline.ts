@@ -34,7 +34,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 
 export interface Actor {
   readonly userId: string;
-  /** The forge login, for what the forge reported; null for what Trunkline did. */
+  /** The GitHub login for what GitHub reported; null for what Trunkline did. */
   readonly login: string | null;
 }
 
@@ -44,9 +44,9 @@ export interface NewEvent {
   readonly actor: Actor;
   readonly repositoryId?: string | null;
   readonly data?: Readonly<Record<string, unknown>>;
-  /** When it happened, where somebody else's clock says so; else now. */
+  /** GitHub's time (ISO 8601); now if absent. */
   readonly at?: string | null;
-  /** Names the happening itself: the same one is recorded once, however often it is told. */
+  /** Identifies the event, so that it is recorded once. */
   readonly naturalKey?: string;
 }
 
@@ -57,7 +57,7 @@ const INSERT_EVENT = `
   on conflict (card_id, natural_key) where natural_key is not null do nothing
   returning id`;
 
-/** Records events in the order given; those already recorded under their natural key are passed over. Gives how many were not. */
+/** Records events in order, except those whose natural key is recorded. Returns their number. */
 export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promise<number> {
   const recorded = await allInOrder(
     events.map((event) =>
@@ -116,10 +116,7 @@ interface TimelineRow {
   readonly seq: number;
 }
 
-/**
- * What happened to a card, in the order recorded, keyed by its place in that order. `readerId` is who asks: one's own comments are
- * editable.
- */
+/** Lists a card's timeline in the order of recording. The comments of `readerId` are editable. */
 export async function listTimeline(
   db: Db,
   cardId: string,
@@ -150,7 +147,7 @@ function toItem(row: TimelineRow, readerId: string): TimelineItem {
   return { type: "comment", id, body: row.body ?? "", author: actor, editable, at, editedAt: row.editedAt };
 }
 
-/** Whether an event whose natural key begins so is told as of this time or later. */
+/** Whether an event with this prefix of the natural key happened at or after `at`. */
 export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: string): Promise<boolean> {
   return exists(
     db,
@@ -160,18 +157,18 @@ export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: 
   );
 }
 
-/** The commits a card's branches were cut at, by `repositoryId:branchName`. */
+/** The commits that a card's branches started from, by `repositoryId:branchName`. */
 export async function listCuts(db: Db, cardId: string): Promise<Map<string, string>> {
-  const cuts = await rows<{ branch: string; sha: string }>(
+  const starts = await rows<{ branch: string; sha: string }>(
     db,
     `select repository_id || ':' || (data->>'branchName') as branch, data->>'sha' as sha from timeline_items
       where card_id = :cardId and kind = 'branch_created' order by seq`,
     { cardId },
   );
-  return new Map(cuts.map(({ branch, sha }) => [branch, sha]));
+  return new Map(starts.map(({ branch, sha }) => [branch, sha]));
 }
 
-/** Who a card's newest event of this kind in this repository was by; null where there is none. */
+/** The actor of a card's newest event of this kind in this repository, or null. */
 export async function lastActorOf(
   db: Db,
   cardId: string,

@@ -3,13 +3,13 @@ import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
 import { column, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { unlessTaken } from "../db/transaction.ts";
 
-/** A branch and its tip; null where it is gone. */
 interface NamedBranch {
   readonly name: string;
+  /** Null if the branch is deleted. */
   readonly headSha: string | null;
 }
 
-/** Records the branch a card owns in a repository, and its tip. */
+/** Sets the branch that a card owns in a repository. */
 export async function setBranch(
   db: Db,
   cardId: string,
@@ -22,8 +22,8 @@ export async function setBranch(
 }
 
 /**
- * Makes a branch a card's, where a deleted card may have left it; false when another card on the
- * board owns it, and then the transaction can only be undone.
+ * Sets the branch of a card, also if a deleted card owned it. False if another card owns it; the
+ * caller must then roll back.
  */
 export async function takeBranch(
   trx: Trx,
@@ -38,7 +38,7 @@ export async function takeBranch(
   return unlessTaken(setBranch(trx, cardId, repositoryId, branch));
 }
 
-/** Records where a card's branch is now; null once it is gone. */
+/** Sets the tip of a card's branch; null if the branch is deleted. */
 export async function setHeadSha(
   db: Db,
   cardId: string,
@@ -50,7 +50,7 @@ export async function setHeadSha(
     .update({ head_sha: headSha, changed_at: db.fn.now() });
 }
 
-/** The card that owns this branch, or null. A deleted card owns none any more. */
+/** A deleted card owns no branch. */
 export async function findBranchOwner(
   db: Db,
   repositoryId: string,
@@ -65,7 +65,7 @@ export async function findBranchOwner(
   );
 }
 
-/** Whether a card has a branch in a repository: one that is gone does not count. */
+/** Whether a card has a branch in a repository that is not deleted. */
 export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string): Promise<boolean> {
   const row = await db("card_repositories")
     .where({ card_id: cardId, repository_id: repositoryId })
@@ -75,7 +75,7 @@ export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string)
   return row !== undefined;
 }
 
-/** Whether any card, a deleted one included, has or had this branch. */
+/** Whether any card, deleted ones included, has or had this branch. */
 export async function isBranchTaken(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
   return exists(
     db,
@@ -85,10 +85,7 @@ export async function isBranchTaken(db: Db, repositoryId: string, branchName: st
   );
 }
 
-/**
- * The branch a card had when it was unlinked from a repository, unless another card has it; or
- * null.
- */
+/** The branch that a card had when it was unlinked, or null. Skips branches of other cards. */
 export async function findLeftBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
   return firstValue<string>(
     db,
@@ -108,7 +105,7 @@ interface OwnedBranch {
   readonly headSha: string | null;
 }
 
-/** Card branches at this commit or with these names: a commit's events may precede its push. */
+/** Also finds branches by name, because events about a commit may arrive before its push. */
 export async function listBranchesAt(
   db: Db,
   repositoryId: string,
@@ -126,14 +123,14 @@ export async function listBranchesAt(
   );
 }
 
-/** A card's branch in a repository as it is known, held until the transaction ends. */
 export interface HeldBranch {
   readonly headSha: string | null;
-  /** The last change that was found rather than told: when (ISO 8601), and what it came to. */
+  /** The last change that was found without a webhook: its time (ISO 8601) and the tip. */
   readonly foundAt: string | null;
   readonly foundSha: string | null;
 }
 
+/** Locks a card's branch until the transaction ends and returns its state. */
 export async function holdBranch(trx: Trx, cardId: string, repositoryId: string): Promise<HeldBranch | null> {
   const row = await firstRow<Omit<HeldBranch, "foundAt"> & { foundAt: Date | null }>(
     trx,
@@ -144,7 +141,7 @@ export async function holdBranch(trx: Trx, cardId: string, repositoryId: string)
   return row && { ...row, foundAt: row.foundAt?.toISOString() ?? null };
 }
 
-/** Records a change of a branch that came without an event. */
+/** Records a change of a branch that was found without a webhook. */
 export async function noteFound(
   trx: Trx,
   cardId: string,
@@ -162,14 +159,14 @@ export interface CheckReport {
   readonly source: "check_run" | "status";
   readonly name: string;
   readonly appId: number;
-  /** Grows within a series; an older one never replaces a newer. */
+  /** Grows with each report of the same name. */
   readonly forgeId: number;
   readonly outcome: CheckOutcome;
 }
 
 /**
- * Keeps the newest report of its series; false when it says nothing new. Within one run (`forgeId`
- * equal) what has an outcome is not taken back to pending, since deliveries may come in any order.
+ * Saves a report unless the stored one is newer. False if nothing changed. Deliveries arrive in any
+ * order, so an outcome of the same run (`forgeId`) never becomes pending again.
  */
 export async function saveCheckReport(db: Db, report: CheckReport): Promise<boolean> {
   return exists(
@@ -185,7 +182,6 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
   );
 }
 
-/** The outcomes of all that reported on a commit. */
 export async function listOutcomes(db: Db, repositoryId: string, sha: string): Promise<CheckOutcome[]> {
   return column<CheckOutcome>(
     db,

@@ -1,17 +1,16 @@
-import { column, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { column, exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 
 export interface Delivery {
   readonly guid: string;
   readonly event: string;
   readonly payload: string;
   readonly attempts: number;
-  /** Of processes, each while it was the oldest that waited in its lane. */
+  /** Processes that died while it was the oldest waiting delivery of its lane. */
   readonly deaths: number;
   readonly source: "webhook" | "log";
   readonly receivedAt: Date;
 }
 
-/** A delivery as it is kept. */
 export interface NewDelivery {
   readonly guid: string;
   readonly event: string;
@@ -21,16 +20,17 @@ export interface NewDelivery {
 }
 
 /**
- * Keeps deliveries, in this order; gives the ids of those we did not have. One that was set aside
- * and is sent again is as new: it gets another try. Payloads are values of their own: in an array
- * each quotation mark would have to be escaped.
+ * Stores deliveries in this order. Returns the ids of the new ones and of parked ones, which are
+ * retried. Each payload is a separate binding: in an array each quotation mark would be escaped.
  */
 export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Promise<Set<string>> {
-  const once = [...new Map(deliveries.toReversed().map((each) => [each.guid, each])).values()].toReversed();
+  const unique = [...new Map(deliveries.toReversed().map((each) => [each.guid, each])).values()].toReversed();
   const bindings = Object.fromEntries(
-    once.flatMap((delivery, at) => COLUMNS.map((name): [string, string] => [`${name}${at}`, delivery[name]])),
+    unique.flatMap((delivery, at) =>
+      COLUMNS.map((name): [string, string] => [`${name}${at}`, delivery[name]]),
+    ),
   );
-  const values = once.map((_, at) => `(${COLUMNS.map((name) => `:${name}${at}`).join(", ")})`);
+  const values = unique.map((_, at) => `(${COLUMNS.map((name) => `:${name}${at}`).join(", ")})`);
   return new Set(
     await column<string>(
       db,
@@ -45,19 +45,18 @@ export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[
 
 const COLUMNS = ["guid", "event", "lane", "payload", "source"] as const;
 
-/** Those of these deliveries that were never kept here. */
+/** Returns those of these ids that are not stored. */
 export async function listUnknown(db: Db, guids: readonly string[]): Promise<Set<string>> {
   return new Set(
     await column<string>(
       db,
-      `select asked.guid from unnest(cast(:guids as text[])) as asked(guid)
-      where not exists (select 1 from deliveries d where d.guid = asked.guid)`,
+      `select listed.guid from unnest(cast(:guids as text[])) as listed(guid)
+      where not exists (select 1 from deliveries d where d.guid = listed.guid)`,
       { guids: [...guids] },
     ),
   );
 }
 
-/** A delivery that was set aside after too many failures. */
 interface ParkedDelivery {
   readonly guid: string;
   readonly event: string;
@@ -66,7 +65,7 @@ interface ParkedDelivery {
   readonly receivedAt: Date;
 }
 
-/** What was set aside, the oldest first. */
+/** Lists parked deliveries, the oldest first. */
 export async function listParked(db: Db): Promise<ParkedDelivery[]> {
   return rows<ParkedDelivery>(
     db,
@@ -75,7 +74,7 @@ export async function listParked(db: Db): Promise<ParkedDelivery[]> {
   );
 }
 
-/** Gives what was set aside another try, this one or all; gives the lanes they wait in now. */
+/** Puts a parked delivery, or all of them (null), back into their lanes. Returns the lanes. */
 export async function unpark(db: Db, guid: string | null): Promise<string[]> {
   return column<string>(
     db,
@@ -86,23 +85,19 @@ export async function unpark(db: Db, guid: string | null): Promise<string[]> {
 }
 
 /**
- * A list that PostgreSQL does not look into when it plans. Of a shorter one it would expect less
- * than of any, and for that plan anew each time: 104 microseconds instead of 37. A lane is kept
- * from it for the same reason.
+ * The subquery hides the list from the planner. PostgreSQL would prefer a custom plan for a short
+ * list and plan each time: 104 microseconds instead of 37. The lane is hidden for the same reason.
  */
-const WORKED = "cast((select cast(:worked as text[])) as text[])";
+const PROCESSED = "cast((select cast(:worked as text[])) as text[])";
 
-/** Marks deliveries as worked, as part of another statement. */
-const MARKED = `with marked as (
+const MARK_PROCESSED = `with marked as (
   update deliveries set state = 'done', worked_at = now(), error = null, awaits_pull_request = null
-   where guid = any(${WORKED}))`;
+   where guid = any(${PROCESSED}))`;
 
 /**
- * Up to 16 of a lane that wait to be worked, the oldest first, with `mostOctets` of payloads
- * together; the first comes however large its own is. None comes behind one that may make a pull
- * request known: what was said on that before, which is older, may have to come between them.
- * `worked`, those before them, are marked by the same statement. How long a payload is can be told
- * without reading it.
+ * Lists up to 16 waiting deliveries of a lane, the oldest first, with up to `mostOctets` of payload
+ * or a single larger one. Stops at a `pull_request` event: it may make the pull request known, and
+ * then its deferred events come before later deliveries. Also marks `worked` as processed.
  */
 export async function nextDeliveries(
   db: Db,
@@ -112,12 +107,12 @@ export async function nextDeliveries(
 ): Promise<Delivery[]> {
   return rows<Delivery>(
     db,
-    `${MARKED}
+    `${MARK_PROCESSED}
      select guid, event, payload, attempts, deaths, source, received_at as "receivedAt"
        from (select *, row_number() over oldest as nth, sum(octet_length(payload)) over oldest as octets,
                     bool_or(event = 'pull_request') over (order by seq rows between unbounded preceding and 1 preceding) as is_behind
                from deliveries
-              where lane = (select cast(:lane as text)) and state = 'waiting' and guid <> all(${WORKED})
+              where lane = (select cast(:lane as text)) and state = 'waiting' and guid <> all(${PROCESSED})
              window oldest as (order by seq rows unbounded preceding)
               order by seq limit 16) waiting
       where nth = 1 or octets <= :mostOctets and not is_behind order by seq`,
@@ -125,29 +120,24 @@ export async function nextDeliveries(
   );
 }
 
-/** Lanes in which something waits. */
 export async function listWaitingLanes(db: Db): Promise<string[]> {
   return column<string>(db, "select distinct lane from deliveries where state = 'waiting'");
 }
 
-/** Marks a delivery as worked until the pull request with this number is known. */
+/** Defers a delivery until the pull request with this number is known. */
 export async function deferDelivery(db: Db, guid: string, awaits: number): Promise<void> {
   await db("deliveries")
     .where({ guid })
     .update({ state: "done", worked_at: db.fn.now(), error: null, awaits_pull_request: awaits });
 }
 
-/** Whether deliveries of a lane are deferred until the pull request with this number is known. */
+/** Whether a lane has deferred deliveries of this pull request. */
 export async function isAnyDeferred(db: Db, lane: string, number: number): Promise<boolean> {
-  const found = await firstRow(
-    db,
-    "select 1 from deliveries where lane = :lane and awaits_pull_request = :number limit 1",
-    { lane, number },
-  );
-  return found !== null;
+  const deferred = "select 1 from deliveries where lane = :lane and awaits_pull_request = :number limit 1";
+  return exists(db, deferred, { lane, number });
 }
 
-/** Returns the deferred deliveries of a pull request to those that wait; gives how many. */
+/** Puts the deferred deliveries of a pull request back into their lane. Returns their number. */
 export async function reopenDeferred(db: Db, lane: string, number: number): Promise<number> {
   return db("deliveries")
     .where({ lane, awaits_pull_request: number })
@@ -155,15 +145,14 @@ export async function reopenDeferred(db: Db, lane: string, number: number): Prom
 }
 
 /**
- * Counts a death for the oldest delivery that waits in each of these lanes: the one that was being
- * worked, or the first of those taken with it. After `maxDeaths` of them it is parked. Gives those
- * parked now.
+ * Counts the death of a process for the oldest waiting delivery of each lane, which it processed or
+ * had taken first. Parks a delivery at its death number `maxDeaths`. Returns the parked ones.
  */
 export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: number): Promise<string[]> {
   const counted = await rows<{ guid: string; state: string }>(
     db,
     `update deliveries d
-        set deaths = d.deaths + 1, error = 'the process working it ended',
+        set deaths = d.deaths + 1, error = 'The process died while it processed the delivery.',
             state = case when d.deaths + 1 >= :maxDeaths then 'parked' else d.state end
        from unnest(cast(:lanes as text[])) as dead(lane)
        cross join lateral (select guid from deliveries w where w.lane = dead.lane and w.state = 'waiting'
@@ -176,37 +165,34 @@ export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: n
 }
 
 /**
- * Counts a failed try; after `maxAttempts` of them it is parked, so that it no longer holds up what
- * came after it. `worked`, those before it, are marked by the same statement.
+ * Counts a failed attempt. Parks the delivery at attempt number `maxAttempts`, so that its lane can
+ * continue. Also marks `worked` as processed.
  */
-export async function markFailed(
-  db: Db,
-  { guid, error, maxAttempts, worked }: FailedTry,
-): Promise<{ parked: boolean }> {
+export async function markFailed(db: Db, failed: FailedAttempt): Promise<{ parked: boolean }> {
   const row = await firstRow<{ parked: boolean }>(
     db,
-    `${MARKED}
+    `${MARK_PROCESSED}
      update deliveries set attempts = attempts + 1, error = :error,
             state = case when attempts + 1 >= :maxAttempts then 'parked' else state end
       where guid = :guid returning state = 'parked' as parked`,
-    { guid, error, maxAttempts, worked },
+    { ...failed },
   );
   return { parked: row?.parked ?? false };
 }
 
-interface FailedTry {
+interface FailedAttempt {
   readonly guid: string;
   readonly error: string;
   readonly maxAttempts: number;
   readonly worked: readonly string[];
 }
 
-/** The time, by GitHub's clock, up to which this repair is complete; null before its first run. */
+/** The time (by GitHub's clock) up to which a repair is complete; null before its first run. */
 export async function repairedUntil(db: Db, name: string): Promise<Date | null> {
   return firstValue<Date>(db, `select done_until as "doneUntil" from repairs where name = :name`, { name });
 }
 
-/** Records how far a repair has come; the time never goes back. */
+/** Records up to when a repair is complete. The time never decreases. */
 export async function markRepaired(db: Db, name: string, until: string): Promise<void> {
   await db.raw(
     `insert into repairs as r (name, done_until) values (:name, :until)

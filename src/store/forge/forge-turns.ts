@@ -3,29 +3,30 @@ import type { TurnRequest, Turns } from "../../forge/github/calls/turns.ts";
 import type { Budget } from "../../forge/github/calls/limits.ts";
 import { firstRow, type Db } from "../db/connect.ts";
 
-/** GitHub asks for a second between two writes, which also keeps within its 80 that create content a minute. */
+/** GitHub asks for a second between writes. That also keeps content within its 80 per minute. */
 const BETWEEN_WRITES = "interval '1 second'";
 /**
- * GitHub allows about 500 content-creating calls an hour, people's included. A hundred may follow each other at once, then one in nine
- * seconds: never more than 500 in any hour.
+ * GitHub allows about 500 content-creating calls per hour, those of people included. A burst of 100
+ * and then one in nine seconds are never more than 500 in an hour.
  */
 const CONTENT_RECOVERS = "interval '9 seconds'";
-const CONTENT_AT_ONCE = 100;
+const CONTENT_BURST = 100;
 
-const HELD: Readonly<Record<Budget, string>> = { rest: "rest_held_until", graphql: "graphql_held_until" };
+/** Until when GitHub wants no calls of one API. */
+const PAUSED: Readonly<Record<Budget, string>> = { rest: "rest_held_until", graphql: "graphql_held_until" };
 
 /** SQL for when the next writing call may begin. */
 const nextWrite = (budget: Budget): string =>
-  `greatest(clock_timestamp(), next_write_at, held_until, ${HELD[budget]})`;
+  `greatest(clock_timestamp(), next_write_at, held_until, ${PAUSED[budget]})`;
 
-/** SQL for when the allowance for content has recovered far enough. */
-const CONTENT_FREE = `recovered_at - ${CONTENT_AT_ONCE - 1} * ${CONTENT_RECOVERS}`;
+/** SQL for when the next content-creating call is within the allowance. */
+const CONTENT_FREE = `recovered_at - ${CONTENT_BURST - 1} * ${CONTENT_RECOVERS}`;
 
-/** SQL for when a turn asked for now would come. */
+/** SQL for the start of a turn requested now. */
 const turnAt = ({ budget, isContent }: Pick<TurnRequest, "budget" | "isContent">): string =>
   isContent ? `greatest(${nextWrite(budget)}, ${CONTENT_FREE})` : nextWrite(budget);
 
-/** SQL for what taking a turn changes. Content that waits for its allowance does not keep other writes waiting with it. */
+/** SQL that takes a turn. Content that waits for its allowance does not delay other writes. */
 const taken = ({ budget, isContent }: TurnRequest): string => {
   const next = `${nextWrite(budget)} + ${BETWEEN_WRITES}`;
   if (!isContent) return `next_write_at = ${next}`;
@@ -34,20 +35,19 @@ const taken = ({ budget, isContent }: TurnRequest): string => {
           recovered_at = greatest(recovered_at, ${at}) + ${CONTENT_RECOVERS}`;
 };
 
-/** SQL for the turn that was taken, once it is. */
+/** SQL for the start of the taken turn, after the update. */
 const turnTaken = ({ isContent }: TurnRequest): string =>
   isContent
-    ? `greatest(next_write_at - ${BETWEEN_WRITES}, recovered_at - ${CONTENT_AT_ONCE} * ${CONTENT_RECOVERS})`
+    ? `greatest(next_write_at - ${BETWEEN_WRITES}, recovered_at - ${CONTENT_BURST} * ${CONTENT_RECOVERS})`
     : `next_write_at - ${BETWEEN_WRITES}`;
 
-/** How often it is tried to write down what GitHub has asked for while the database is away, in milliseconds. */
-const AGAIN_AFTER_MS = 250;
+const RETRY_MS = 250;
 
-/** The turns of all installations, kept in PostgreSQL and by its clock. One that is lost with PostgreSQL was over by the time it is there again. */
+/** The turns of all installations, in PostgreSQL and by its clock. */
 export const createTurns = (db: Db): Turns => ({
   take: (installationId, request) => takeTurn(db, installationId, request),
-  heldFor: (installationId, budget) => heldFor(db, installationId, budget),
-  hold: (installationId, budget, seconds) => holdWhenBack(db, installationId, budget, seconds),
+  heldFor: (installationId, budget) => pausedFor(db, installationId, budget),
+  hold: (installationId, budget, seconds) => pauseWithRetry(db, installationId, budget, seconds),
 });
 
 async function takeTurn(
@@ -78,22 +78,22 @@ async function takeTurn(
   return { freeIn: next?.freeIn ?? 1 };
 }
 
-async function heldFor(db: Db, installationId: number, budget: Budget): Promise<number> {
+async function pausedFor(db: Db, installationId: number, budget: Budget): Promise<number> {
   const held = await firstRow<{ seconds: number }>(
     db,
-    `select ceil(extract(epoch from greatest(held_until, ${HELD[budget]}) - clock_timestamp()))::int as seconds
+    `select ceil(extract(epoch from greatest(held_until, ${PAUSED[budget]}) - clock_timestamp()))::int as seconds
        from forge_turns
-      where installation_id = :installationId and greatest(held_until, ${HELD[budget]}) > clock_timestamp()`,
+      where installation_id = :installationId and greatest(held_until, ${PAUSED[budget]}) > clock_timestamp()`,
     { installationId },
   );
   return held?.seconds ?? 0;
 }
 
 /**
- * What GitHub has asked for is told to all processes also where the database is away: of what is left by then, as soon as it is back. Until then
- * nobody takes a turn there.
+ * Records a pause that GitHub demands. If the database is unavailable, retries in the background
+ * with the time that is left; no process can take a turn until then.
  */
-async function holdWhenBack(
+async function pauseWithRetry(
   db: Db,
   installationId: number,
   budget: Budget | null,
@@ -101,21 +101,21 @@ async function holdWhenBack(
 ): Promise<void> {
   const until = performance.now() + seconds * 1_000;
   const left = (): number => (until - performance.now()) / 1_000;
-  const isTold = (): Promise<boolean> =>
-    hold(db, installationId, budget, left()).then(
+  const isRecorded = (): Promise<boolean> =>
+    pause(db, installationId, budget, left()).then(
       () => true,
       () => false,
     );
-  const tellLater = async (): Promise<void> => {
-    do await sleep(AGAIN_AFTER_MS, undefined, { ref: false });
-    while (left() > 0 && !(await isTold()));
+  const retry = async (): Promise<void> => {
+    do await sleep(RETRY_MS, undefined, { ref: false });
+    while (left() > 0 && !(await isRecorded()));
   };
-  if (!(await isTold())) void tellLater();
+  if (!(await isRecorded())) void retry();
 }
 
-/** What is held already is never let go earlier. */
-async function hold(db: Db, installationId: number, budget: Budget | null, seconds: number): Promise<void> {
-  const column = budget === null ? "held_until" : HELD[budget];
+/** Never shortens a pause. */
+async function pause(db: Db, installationId: number, budget: Budget | null, seconds: number): Promise<void> {
+  const column = budget === null ? "held_until" : PAUSED[budget];
   await db.raw(
     `insert into forge_turns as t (installation_id, ${column})
      values (:installationId, clock_timestamp() + :seconds * interval '1 second')

@@ -1,23 +1,24 @@
 import type { ForgeInstallation, GrantedRepository } from "../../forge/values.ts";
-import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, firstRow, firstValue, type Db, type Trx } from "../db/connect.ts";
 
-/** What is known of an account's installation, and when the forge was asked for it: `askedAt` comes from `clockOf`. */
 interface InstallationState extends ForgeInstallation {
-  /** The forge's words where it refuses to let us in. */
+  /** GitHub's message if it refuses the installation. */
   readonly refused: string | null;
+  /** When GitHub was asked, by `clockOf`. */
   readonly askedAt: string;
 }
 
-/** The database's clock, to the microsecond: one for all processes. */
+/** The time of the database, to the microsecond: the same clock for all processes. */
 export async function clockOf(db: Db): Promise<string> {
-  const row = await firstRow<{ now: string }>(db, "select cast(clock_timestamp() as text) as now");
-  if (!row) throw new Error("a clock that tells no time");
-  return row.now;
+  const now = await firstValue<string>(db, "select cast(clock_timestamp() as text) as now", {});
+  if (now === null) throw new Error("The database returned no time.");
+  return now;
 }
 
 /**
- * The organization of an account as it is now: made on first sight (`newId`), else brought up to date, and held until the transaction
- * ends. `isBetter` says that more may be done now than before. Null where the forge was asked again since and said so here already.
+ * Inserts (with `newId`) or updates the organization of an account and locks it until the
+ * transaction ends. `isBetter`: whether Trunkline may do more than before. Null if a later answer
+ * of GitHub is saved already.
  */
 export async function saveInstallation(
   trx: Trx,
@@ -26,7 +27,7 @@ export async function saveInstallation(
 ): Promise<{ readonly id: string; readonly isBetter: boolean } | null> {
   const { account, installationId, suspended, refused, missingPermissions, askedAt } = state;
   const slug = account.login;
-  // A name that is this account's now is no longer the one's that had it before.
+  // Accounts can be renamed: another account may have had this login before.
   await trx("organizations")
     .where({ slug })
     .whereNot({ forge_account_id: account.forgeId })
@@ -64,15 +65,15 @@ export async function saveInstallation(
   return { id: saved.id, isBetter };
 }
 
-/** Keeps the words the forge refuses an installation in; false where it is known already that nothing can be done there. */
+/** Saves the message of GitHub's refusal. False if the installation is known to be unusable. */
 export async function markInstallationRefused(
   db: Db,
   installationId: number,
-  words: string,
+  message: string,
 ): Promise<boolean> {
   const marked = await db("organizations")
     .where({ installation_id: installationId, broken_at: null })
-    .update({ refused: words, broken_at: db.fn.now() });
+    .update({ refused: message, broken_at: db.fn.now() });
   return marked > 0;
 }
 
@@ -84,21 +85,21 @@ export async function isInstallationRefused(db: Db, installationId: number): Pro
   return refused !== undefined;
 }
 
-/** Lets go of an installation that was removed on the forge. */
+/** Removes an installation that was deleted on GitHub. */
 export async function forgetInstallation(db: Db, installationId: number, askedAt: string): Promise<void> {
-  await forgotten(db, askedAt).where({ installation_id: installationId });
+  await removed(db, askedAt).where({ installation_id: installationId });
 }
 
-/** Lets go of every installation that is not among these: they were removed on the forge. */
+/** Removes all installations except these. */
 export async function forgetOtherInstallations(
   db: Db,
   installationIds: readonly number[],
   askedAt: string,
 ): Promise<void> {
-  await forgotten(db, askedAt).whereNotIn("installation_id", [...installationIds]);
+  await removed(db, askedAt).whereNotIn("installation_id", [...installationIds]);
 }
 
-const forgotten = (db: Db, askedAt: string) =>
+const removed = (db: Db, askedAt: string) =>
   db("organizations")
     .whereNotNull("installation_id")
     .whereRaw("(asked_at is null or asked_at <= ?)", [askedAt])
@@ -111,8 +112,8 @@ const forgotten = (db: Db, askedAt: string) =>
     });
 
 /**
- * Takes repositories that are this organization's now from those of other organizations. What was done there stays told there, about a
- * repository that is nobody's any more. Gives the ids of what was left behind.
+ * Detaches repositories that now belong to this organization from their previous organizations,
+ * which keep the history. Returns the ids of the detached rows.
  */
 export async function takeFromOthers(
   trx: Trx,
@@ -133,8 +134,8 @@ export async function takeFromOthers(
 }
 
 /**
- * Makes the organization's repositories what the installation grants: new ones are added to `projectId`, known ones brought up to date,
- * the others marked as no longer connected. Gives the ids of the new ones, and whether any is back that was not connected.
+ * Saves the granted repositories: adds new ones to `projectId`, updates known ones, and marks all
+ * others as disconnected. `isAnyBack`: whether a disconnected repository is granted again.
  */
 export async function saveGrantedRepositories(
   trx: Trx,
@@ -144,9 +145,9 @@ export async function saveGrantedRepositories(
   askedAt: string,
 ): Promise<{ readonly added: readonly string[]; readonly isAnyBack: boolean }> {
   const added: string[] = [];
-  const lost = await rows<{ forgeId: number }>(
+  const disconnected = await column<number>(
     trx,
-    `select forge_id as "forgeId" from repositories where organization_id = :organizationId and not connected`,
+    "select forge_id from repositories where organization_id = :organizationId and not connected",
     { organizationId },
   );
   for (const repository of granted.toSorted((a, b) => a.forgeId - b.forgeId)) {
@@ -169,5 +170,5 @@ export async function saveGrantedRepositories(
     .where({ organization_id: organizationId, connected: true })
     .whereNotIn("forge_id", forgeIds)
     .update({ connected: false, disconnected_at: trx.fn.now() });
-  return { added, isAnyBack: lost.some(({ forgeId }) => forgeIds.includes(forgeId)) };
+  return { added, isAnyBack: disconnected.some((forgeId) => forgeIds.includes(forgeId)) };
 }

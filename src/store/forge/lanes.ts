@@ -7,8 +7,8 @@ export const WORK_LANE = "work-lane";
 export const REPLAY_DEFERRED = "replay-deferred-events";
 
 /**
- * The lane of a delivery: deliveries of one repository are worked in order, and wait for no other
- * repository's. By the forge's ids.
+ * The lane of a delivery. The deliveries of one repository are processed in order, independently of
+ * other repositories. The ids are GitHub's.
  */
 export function laneOf(from: {
   readonly repositoryId: number | null;
@@ -21,9 +21,8 @@ export function laneOf(from: {
 const keyOf = (lane: string): string => `${WORK_LANE}:${lane}`;
 
 /**
- * Asks for lanes to be worked. One waiting job per lane is enough: it works all deliveries that
- * wait. A job that a failure has delayed keeps its time: otherwise each new delivery would be one
- * more try for the one that fails.
+ * Adds a job for each lane, which processes all its waiting deliveries. A job that was delayed by a
+ * failure keeps its time; otherwise each new delivery would retry the failing one.
  */
 export const workLanesSoon = (db: Db, lanes: readonly string[]): Promise<void> =>
   addJobs(
@@ -36,17 +35,14 @@ export const workLanesSoon = (db: Db, lanes: readonly string[]): Promise<void> =
 export const workLaneLater = (db: Db, lane: string, delayMs: number): Promise<void> =>
   addJob(db, WORK_LANE, { lane }, { key: keyOf(lane), queue: lane, delayMs });
 
-/** Gives one parked delivery another try, or all of them; returns how many. */
+/** Retries a parked delivery, or all of them (null). Returns their number. */
 export async function retryParked(db: Db, guid: string | null): Promise<number> {
   const lanes = await unpark(db, guid);
   await workLanesSoon(db, lanes);
   return lanes.length;
 }
 
-/**
- * Asks for the deferred events of a pull request to be replayed once the caller's transaction,
- * which makes it known, is committed.
- */
+/** Adds a job that replays the deferred events of a pull request. */
 export const replayDeferredSoon = (db: Db, repositoryId: string, number: number): Promise<void> =>
   addJob(
     db,
@@ -55,7 +51,7 @@ export const replayDeferredSoon = (db: Db, repositoryId: string, number: number)
     { key: `${REPLAY_DEFERRED}:${repositoryId}:${number}` },
   );
 
-/** Returns the deferred events of a pull request to their lane. */
+/** Puts the deferred events of a pull request back into their lane. */
 export async function replayDeferred(db: Db, repositoryId: string, number: number): Promise<void> {
   const forgeId = await forgeIdOf(db, repositoryId);
   if (forgeId === null) return;

@@ -3,7 +3,7 @@ import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { REF, hasUsableLink } from "./repositories.ts";
 
-/** How long GitHub's reads may lag behind a write, in SQL. */
+/** SQL for how long GitHub may return older state after a change. */
 export const READS_LAG = "interval '1 minute'";
 
 export interface LinkedPullRequest {
@@ -12,16 +12,14 @@ export interface LinkedPullRequest {
   readonly targetBranch: string;
   readonly state: "draft" | "open" | "merged" | "closed";
   readonly headSha: string;
-  /** The branch it comes from; null where that was not kept yet. */
   readonly headBranch: string | null;
-  /** Whether it changed so recently that GitHub's reads may lag. */
+  /** Whether it changed so recently that GitHub may return older state. */
   readonly isFresh: boolean;
 }
 
-/** Whether a pull request `p` changed so recently that GitHub's reads may lag, in SQL. */
+/** SQL for `isFresh` of the pull request `p`. */
 export const IS_FRESH = `p.changed_at > now() - ${READS_LAG}`;
 
-/** The card whose pull request this is, or null. */
 export async function findPullRequestOwner(
   db: Db,
   repositoryId: string,
@@ -37,16 +35,15 @@ export async function findPullRequestOwner(
   );
 }
 
-/** An open pull request of a card, as it is asked about on the forge. */
 export interface OpenPullRequest {
   readonly fullName: string;
   readonly branchName: string;
   readonly number: number;
-  /** Null while nothing may be asked there. */
+  /** Null while GitHub must not be called about the repository. */
   readonly ref: RepositoryRef | null;
 }
 
-/** The newest open pull request in each of a card's repositories, by the repository's name. */
+/** Lists the newest open pull request in each of a card's repositories, by repository name. */
 export async function listOpenPullRequests(db: Db, cardId: string): Promise<OpenPullRequest[]> {
   return rows<OpenPullRequest>(
     db,
@@ -72,17 +69,16 @@ export interface PullRequestRow {
   readonly headSha: string;
   readonly headBranch: string;
   readonly mergeSha: string | null;
-  /** The forge's time of this news (ISO 8601); absent for what we did ourselves just now. */
+  /** GitHub's time of the event (ISO 8601); absent for a change by Trunkline. */
   readonly heardAt?: string | null;
-  /** The action of the GitHub event; `opened` is older than any other. */
+  /** The action of the event; `opened` is older than any other. */
   readonly heardAction?: string | null;
 }
 
 /**
- * Records what a pull request looks like now. Older news than what is known changes nothing, and
- * merged is final: the forge was seen calling a merged pull request open again
- * (https://github.com/rust-lang/bors, `github_reopens_merged_pr`). True where nothing was known of
- * it.
+ * Saves a pull request unless the stored state is newer. Merged is final, because GitHub was seen
+ * reporting a merged pull request as open (https://github.com/rust-lang/bors,
+ * `github_reopens_merged_pr`). True if the pull request is new.
  */
 export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boolean> {
   const saved = await firstRow<{ isNew: boolean }>(
@@ -107,7 +103,7 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
   return saved?.isNew ?? false;
 }
 
-/** Whether a pull request with these branches and a number above `after` is fresh. */
+/** Whether a pull request with these branches and a number above `after` changed recently. */
 export async function isHeardOf(
   db: Db,
   pull: Pick<PullRequestRow, "repositoryId" | "headBranch" | "targetBranch">,
@@ -123,7 +119,7 @@ export async function isHeardOf(
   );
 }
 
-/** Assigns an open pull request to a card. True when it was unknown before. */
+/** Assigns an open pull request to a card and saves it. True if the pull request is new. */
 export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<boolean> {
   await trx("pull_requests")
     .where({ repository_id: pull.repositoryId, number: pull.number })
@@ -131,15 +127,17 @@ export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<
   return savePullRequest(trx, pull);
 }
 
-/** What is known of a pull request; null when nothing is. */
+type KnownPullRequest = Pick<
+  PullRequestRow,
+  "state" | "headSha" | "targetBranch" | "heardAt" | "heardAction"
+>;
+
 export async function findPullRequest(
   db: Db,
   repositoryId: string,
   number: number,
-): Promise<Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAt" | "heardAction"> | null> {
-  const row = await firstRow<
-    Pick<PullRequestRow, "state" | "headSha" | "targetBranch" | "heardAction"> & { heardAt: Date | null }
-  >(
+): Promise<KnownPullRequest | null> {
+  const row = await firstRow<Omit<KnownPullRequest, "heardAt"> & { heardAt: Date | null }>(
     db,
     `select state, head_sha as "headSha", target_branch as "targetBranch", heard_at as "heardAt",
             heard_action as "heardAction"
@@ -149,7 +147,7 @@ export async function findPullRequest(
   return row && { ...row, heardAt: row.heardAt?.toISOString() ?? null };
 }
 
-/** The stored state of a pull request, locked until the transaction ends; null when unknown. */
+/** Locks a pull request until the transaction ends and returns its state. Null if it is unknown. */
 export async function holdPullRequest(
   trx: Trx,
   repositoryId: string,
@@ -162,7 +160,7 @@ export async function holdPullRequest(
   );
 }
 
-/** Another person's or agent's pull request into a card's branch. */
+/** A pull request of another author into a card's branch. */
 interface Proposal {
   readonly repositoryId: string;
   readonly number: number;
@@ -173,11 +171,11 @@ interface Proposal {
   readonly targetBranch: string;
   readonly state: "draft" | "open" | "merged" | "closed";
   readonly headSha: string;
-  /** The forge's time of this news (ISO 8601). */
+  /** GitHub's time of the event (ISO 8601). */
   readonly heardAt: string | null;
 }
 
-/** Saves a proposal unless the stored one is newer or merged. True when it was unknown before. */
+/** Saves a proposal unless the stored state is newer or merged. True if the proposal is new. */
 export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean> {
   const saved = await firstRow<{ isNew: boolean }>(
     db,
@@ -205,7 +203,7 @@ export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean>
 
 const IS_REOPENED = "(p.state = 'closed' and excluded.state in ('draft', 'open'))";
 
-/** Removes a proposal that no longer targets a card's branch. */
+/** Deletes a proposal that no longer targets a card's branch. */
 export async function removeProposal(db: Db, repositoryId: string, number: number): Promise<void> {
   await db("proposals").where({ repository_id: repositoryId, number }).delete();
 }

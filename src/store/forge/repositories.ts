@@ -2,22 +2,22 @@ import { BROKEN_KINDS, BROKEN_WORDS, type Broken } from "../../flow/refusal.ts";
 import type { Feature, RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
-const OUT_OF_REACH = `
+const INACCESSIBLE = `
   case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended'
        when o.refused is not null then 'refused' when not r.connected then 'not_granted' end`;
 
-/** Why a repository `r` of the organization `o` cannot be used, in SQL; null while it can. */
-export const BROKEN = `coalesce(${OUT_OF_REACH}, case when r.archived then 'archived' end)`;
+/** SQL for why Trunkline cannot use the repository `r` of the organization `o`, or null. */
+export const BROKEN = `coalesce(${INACCESSIBLE}, case when r.archived then 'archived' end)`;
 
-/** How long a noted lack counts: plans and server versions change. */
+/** A missing feature is tried again after this time, because plans and server versions change. */
 const LACK_LASTS = "interval '1 hour'";
 
 /**
- * The `RepositoryRef` of a repository `r` of the organization `o`, in SQL; null while the forge must
- * not be asked about it. An archived repository can be read, and the read shows when it no longer is.
+ * SQL for the `RepositoryRef` of the repository `r` of the organization `o`; null while GitHub must
+ * not be called about it. Archived repositories are read, because they may be unarchived.
  */
 export const REF = `
-  case when ${OUT_OF_REACH} is null then json_build_object(
+  case when ${INACCESSIBLE} is null then json_build_object(
     'installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name, 'nodeId', r.node_id,
     'lacks', array_remove(array[
       case when r.lacks_drafts_at > now() - ${LACK_LASTS} then 'drafts' end,
@@ -32,7 +32,7 @@ export const hasUsableLink = (cardId: string, repositoryId: string): string => `
            where usable.card_id = ${cardId} and usable.repository_id = ${repositoryId}
              and usable.project_id is not null)`;
 
-/** What is wrong with a connection, in SQL: the words for what `broken`, itself SQL, comes to. */
+/** SQL for the message of the value of `broken`, which is SQL itself. */
 export const brokenWords = (broken: string): string => {
   const cases = BROKEN_KINDS.map(
     (name) => `when '${name}' then '${BROKEN_WORDS[name].replaceAll("'", "''")}'`,
@@ -47,15 +47,14 @@ export interface Repository {
   readonly defaultBranch: string;
   readonly linkByDefault: boolean;
   readonly connected: boolean;
-  /** The installation of its account, whether or not it can be used; null while the App is not installed there. */
+  /** Null while the App is not installed. Set even if the installation is unusable. */
   readonly installationId: number | null;
-  /** Why nothing may be done there; null while something may. */
+  /** Why Trunkline cannot use it, or null. */
   readonly broken: Broken | null;
-  /** How the forge is asked about it; null while it is out of reach. */
+  /** Null while GitHub must not be called about it. */
   readonly ref: RepositoryRef | null;
 }
 
-/** A repository with how well it is connected to the forge. */
 export interface ConnectedRepository extends Repository {
   readonly lastWebhookAt: Date | null;
   readonly lastReconciledAt: Date | null;
@@ -73,8 +72,8 @@ const CONNECTED_REPOSITORY = `
     from repositories r join organizations o on o.id = r.organization_id`;
 
 /**
- * The same of `r` and `o` as a JSON object, in SQL, for a card's link. `isUsable` is SQL that is false after the
- * repository left the card's project: then nothing may be done there.
+ * SQL for a `Repository` as JSON, for a card's link. `isUsable` is SQL that is false after the repository left the
+ * card's project: then nothing may be done there.
  */
 export const linkedRepositoryJson = (isUsable: string): string => `
   json_build_object('id', r.id, 'projectId', r.project_id, 'fullName', r.full_name, 'defaultBranch', r.default_branch,
@@ -83,20 +82,18 @@ export const linkedRepositoryJson = (isUsable: string): string => `
                     'broken', case when ${isUsable} then ${BROKEN} else 'other_project' end,
                     'ref', case when ${isUsable} then ${REF} end)`;
 
-/** The repositories of a project, by name. */
+/** Lists the repositories of a project by name. */
 export async function listProjectRepositories(db: Db, projectId: string): Promise<ConnectedRepository[]> {
   return rows<ConnectedRepository>(
     db,
     `${CONNECTED_REPOSITORY} where r.project_id = :projectId order by r.full_name`,
-    {
-      projectId,
-    },
+    { projectId },
   );
 }
 
 const LACK_COLUMNS = { drafts: "lacks_drafts_at", async_merge: "lacks_async_merge_at" } as const;
 
-/** Remembers for all processes that a repository lacks something, or that it does not. */
+/** Records for all processes whether a repository lacks a feature. */
 export async function noteLacking(db: Db, forgeId: number, what: Feature, isLacking: boolean): Promise<void> {
   const column = LACK_COLUMNS[what];
   const known = db("repositories").where({ forge_id: forgeId });
@@ -104,15 +101,11 @@ export async function noteLacking(db: Db, forgeId: number, what: Feature, isLack
   else await known.whereNotNull(column).update({ [column]: null });
 }
 
-/** The repository with this id, or null. */
 export async function findRepository(db: Db, repositoryId: string): Promise<Repository | null> {
   return firstRow<Repository>(db, `${REPOSITORY} where r.id = :repositoryId`, { repositoryId });
 }
 
-/**
- * The repositories a board may use, by name: those of its projects, and those the installation grants that no project has. One that a
- * project of another board has is not among them.
- */
+/** Lists by name the repositories of a board's projects, and the granted ones without a project. */
 export async function listBoardRepositories(db: Db, workspaceId: string): Promise<ConnectedRepository[]> {
   return rows<ConnectedRepository>(
     db,
@@ -124,14 +117,14 @@ export async function listBoardRepositories(db: Db, workspaceId: string): Promis
   );
 }
 
-/** Holds these repositories until the transaction ends: no project takes them or lets go of them meanwhile. */
+/** Prevents that other transactions change the projects of these repositories. */
 export async function holdRepositories(trx: Trx, repositoryIds: readonly string[]): Promise<void> {
   await trx.raw("select 1 from repositories where id = any(?) order by forge_id for no key update", [
     [...repositoryIds],
   ]);
 }
 
-/** Makes these the repositories of a project, all of them and no others. */
+/** Replaces the repositories of a project. */
 export async function saveProjectRepositories(
   trx: Trx,
   projectId: string,
@@ -143,27 +136,21 @@ export async function saveProjectRepositories(
     .whereNotIn("id", ids)
     .update({ project_id: null, link_by_default: false });
   await trx("repositories").whereIn("id", ids).update({ project_id: projectId });
-  const byDefault = chosen.filter(({ linkByDefault }) => linkByDefault);
-  await setLinkedByDefault(
-    trx,
-    projectId,
-    byDefault.map(({ id }) => id),
-  );
+  const byDefault = chosen.filter(({ linkByDefault }) => linkByDefault).map(({ id }) => id);
+  await setLinkedByDefault(trx, projectId, byDefault);
 }
 
-/** The repository with this forge id, or null when no organization of ours has it. */
 export async function findRepositoryByForgeId(db: Db, forgeId: number): Promise<Repository | null> {
   return firstRow<Repository>(db, `${REPOSITORY} where r.forge_id = :forgeId`, { forgeId });
 }
 
-/** The forge's id of a repository; null where it is nobody's any more. */
+/** GitHub's id of a repository; null after its transfer to another organization. */
 export async function forgeIdOf(db: Db, repositoryId: string): Promise<number | null> {
-  return firstValue<number>(db, `select forge_id as "forgeId" from repositories where id = :repositoryId`, {
-    repositoryId,
-  });
+  const forgeId = "select forge_id from repositories where id = :repositoryId";
+  return firstValue<number>(db, forgeId, { repositoryId });
 }
 
-/** Notes when the forge last told of a repository by itself. */
+/** Records the time of the last webhook of a repository. */
 export async function noteWebhook(db: Db, forgeId: number, at: Date): Promise<void> {
   await db("repositories")
     .where({ forge_id: forgeId })
@@ -171,7 +158,7 @@ export async function noteWebhook(db: Db, forgeId: number, at: Date): Promise<vo
     .update({ last_webhook_at: at });
 }
 
-/** Follows a rename or a new default branch. */
+/** Saves a rename or a new default branch. */
 export async function updateRepositoryNames(
   db: Db,
   repositoryId: string,
@@ -182,7 +169,7 @@ export async function updateRepositoryNames(
     .update({ full_name: now.fullName, default_branch: now.defaultBranch });
 }
 
-/** Chooses which of a project's repositories a card is linked to when it names none. */
+/** Sets the repositories that a card is linked to if its request names none. */
 export async function setLinkedByDefault(
   db: Db,
   projectId: string,

@@ -4,10 +4,10 @@ import type { ReleaseTag } from "../releases/releases.ts";
 import { kindOn } from "../tenancy/users.ts";
 import { trunksSql } from "./trunks.ts";
 
-/** Which project's report is read, and when it begins and ends (not included). */
 interface ReportScope {
   readonly projectId: string;
   readonly begin: Date;
+  /** Exclusive. */
   readonly end: Date;
 }
 
@@ -20,9 +20,9 @@ interface ReportedLanding {
   readonly prNumber: number | null;
   readonly card: { readonly number: number; readonly title: string } | null;
   readonly via: "service" | "outside";
-  /** The commit it undoes, where it is a revert. */
+  /** The commit that it reverts, or null. */
   readonly reverts: string | null;
-  /** ISO 8601, as all times of the report. */
+  /** ISO 8601, like all times of the report. */
   readonly at: string;
 }
 
@@ -30,7 +30,7 @@ interface DeliveredCard {
   readonly number: number;
   readonly title: string;
   readonly deliveredAt: string;
-  /** From leaving the backlog for the first time. */
+  /** Since the card first left the backlog. */
   readonly leadTimeDays: number;
   readonly repositories: readonly {
     readonly fullName: string;
@@ -58,19 +58,19 @@ interface ReportedRelease {
 }
 
 interface ReadReport {
-  /** The cards whose last move in the window was to the end of the flow, newest first. */
+  /** The cards whose last move in the window was to the end of the flow, the newest first. */
   readonly delivered: readonly DeliveredCard[];
-  /** The cards of open releases, and of those completed in the window, that have not reached the end of the flow. */
+  /** The unfinished cards of open releases and of releases completed in the window. */
   readonly promised: readonly PromisedCard[];
-  /** How often the forge refused a promotion of one of the project's cards. */
+  /** The number of refused promotions. */
   readonly refusals: number;
-  /** The releases completed in the window with what they carried, newest first. */
+  /** The releases completed in the window, the newest first. */
   readonly releases: readonly ReportedRelease[];
-  /** What landed on the trunk branches, newest first. */
+  /** The landings on the trunk branches, the newest first. */
   readonly landings: readonly ReportedLanding[];
 }
 
-/** Merges of ours are those that our timeline tells without a login. */
+/** In the timeline, merges by Trunkline have no login. */
 const LANDINGS = `
   select r.full_name as "fullName", l.branch_name as "branchName", l.sha, l.title, l.author_login as author,
          coalesce(l.pr_number, p.number) as "prNumber",
@@ -93,8 +93,8 @@ const LANDINGS = `
      and t.natural_key = 'pull_request_merged:' || l.repository_id || ':' || p.number
    order by l.at desc, l.seq desc`;
 
-/** What happened in the window to the project's cards, as far as the report asks: read once. */
-const HAPPENED = `
+/** The events in the window that several parts of the report use. */
+const EVENTS = `
   select t.card_id, t.kind, t.at, t.seq, t.data->>'to' as stage_id
     from cards c
     join timeline_items t on t.card_id = c.id and t.kind in ('status_changed', 'promotion_refused')
@@ -119,7 +119,7 @@ const DELIVERED = `
                         where t.card_id = c.id
                           and t.natural_key = 'pull_request_merged:' || p.repository_id || ':' || p.number) by on true
                     where p.card_id = c.id and p.state = 'merged'), '[]') as repositories
-    from (select distinct on (card_id) * from happened where kind = 'status_changed'
+    from (select distinct on (card_id) * from events where kind = 'status_changed'
            order by card_id, at desc, seq desc) m
     join stages s on s.id = cast(m.stage_id as uuid) and s.kind = 'done'
     join cards c on c.id = m.card_id
@@ -152,18 +152,17 @@ const COMPLETED = `
    where r.project_id = :projectId and r.completed_at >= :begin and r.completed_at < :end
    order by r.completed_at desc, r.id desc`;
 
-const listOf = (sql: string): string => `coalesce((select json_agg(told) from (${sql}) told), '[]')`;
+const listOf = (sql: string): string => `coalesce((select json_agg(item) from (${sql}) item), '[]')`;
 
-/** The whole report in one statement, so that its parts are of one moment. The bench measures against it. */
+/** One statement, so that all parts are of one snapshot. The benchmark uses it as a baseline. */
 export const TRUNK_REPORT = `
-  with happened as materialized (${HAPPENED})
+  with events as materialized (${EVENTS})
   select ${listOf(DELIVERED)} as delivered, ${listOf(PROMISED)} as promised,
-         (select count(*) from happened where kind = 'promotion_refused') as refusals,
+         (select count(*) from events where kind = 'promotion_refused') as refusals,
          ${listOf(COMPLETED)} as releases, ${listOf(LANDINGS)} as landings`;
 
-/** What the trunk report tells of a project. */
 export async function readTrunkReport(db: Db, scope: ReportScope): Promise<ReadReport> {
   const report = await firstRow<ReadReport>(db, TRUNK_REPORT, { ...scope });
-  if (!report) throw new Error("a statement without a table gave no row");
+  if (!report) throw new Error("The trunk report returned no row.");
   return report;
 }

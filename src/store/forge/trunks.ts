@@ -2,7 +2,7 @@ import { revertsAmong, type Landing } from "../../flow/landings.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
-/** A branch that a project's flow merges into, in one of its repositories. */
+/** A branch of a repository that the project's flow merges into. */
 export interface Trunk {
   readonly repositoryId: string;
   readonly branchName: string;
@@ -11,18 +11,18 @@ export interface Trunk {
 
 type TrunkKey = Pick<Trunk, "repositoryId" | "branchName">;
 
-/** How far a trunk's history is known. */
+/** How far the history of a trunk was read. */
 interface KnownTrunk {
   readonly headSha: string;
-  /** Where it was last heard to be. */
+  /** The newest tip that a webhook reported. */
   readonly tipSha: string | null;
   readonly settledSha: string | null;
   readonly knownSince: Date;
 }
 
 /**
- * The trunk branches of projects, as `repository_id` and `branch_name`: what their merge stages
- * merge into, the default branch where a flow has none. `of` says which repositories are meant.
+ * SQL for the trunk branches of projects: the targets of their merge stages, or the default branch
+ * if a flow has none. `of` is a condition on the repository `r`.
  */
 export const trunksSql = (of: string): string => `
   select distinct r.id as repository_id, coalesce(m.rule_into, r.default_branch) as branch_name
@@ -37,16 +37,14 @@ const TRUNK = (of: string): string => `
     join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended
      and o.refused is null`;
 
-/**
- * A trunk with the commits up to which its history is known and settled, and its last known tip.
- */
+/** A trunk with the state of `trunks`, where known. */
 export interface ListedTrunk extends Trunk {
   readonly headSha: string | null;
   readonly settledSha: string | null;
   readonly tipSha: string | null;
 }
 
-/** Every trunk branch the forge can be asked about, or those of one account. */
+/** Lists the trunks of all usable installations, or those of one. */
 export async function listTrunks(db: Db, installationId: number | null): Promise<ListedTrunk[]> {
   return rows(
     db,
@@ -59,7 +57,7 @@ export async function listTrunks(db: Db, installationId: number | null): Promise
   );
 }
 
-/** The trunk branches of a project whose history nobody has read yet. */
+/** Lists the trunks of a project whose history was not read yet. */
 export async function listNewTrunks(db: Db, projectId: string): Promise<Trunk[]> {
   return rows<Trunk>(
     db,
@@ -70,7 +68,7 @@ export async function listNewTrunks(db: Db, projectId: string): Promise<Trunk[]>
   );
 }
 
-/** The branch as a trunk of its repository's project, or null where it is none. */
+/** Null if the branch is not a trunk. */
 export async function findTrunk(db: Db, repositoryId: string, branchName: string): Promise<Trunk | null> {
   return firstRow<Trunk>(
     db,
@@ -90,22 +88,22 @@ export async function findKnownTrunk(
   return firstRow<KnownTrunk>(db, KNOWN, { repositoryId, branchName });
 }
 
-/** A stretch of a trunk's history as it was read, up to its tip. */
+/** A part of a trunk's history, up to its tip. */
 interface ReadHistory {
   readonly headSha: string;
   readonly settledSha: string | null;
   readonly knownSince: Date;
-  /** Oldest first. */
+  /** The oldest first. */
   readonly landings: readonly Landing[];
-  /** Every commit of the stretch. */
+  /** All commits of the part. */
   readonly shas: readonly string[];
-  /** Whether it does not follow on what is known, but takes its place. */
+  /** Whether it replaces the stored history, because it does not continue it. */
   readonly replacesAll: boolean;
 }
 
 /**
- * Saves what was read of a trunk's history in place of what was known of the same stretch. False
- * when somebody else has read on since `known` was read: then nothing is saved.
+ * Replaces a part of the stored history. False, and nothing is saved, if the stored state is no
+ * longer `known`, because another process has read the history in the meantime.
  */
 export async function saveHistory(
   trx: Trx,
@@ -115,16 +113,14 @@ export async function saveHistory(
 ): Promise<boolean> {
   const where = { repository_id: trunk.repositoryId, branch_name: trunk.branchName };
   const state = { head_sha: read.headSha, settled_sha: read.settledSha, known_since: read.knownSince };
+  const trunks = trx("trunks");
   const saved = known
-    ? await trx("trunks").where(where).andWhere({ head_sha: known.headSha }).update(state)
-    : (
-        await trx("trunks")
-          .insert({ ...where, ...state })
-          .onConflict()
-          .ignore()
-          .returning("head_sha")
-      ).length;
-  if (saved === 0) return false;
+    ? trunks.where({ ...where, head_sha: known.headSha }).update(state, "head_sha")
+    : trunks
+        .insert({ ...where, ...state }, "head_sha")
+        .onConflict()
+        .ignore();
+  if ((await saved).length === 0) return false;
   await trx.raw(
     `delete from landings
       where repository_id = :repositoryId and branch_name = :branchName
@@ -165,7 +161,7 @@ async function insertLandings(
   landings: readonly Landing[],
   reverts: ReadonlySet<string>,
 ): Promise<void> {
-  const told = landings.map((landing) => ({
+  const landed = landings.map((landing) => ({
     ...landing,
     revertsSha: landing.reverts?.sha ?? null,
     revertingSha: landing.reverts?.by ?? null,
@@ -177,15 +173,15 @@ async function insertLandings(
      select :repositoryId, :branchName, l.value->>'key', l.value->>'sha', l.value->>'title',
             cast(l.value->>'at' as timestamptz), l.value->>'authorLogin', cast(l.value->>'prNumber' as integer),
             l.value->>'revertsSha', l.value->>'revertingSha', cast(l.value->>'isRevert' as boolean)
-       from json_array_elements(cast(:told as json)) with ordinality as l (value, place) order by l.place`,
-    { repositoryId, branchName, told: JSON.stringify(told) },
+       from json_array_elements(cast(:landed as json)) with ordinality as l (value, place) order by l.place`,
+    { repositoryId, branchName, landed: JSON.stringify(landed) },
   );
 }
 
-/** Tips are compared with GitHub every hour; a tip that is older than this is not used. */
+/** Tips are compared with GitHub every hour. A tip that is older than this is not used. */
 const TRUSTED_FOR = "2 hours";
 
-/** The last known tip of a trunk branch; null when unknown or in doubt. */
+/** The last known tip of a trunk, or null if it is unknown. */
 export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): Promise<string | null> {
   return firstValue<string>(
     db,
@@ -196,9 +192,7 @@ export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): P
   );
 }
 
-/**
- * Records a push. If it does not start at the known tip, the tip is in doubt until GitHub is read.
- */
+/** Records a push. If it does not start at the known tip, the tip becomes unknown. */
 export async function noteTip(
   db: Db,
   trunk: TrunkKey & { readonly before: string | null; readonly after: string | null },
@@ -211,12 +205,12 @@ export async function noteTip(
   );
 }
 
-/** Marks all tips of a repository as in doubt, after a change of the repository itself. */
+/** Marks all tips of a repository as unknown, after a change of the repository. */
 export async function doubtTips(db: Db, repositoryId: string): Promise<void> {
   await db("trunks").where({ repository_id: repositoryId }).update({ tip_sha: null });
 }
 
-/** Marks a tip as in doubt after our own merge, until its push event arrives. */
+/** Marks a tip as unknown after a merge by Trunkline, until the push event arrives. */
 export async function doubtTip(db: Db, trunk: TrunkKey, mergeSha: string | null): Promise<void> {
   await db("trunks")
     .where({ repository_id: trunk.repositoryId, branch_name: trunk.branchName })
@@ -225,16 +219,15 @@ export async function doubtTip(db: Db, trunk: TrunkKey, mergeSha: string | null)
 }
 
 /**
- * Takes the forge's word for a tip, unless something was heard while it was asked: `heard` is what
- * was known before. Where the forge shows another commit that is not known to be later, one of the
- * two is old, and the tip is in doubt.
+ * Saves a tip that was read from GitHub, unless the stored tip is no longer `heard`. If GitHub
+ * shows another commit that is not known to be later, the tip becomes unknown.
  */
 export async function confirmTip(
   db: Db,
   trunk: TrunkKey,
-  told: { readonly heard: string | null; readonly shown: string; readonly isLater: boolean },
+  tip: { readonly heard: string | null; readonly shown: string; readonly isLater: boolean },
 ): Promise<void> {
-  const { heard, shown, isLater } = told;
+  const { heard, shown, isLater } = tip;
   await db("trunks")
     .where({ repository_id: trunk.repositoryId, branch_name: trunk.branchName })
     .whereRaw("tip_sha is not distinct from ?", [heard])

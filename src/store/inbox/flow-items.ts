@@ -1,11 +1,11 @@
 import { BROKEN, brokenWords } from "../forge/repositories.ts";
 
-/** The card's last promotion was refused. Each refused attempt is a separate item. */
+/** The card's last promotion was refused. Each refused attempt is another item. */
 export const PROMOTION_BLOCKED = `
     select c.project_id, c.id as card_id,
            (select r.id from card_repositories cr join repositories r on r.id = cr.repository_id
              where cr.card_id = c.id and r.full_name = c.blocked->>'repository') as repository_id,
-           c.id || ' ' || (c.blocked->>'at') as happening,
+           c.id || ' ' || (c.blocked->>'at') as occurrence,
            cast(c.blocked->>'at' as timestamptz) as at,
            c.blocked->>'message' as detail,
            c.blocked as data
@@ -14,14 +14,11 @@ export const PROMOTION_BLOCKED = `
 
 /**
  * Checks fail on the branch of a card that has an open pull request and is past the draft stages,
- * in a flow that requires checks. The item lasts from the report that made the head commit fail
- * until a report that no longer does, or the next push.
- *
- * The query starts from open pull requests, which are few, and reads the timeline only for those
- * with failing checks.
+ * in a flow that requires checks. The query starts from open pull requests, which are few, and
+ * reads the timeline only for those with failing checks.
  */
 export const CHECKS_BROKEN = `
-    select c.project_id, c.id as card_id, cr.repository_id, cast(t.id as text) as happening, t.at,
+    select c.project_id, c.id as card_id, cr.repository_id, cast(t.id as text) as occurrence, t.at,
            'Checks are failing on pull request #' || p.number || ': ' || array_to_string(failing.names, ', ') || '.' as detail,
            jsonb_build_object('prNumber', p.number, 'branchName', cr.branch_name, 'sha', cr.head_sha,
                               'failing', failing.names) as data
@@ -44,14 +41,12 @@ export const CHECKS_BROKEN = `
                         where newer.card_id = c.id and newer.repository_id = r.id and newer.number > p.number
                           and newer.state in ('draft', 'open'))`;
 
-/**
- * A card between the backlog and the end has no new timeline item for as long as the flow allows.
- */
+/** A card between backlog and done has had no new timeline item for as long as the flow allows. */
 export const WAITING_STALE = `
-    select c.project_id, c.id as card_id, cast(null as uuid) as repository_id, cast(last.id as text) as happening,
+    select c.project_id, c.id as card_id, cast(null as uuid) as repository_id, cast(last.id as text) as occurrence,
            last.at + f.stale_after_days * interval '1 day' as at,
-           'Nothing has happened since ' || to_char(last.at at time zone 'UTC', 'YYYY-MM-DD')
-             || ': the flow allows ' || f.stale_after_days || ' days in ' || s.name || '.' as detail,
+           'No activity since ' || to_char(last.at at time zone 'UTC', 'YYYY-MM-DD')
+             || '. The flow allows ' || f.stale_after_days || ' days in ' || s.name || '.' as detail,
            jsonb_build_object('since', to_char(last.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                               'staleAfterDays', f.stale_after_days, 'statusId', s.id) as data
       from projects f
@@ -63,19 +58,19 @@ export const WAITING_STALE = `
      where f.id = :projectId`;
 
 /**
- * A landed hotfix is missing from a branch that comes earlier in the flow, or a commit picked into
- * a release from another branch is missing from the branch that releases are cut from. The item
- * appears once the branch was inspected, or after a minute without an inspection.
+ * A landed hotfix is missing from an earlier target of the flow, or a commit picked into a release
+ * is missing from the branch that releases start from. The item appears after the branch was
+ * checked, at the latest after a minute.
  */
 export const BACKMERGE_OPEN = `
     select c.project_id, c.id as card_id, b.repository_id,
-           b.card_id || ' ' || b.repository_id || ' ' || b.target_branch || ' ' || b.sha as happening,
+           b.card_id || ' ' || b.repository_id || ' ' || b.target_branch || ' ' || b.sha as occurrence,
            b.landed_at as at,
            coalesce(b.refusal,
                     case when b.release_id is not null
                          then 'Picked into release ' || l.name || ' and missing from ' || b.target_branch || '.'
                          when b.pr_number is null then 'The hotfix has landed and is missing from ' || b.target_branch || '.'
-                         else 'The hotfix has landed; merge pull request #' || b.pr_number || ' to bring it to '
+                         else 'The hotfix has landed. Merge pull request #' || b.pr_number || ' to add it to '
                               || b.target_branch || '.' end) as detail,
            jsonb_build_object('targetBranch', b.target_branch, 'prNumber', b.pr_number, 'branchName', b.branch_name,
                               'sha', b.sha, 'releaseId', b.release_id) as data
@@ -92,13 +87,12 @@ export const BACKMERGE_OPEN = `
                  and p.target_branch = b.target_branch))`;
 
 /**
- * GitHub refuses calls: one item when the whole account is out of reach, otherwise one per
- * repository of the project that is no longer granted, and one when a card was refused because the
- * account has not granted a permission.
+ * GitHub refuses calls: one item for an unusable installation, otherwise one per repository of the
+ * project that is no longer granted, and one if a card is blocked by missing permissions.
  */
 export const CONNECTION_BROKEN = `
     select p.id as project_id, cast(null as uuid) as card_id, cast(null as uuid) as repository_id,
-           'account ' || o.id || ' ' || o.broken_at as happening, o.broken_at as at,
+           'account ' || o.id || ' ' || o.broken_at as occurrence, o.broken_at as at,
            coalesce(o.refused, ${brokenWords(`(case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended' end)`)}) as detail,
            jsonb_build_object('broken', case when o.installation_id is null then 'uninstalled'
                                              when o.suspended then 'suspended' else 'refused' end) as data
@@ -113,8 +107,8 @@ export const CONNECTION_BROKEN = `
     union all
     select c.project_id, null, null, 'permissions ' || o.id || ' ' || array_to_string(o.missing_permissions, ' '),
            min(cast(c.blocked ->> 'at' as timestamptz)),
-           'This account does not grant the App what it needs: ' || array_to_string(o.missing_permissions, ', ')
-             || '. An owner of the account can accept that in its settings on the forge.',
+           'The installation lacks permissions: ' || array_to_string(o.missing_permissions, ', ')
+             || '. An owner of the account can grant them in its settings on GitHub.',
            jsonb_build_object('broken', 'permissions', 'missing', to_jsonb(o.missing_permissions))
       from cards c join workspaces w on w.id = c.workspace_id join organizations o on o.id = w.organization_id
      where c.project_id = :projectId and c.deleted_at is null and o.broken_at is null

@@ -16,12 +16,12 @@ import {
 } from "./pull-request-items.ts";
 
 /**
- * The kinds of inbox items. Stored items are written when they happen and stay until somebody
- * dismisses them (`stored-items.ts`). Derived items are computed when the inbox is read and
- * disappear by themselves.
+ * The kinds of inbox items. Stored items (`stored-items.ts`) are written when the event happens and
+ * stay until somebody dismisses them. Derived items are computed when the inbox is read and
+ * disappear when their cause does.
  *
  * To add a derived kind, write its SELECT in `flow-items.ts` or `pull-request-items.ts` and add it
- * below. To add a stored kind, call `putInboxItem` in the transaction that records what happened.
+ * below. To add a stored kind, call `putInboxItem` in the transaction that records the event.
  */
 export const STORED_KINDS = ["branch_suggestion", "branch_deleted", "error_reported"] as const;
 export const DERIVED_KINDS = [
@@ -41,12 +41,12 @@ export type StoredInboxKind = (typeof STORED_KINDS)[number];
 type DerivedInboxKind = (typeof DERIVED_KINDS)[number];
 
 /**
- * For each derived kind, the SELECT of its items in the project `:projectId`. It finds them by an
- * index and leaves out deleted cards. It is per project because PostgreSQL plans a list of projects
- * (`any`) as ten of them and scans whole tables. Columns, in any order: `project_id`, `card_id` and
- * `repository_id` (either may be null), `at`, `detail` (text, in GitHub's words where there are
- * any), `data` (a jsonb object) and `happening`: a text that stays the same while the item lasts,
- * and differs when the same thing happens again. The item's id is a hash of it.
+ * For each derived kind, the SELECT of its items in the project `:projectId`. It uses an index and
+ * skips deleted cards. It reads one project, because PostgreSQL plans a list of projects (`any`) as
+ * ten and scans whole tables. Columns, in any order: `project_id`, `card_id` and `repository_id`
+ * (may be null), `at`, `detail` (text; GitHub's message if there is one), `data` (a jsonb object)
+ * and `occurrence`: a text that stays the same while the item lasts and differs when the same thing
+ * happens again. The item's id is a hash of it.
  */
 const DERIVED: Readonly<Record<DerivedInboxKind, string>> = {
   promotion_blocked: PROMOTION_BLOCKED,
@@ -61,7 +61,7 @@ const DERIVED: Readonly<Record<DerivedInboxKind, string>> = {
   agent_stopped_reacting: AGENT_STOPPED_REACTING,
 };
 
-/** An item of the inbox as the API shows it. */
+/** An inbox item as the API shows it. */
 export interface InboxItem {
   readonly id: string;
   readonly kind: StoredInboxKind | DerivedInboxKind;
@@ -74,28 +74,28 @@ export interface InboxItem {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An item's place in the inbox: when it happened (ISO 8601), then its id. */
+/** The key of an item in the list: its time (ISO 8601) and its id. */
 export type InboxPlace = readonly [at: string, id: string];
 
-/** The id of a derived item: a hash of what happened as a UUID of version 8 (RFC 9562). */
+/** The id of a derived item: a hash as a UUID of version 8 (RFC 9562). */
 const idOf = (kind: string): string =>
-  `cast(overlay(overlay(md5('${kind} ' || d.project_id || ' ' || d.happening) placing '8' from 13) placing '8' from 17) as uuid)`;
+  `cast(overlay(overlay(md5('${kind} ' || d.project_id || ' ' || d.occurrence) placing '8' from 13) placing '8' from 17) as uuid)`;
 
 const derivedItems = ([kind, sql]: readonly [string, string]): string => `
   select ${idOf(kind)} as id, '${kind}' as kind, false as dismissible,
          d.project_id, d.card_id, d.repository_id, d.at, d.detail, d.data
     from (${sql}) d`;
 
-/** Leaves out items of a repository that has left the project. */
+/** Skips items of repositories that were removed from the project. */
 const STORED_ITEMS = `
   select i.id, i.kind, true as dismissible, i.project_id, i.card_id, i.repository_id, i.at, i.detail, i.data
     from inbox_items i left join repositories r on r.id = i.repository_id
    where (i.repository_id is null or r.project_id = i.project_id) and i.project_id = :projectId and i.dismissed_at is null`;
 
 /**
- * One project's inbox in one statement. The API shows times in milliseconds, so the order compares
- * milliseconds. The lateral join reads one card per item: PostgreSQL planned a plain join as a scan
- * of all boards' cards. The bench measures this statement.
+ * The inbox of one project. Sorts by milliseconds, because the API shows milliseconds. The lateral
+ * join reads one card per item; PostgreSQL planned a plain join as a scan of all boards' cards. The
+ * benchmark measures this statement.
  */
 export const INBOX = `
   select i.id, i.kind, i.detail, i.project_id as "projectId",
@@ -106,7 +106,7 @@ export const INBOX = `
     left join repositories r on r.id = i.repository_id
    where c.deleted_at is null`;
 
-/** The inbox of a project, the newest item first. */
+/** Lists the inbox of a project, the newest item first. */
 export async function listInbox(
   db: Db,
   projectId: string,
@@ -124,12 +124,11 @@ export async function listInbox(
   return partOf(found, window, (item) => [item.at.toISOString(), item.id]);
 }
 
-/** The inbox of each of a board's projects, `here`. */
-const INBOXES = `
+const BOARD_ITEM = `
   select found.* from projects here cross join lateral (${INBOX.replaceAll(":projectId", "here.id")} and i.id = :itemId) found
    where here.workspace_id = :workspaceId`;
 
-/** An item that is in an inbox of this board now, or null. */
+/** Finds an item in the inboxes of a board's projects. */
 export async function findInboxItem(db: Db, workspaceId: string, itemId: string): Promise<InboxItem | null> {
-  return firstRow<InboxItem>(db, INBOXES, { workspaceId, itemId });
+  return firstRow<InboxItem>(db, BOARD_ITEM, { workspaceId, itemId });
 }

@@ -2,11 +2,10 @@ import { kindOn } from "../tenancy/users.ts";
 
 /**
  * Somebody else merged a card's pull request, and the card is before the stage that merges into
- * this branch. In the timeline, a merge by Trunkline has no login, whoever GitHub names as its
- * author.
+ * this branch. In the timeline, a merge by Trunkline has no login.
  */
 export const PR_MERGED_OUTSIDE = `
-    select c.project_id, c.id as card_id, p.repository_id, p.repository_id || ' ' || p.number as happening, t.at,
+    select c.project_id, c.id as card_id, p.repository_id, p.repository_id || ' ' || p.number as occurrence, t.at,
            t.login || ' merged pull request #' || p.number || ' into ' || p.target_branch || '.' as detail,
            jsonb_build_object('prNumber', p.number, 'targetBranch', p.target_branch, 'sha', p.merge_sha,
                               'login', t.login, 'statusId', m.id) as data
@@ -28,8 +27,8 @@ export const PR_MERGED_OUTSIDE = `
  */
 export const PROPOSAL_WAITING = `
     select c.project_id, c.id as card_id, p.repository_id,
-           p.repository_id || ' ' || p.number || ' ' || p.round as happening, p.opened_at as at,
-           u.name || ' proposes with pull request #' || p.number || ': ' || p.title as detail,
+           p.repository_id || ' ' || p.number || ' ' || p.round as occurrence, p.opened_at as at,
+           u.name || ' proposes pull request #' || p.number || ': ' || p.title as detail,
            jsonb_build_object('prNumber', p.number, 'title', p.title, 'headBranch', p.head_branch,
                               'targetBranch', p.target_branch, 'isDraft', p.state = 'draft', 'login', u.login) as data
       from repositories r
@@ -39,8 +38,8 @@ export const PROPOSAL_WAITING = `
      where r.project_id = :projectId`;
 
 /**
- * Whether nobody has continued since the `agent_gave_up` timeline item `t`, in SQL. Uses
- * subqueries: PostgreSQL planned an anti-join as a scan of all boards' timelines.
+ * SQL for whether nobody has continued since the timeline item `t` of kind `agent_gave_up`. Uses
+ * subqueries, because PostgreSQL planned an anti-join as a scan of all boards' timelines.
  */
 const stillGivenUp = (t: string): string => `
        (select true from timeline_items later
@@ -52,12 +51,9 @@ const stillGivenUp = (t: string): string => `
              where p.repository_id = ${t}.repository_id and p.number = cast(${t}.data->>'prNumber' as integer)
                and p.revived_after >= ${t}.seq) is null`;
 
-/**
- * An agent gave up on a card, and since then nobody has pushed, moved or assigned the card, or
- * reopened the pull request.
- */
+/** An agent gave up, and nobody has since pushed, moved or assigned the card, or reopened it. */
 export const AGENT_GAVE_UP = `
-    select c.project_id, c.id as card_id, t.repository_id, cast(t.id as text) as happening, t.at,
+    select c.project_id, c.id as card_id, t.repository_id, cast(t.id as text) as occurrence, t.at,
            coalesce(t.data->>'reason',
                     u.name || coalesce(' gave up on pull request #' || (t.data->>'prNumber'), ' gave up')
                       || ' without giving a reason.') as detail,
@@ -73,12 +69,12 @@ export const AGENT_GAVE_UP = `
        and ${stillGivenUp("t")}`;
 
 /**
- * Somebody else closed a card's pull request unmerged, and nobody reopened or replaced it. Cards in
- * the backlog or at the end of the flow need no decision. Not shown when the branch is gone (GitHub
- * then closes the pull request itself), or when an agent gave up by closing it.
+ * Somebody else closed a card's pull request without merging it, and nobody reopened or replaced
+ * it. Skipped when the branch is deleted (GitHub then closes the pull request), when an agent gave
+ * up by closing it, and for cards in the backlog or at the end of the flow.
  */
 export const PR_CLOSED_OUTSIDE = `
-    select c.project_id, c.id as card_id, p.repository_id, cast(t.id as text) as happening, t.at,
+    select c.project_id, c.id as card_id, p.repository_id, cast(t.id as text) as occurrence, t.at,
            t.login || ' closed pull request #' || p.number || ' without merging it.' as detail,
            jsonb_build_object('prNumber', p.number, 'targetBranch', p.target_branch, 'login', t.login) as data
       from stages s
@@ -101,14 +97,14 @@ export const PR_CLOSED_OUTSIDE = `
 
 /**
  * An open pull request that agents work on has an open request (requested changes, failing checks,
- * a question), and no agent has reacted for as long as the flow allows. The item lasts until an
- * agent reacts or the request is settled. The query starts from the open requests, which are few.
+ * a question), and no agent has reacted for as long as the flow allows. The query starts from the
+ * open requests, which are few.
  */
 export const AGENT_STOPPED_REACTING = `
     select c.project_id, c.id as card_id, w.repository_id,
-           c.id || ' ' || w.repository_id || ' ' || w.pr_number || ' ' || extract(epoch from w.acted_at) as happening,
+           c.id || ' ' || w.repository_id || ' ' || w.pr_number || ' ' || extract(epoch from w.acted_at) as occurrence,
            a.asked_at + f.agent_silence_hours * interval '1 hour' as at,
-           w.login || ' has not reacted to ' || a.words || ' on pull request #' || p.number || ' since '
+           w.login || ' has not reacted to ' || a.request || ' on pull request #' || p.number || ' since '
              || to_char(a.asked_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC.' as detail,
            jsonb_build_object('prNumber', p.number, 'login', w.login, 'reason', a.kind,
                               'since', to_char(a.asked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -137,7 +133,7 @@ export const AGENT_STOPPED_REACTING = `
                      order by number desc limit 1) p on true
       join lateral (select a.kind, a.asked_at,
                            case a.kind when 'changes_requested' then 'requested changes'
-                                       when 'checks_failing' then 'failing checks' else 'a question' end as words
+                                       when 'checks_failing' then 'failing checks' else 'a question' end as request
                       from conversation_asks a
                      where a.card_id = c.id and a.repository_id = w.repository_id and a.pr_number = w.pr_number
                        and a.asked_at > w.acted_at and (a.kind <> 'checks_failing' or a.subject = p.head_sha)

@@ -1,5 +1,5 @@
 import { newId } from "../../new-id.ts";
-import { firstRow, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, type Db, type Trx } from "../db/connect.ts";
 import type { StoredInboxKind } from "./list-inbox.ts";
 
 export interface NewInboxItem {
@@ -8,11 +8,11 @@ export interface NewInboxItem {
   readonly cardId: string | null;
   readonly repositoryId: string | null;
   readonly kind: StoredInboxKind;
-  /** Names what the item is about, among those of its kind in its project. */
+  /** Identifies the subject among the items of this kind in the project. */
   readonly naturalKey: string;
   readonly detail: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** When it happened (ISO 8601); the database's time when absent. */
+  /** When it happened (ISO 8601); now if absent. */
   readonly at?: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface NewInboxItem {
 export const branchKey = (repositoryId: string, branchName: string): string =>
   `${repositoryId}:${branchName}`;
 
-/** Puts an item into the inbox; one that is there already under its natural key is brought up to date and keeps its id. */
+/** Inserts an item, or updates the open item with the same natural key. */
 export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
   await db("inbox_items")
     .insert({
@@ -40,7 +40,7 @@ export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
     .merge(["card_id", "repository_id", "detail", "data", "at"]);
 }
 
-/** Whether a project's inbox has an item with this natural key, dismissed or not. */
+/** Whether the project has such an item, dismissed or not. */
 export async function hasInboxItem(
   db: Db,
   projectId: string,
@@ -53,7 +53,7 @@ export async function hasInboxItem(
   return row !== undefined;
 }
 
-/** A branch suggestion: the branch, and the card its name refers to. */
+/** A branch and the card that its name refers to. */
 export interface Suggestion {
   readonly projectId: string;
   readonly cardId: string;
@@ -61,7 +61,7 @@ export interface Suggestion {
   readonly branchName: string;
 }
 
-/** The suggestion with this id, or null once it was adopted or dismissed. */
+/** Null if the suggestion was adopted or dismissed. */
 export async function findSuggestion(db: Db, itemId: string): Promise<Suggestion | null> {
   return firstRow<Suggestion>(
     db,
@@ -71,20 +71,15 @@ export async function findSuggestion(db: Db, itemId: string): Promise<Suggestion
   );
 }
 
-/** Locks an item until the transaction ends; false once it was adopted or dismissed. */
+/** Locks an item until the transaction ends. False if it was adopted or dismissed. */
 export async function holdInboxItem(trx: Trx, itemId: string): Promise<boolean> {
-  return (
-    (await firstRow(
-      trx,
-      "select id from inbox_items where id = :itemId and dismissed_at is null for update",
-      { itemId },
-    )) !== null
-  );
+  const item = "select id from inbox_items where id = :itemId and dismissed_at is null for update";
+  return exists(trx, item, { itemId });
 }
 
 /**
- * Removes the items with this natural key, dismissed ones included, or only those that happened at
- * or before `until` (ISO 8601). When the same thing happens again, a new item appears.
+ * Deletes the items with this natural key, dismissed ones included, up to the time `until` (ISO
+ * 8601). If the same thing happens again, a new item appears.
  */
 export async function forgetInboxItems(
   db: Db,
@@ -96,7 +91,7 @@ export async function forgetInboxItems(
   await (until === undefined ? items : items.where("at", "<=", until)).delete();
 }
 
-/** Dismisses an item; false when it was dismissed before. */
+/** False if the item is dismissed already. */
 export async function dismissInboxItem(db: Db, itemId: string, userId: string): Promise<boolean> {
   const dismissed = await db("inbox_items")
     .where({ id: itemId, dismissed_at: null })

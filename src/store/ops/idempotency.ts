@@ -1,26 +1,26 @@
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
+import { LOCKED_STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { isHeld } from "./instances.ts";
 
-/** A key this request holds. `attempt` fences it: once somebody else took it over, this holder's writes no longer match. */
+/** A key that this request has claimed. `attempt` is a fencing token: a takeover changes it. */
 export interface HeldKey {
   readonly credentialId: string;
   readonly key: string;
   readonly attempt: number;
 }
 
-/** A key as a request claims it, on behalf of one process. */
 interface KeyClaim {
   readonly credentialId: string;
   readonly key: string;
-  /** Identifies the request: what the same key may be sent with again. */
+  /** A digest of the request: a retry must be the same request. */
   readonly fingerprint: Buffer;
+  /** The id of the claiming process. */
   readonly holder: string;
 }
 
-/** An answer as it is stored: its status and its JSON text, null for an answer without a body. */
 export interface StoredAnswer {
   readonly status: number;
+  /** JSON text; null for an answer without a body. */
   readonly body: string | null;
 }
 
@@ -31,7 +31,7 @@ export type Claimed =
   | { readonly state: "running" };
 
 const CLAIM = `
-  with stamp as materialized (select ${STAMP} as stamp),
+  with stamp as materialized (${LOCKED_STAMP}),
   claimed as (
     insert into idempotency_keys as k (credential_id, key, fingerprint, state, holder)
     select :credentialId, :key, :fingerprint, 'running', :holder from stamp
@@ -46,9 +46,10 @@ const CLAIM = `
   select (select stamp from stamp) as stamp, (select attempt from claimed) as attempt`;
 
 /**
- * Claims a key in the request's transaction, confirming its credential in the same round trip. A key that a dead process holds, or that is
- * older than 24 hours, is taken over. A second request with the key does not wait for the first one's transaction: it
- * fails to get the advisory lock and is `running`. Throws `StaleCredential`.
+ * Claims a key and confirms the credential in one round trip. Takes over a key that is older than
+ * 24 hours or that a dead process claimed. A revocation or a change of roles waits until the write
+ * has ended, so that no write commits after it. A second request with the same key does not wait for the
+ * first one: it fails to get the advisory lock and is `running`. Throws `StaleCredential`.
  */
 export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyClaim): Promise<Claimed> {
   const { clientId, stamp } = cached.credential;
@@ -72,19 +73,19 @@ export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyCla
   return state === "done" ? { state: "replay", answer: { status, body } } : { state };
 }
 
-/** Stores the answer under a held key; false when the key is no longer held, and then nothing may be committed. */
-export async function storeAnswer(db: Db, held: HeldKey, answer: StoredAnswer): Promise<boolean> {
+/** Stores an answer. False if another request took over the key; the caller must then roll back. */
+export async function storeAnswer(db: Db, claim: HeldKey, answer: StoredAnswer): Promise<boolean> {
   return exists(
     db,
     `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
       where credential_id = :credentialId and key = :key and attempt = :attempt and state = 'running' returning attempt`,
-    { ...held, ...answer },
+    { ...claim, ...answer },
   );
 }
 
-/** Releases a held key after a failed attempt, so that the request can be made again under it. */
-export async function releaseKey(db: Db, held: HeldKey): Promise<void> {
+/** Releases a key after a failed attempt, so that the request can be repeated with it. */
+export async function releaseKey(db: Db, claim: HeldKey): Promise<void> {
   await db("idempotency_keys")
-    .where({ credential_id: held.credentialId, key: held.key, attempt: held.attempt, state: "running" })
+    .where({ credential_id: claim.credentialId, key: claim.key, attempt: claim.attempt, state: "running" })
     .delete();
 }

@@ -1,15 +1,14 @@
-import { column, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
-/** How long a process may be silent before what it holds is free for others, in seconds. */
-export const SILENCE_SECONDS = 15;
-/** How often a process says that it is alive, in milliseconds. */
+/** A process without a heartbeat for this long is dead, and others take over what it owned. */
+const SILENCE_SECONDS = 15;
 export const HEARTBEAT_MS = 4_000;
 
-/** SQL that is true where `column` names a process that is still alive. */
+/** SQL for whether the process in `column` is alive. */
 export const isHeld = (column: string): string =>
   `exists (select 1 from instances i where i.id = ${column} and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
 
-/** Says that this process and its job workers are alive. Only the database's clock counts. */
+/** Records by the database's clock that this process and its job workers are alive. */
 export async function heartbeat(db: Db, instanceId: string, workerIds: readonly string[]): Promise<void> {
   await db.raw(
     `insert into instances (id, worker_ids) values (:instanceId, cast(:workerIds as text[]))
@@ -24,7 +23,7 @@ const IS_OF_DEAD = `
                    where j.locked_by = any(i.worker_ids)
                      and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
 
-/** The queues in which a process that is dead was at work on such a job. */
+/** Lists the queues in which a dead process was running a job of this task. */
 export async function listDeadQueues(
   db: Db,
   task: string,
@@ -38,21 +37,18 @@ export async function listDeadQueues(
   );
 }
 
-/** Keeps others from seeing to the same dead, until this transaction ends; false when somebody is at it already. */
+/** An arbitrary lock id. */
+const DEAD_WORKERS_LOCK = 7_411_206_002;
+
+/** False if another process is freeing dead workers. The lock ends with the transaction. */
 export async function seeToDeadAlone(trx: Trx): Promise<boolean> {
-  const [row] = await rows<{ isAlone: boolean }>(
-    trx,
-    `select pg_try_advisory_xact_lock(${SEEING_TO_DEAD}) as "isAlone"`,
-  );
-  return row?.isAlone === true;
+  const lock = `select pg_try_advisory_xact_lock(${DEAD_WORKERS_LOCK}) as "isLocked"`;
+  return (await firstValue<boolean>(trx, lock, {})) === true;
 }
 
-/** Any number that all processes agree on. */
-const SEEING_TO_DEAD = 7_411_206_002;
-
 /**
- * Frees the jobs and queues of workers whose process is dead, which the job queue itself would hold for four hours. A lock younger than
- * `graceSeconds` is left: its worker may not have been announced yet.
+ * Unlocks the jobs and queues of dead workers, which graphile-worker would keep locked for four
+ * hours. Keeps locks younger than `graceSeconds`: their worker may not be in `instances` yet.
  */
 export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): Promise<void> {
   await db.raw(
@@ -62,7 +58,7 @@ export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): P
       where dead.ids is not null`,
     { graceSeconds },
   );
-  // A queue is locked and let go of together with a job of its own. One whose job was taken for a dead process's and ended twice is left locked.
+  // A job that ended twice, because its process was taken for dead, can leave its queue locked.
   await db.raw(
     `update graphile_worker._private_job_queues q set locked_by = null, locked_at = null
       where q.locked_at < now() - :graceSeconds * interval '1 second'
@@ -71,14 +67,13 @@ export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): P
   );
 }
 
-/** A job as a worker took it. */
 export interface TakenJob {
   readonly id: string;
-  /** Of its tries, this one included. */
+  /** The number of attempts, this one included. */
   readonly attempts: number;
 }
 
-/** The jobs locked in the name of these workers, and whether for longer than word of that may be on its way. */
+/** Lists the jobs that these workers have locked. `isOld`: for more than `SILENCE_SECONDS`. */
 export const listLockedJobs = (
   db: Db,
   workerIds: readonly string[],
@@ -91,7 +86,7 @@ export const listLockedJobs = (
     { workerIds: [...workerIds] },
   );
 
-/** Lets go of jobs of these workers that were never begun, as if they had not been taken. */
+/** Unlocks jobs that these workers took but did not start. The attempt does not count. */
 export async function freeJobs(
   db: Db,
   workerIds: readonly string[],
@@ -108,22 +103,20 @@ export async function freeJobs(
   );
 }
 
-/** Leaves at once, on a graceful end, so that nobody waits for this process. */
+/** Removes this process when it ends, so that others do not wait for its heartbeat. */
 export async function leave(db: Db, instanceId: string): Promise<void> {
   await db("instances").where({ id: instanceId }).delete();
 }
 
-/** Declares all other processes dead, and gives how many there were. Only for a database that one process can use at a time. */
+/**
+ * Removes all other processes and returns their number. Only for a database that one process at a
+ * time can use.
+ */
 export async function declareOthersDead(db: Db, instanceId: string): Promise<number> {
-  const gone = await rows(db, "delete from instances where id <> :instanceId returning id", { instanceId });
-  return gone.length;
+  return db("instances").whereNot({ id: instanceId }).delete();
 }
 
-/** How many processes are alive. */
 export async function countLiveInstances(db: Db): Promise<number> {
-  const found = await rows<{ count: number }>(
-    db,
-    `select count(*) as count from instances where seen_at > now() - interval '${SILENCE_SECONDS} seconds'`,
-  );
-  return found[0]?.count ?? 0;
+  const live = `select count(*) from instances where seen_at > now() - interval '${SILENCE_SECONDS} seconds'`;
+  return (await firstValue<number>(db, live, {})) ?? 0;
 }

@@ -2,7 +2,7 @@ import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
 
-/** Something Trunkline is about to do, or did, on the forge. */
+/** What Trunkline is about to do on GitHub, or has done. */
 export interface Intent {
   readonly repositoryId: string;
   readonly kind: IntentKind;
@@ -12,52 +12,51 @@ export interface Intent {
   readonly actorId: string;
 }
 
-/** A move as its holder knows it. */
+/** A move that this process owns. `attempt` is its fencing token. */
 export interface HeldMove {
   readonly id: string;
   readonly attempt: number;
 }
 
-/** SQL that is true while `:moveId` is its holder's, or nothing is done under a move. */
-const IS_HELD_MOVE = `
+/** SQL for whether this process owns the move `:moveId`, or acts outside of a move. */
+const IS_OWN_MOVE = `
   (cast(:moveId as uuid) is null
    or exists (select 1 from operations where id = :moveId and attempt = :attempt and state = 'running'))`;
 
 const bindingsOf = (move: HeldMove | null) => ({ moveId: move?.id ?? null, attempt: move?.attempt ?? 0 });
 
-/** An intent as it was written down. */
 export interface RecordedIntent {
   readonly round: number;
-  /** Whether it was meant before and never known to be done. */
+  /** Whether an earlier attempt recorded it and its result is unknown. */
   readonly isRepeated: boolean;
-  /** Of an opening: the greatest number of a pull request known in the repository when this round was first meant. */
+  /** For `open_pull_request`: the highest known number when this round was first recorded. */
   readonly knownUpTo: number | null;
 }
 
-/** SQL that writes an intent down where that is wanted, and changes one that is there where that is. */
-const recordedIf = (isWanted: string, isToBeChanged: string): string => `
+const insertIf = (mayInsert: string, mayUpdate: string): string => `
      insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id, known_up_to)
      select :repositoryId, :kind, :subject, :cardId, :actorId,
             case when :kind = 'open_pull_request'
                  then (select coalesce(max(number), 0) from pull_requests where repository_id = :repositoryId) end
-      where ${isWanted}
+      where ${mayInsert}
      on conflict (repository_id, kind, subject) do update
        set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
            round = i.round + case when i.done then 1 else 0 end,
            known_up_to = case when i.done then excluded.known_up_to else i.known_up_to end
-       where ${isToBeChanged}
+       where ${mayUpdate}
      returning round, known_up_to as "knownUpTo",
                coalesce((select not e.done from forge_intents e where e.repository_id = i.repository_id
                             and e.kind = i.kind and e.subject = i.subject), false) as "isRepeated"`;
 
-const RECORD = recordedIf(IS_HELD_MOVE, "true");
+const RECORD = insertIf(IS_OWN_MOVE, "true");
 const IS_FREE = `
-  not exists (select 1 from card_repositories cr where cr.repository_id = :repositoryId and cr.branch_name = :subject and cr.project_id is not null)`;
-const RECORD_CUT = recordedIf(`${IS_HELD_MOVE} and ${IS_FREE}`, "i.done or i.card_id = excluded.card_id");
+  not exists (select 1 from card_repositories cr
+               where cr.repository_id = :repositoryId and cr.branch_name = :subject and cr.project_id is not null)`;
+const RECORD_BRANCH = insertIf(`${IS_OWN_MOVE} and ${IS_FREE}`, "i.done or i.card_id = excluded.card_id");
 
 /**
- * Writes down what we are about to do, before it is done: trying again what was never known to be done is the
- * same round, doing again what was done is the next. Under a move that is not this holder's any more nothing is written: null.
+ * Records an intent before its effect. A retry stays in the same round; repeating an effect that is
+ * done begins the next round. Null if another process owns the move.
  */
 export async function recordIntent(
   db: Db,
@@ -67,19 +66,22 @@ export async function recordIntent(
   return firstRow<RecordedIntent>(db, RECORD, { ...intent, ...bindingsOf(move) });
 }
 
-/** The same of a branch that is to be cut, unless any card, a deleted one included, has or had one of this name, or another's is about to be cut by it. */
+/**
+ * Records the intent to create a branch. `taken` if a card (a deleted one included) has or had a
+ * branch of this name, or if one is being created for another card.
+ */
 export async function recordCutIntent(
   db: Db,
   intent: Intent,
   move: HeldMove | null,
 ): Promise<RecordedIntent | "taken" | "not_held"> {
   const bindings = { ...intent, ...bindingsOf(move) };
-  const recorded = await firstRow<RecordedIntent>(db, RECORD_CUT, bindings);
+  const recorded = await firstRow<RecordedIntent>(db, RECORD_BRANCH, bindings);
   if (recorded) return recorded;
-  return (await firstRow(db, `select 1 where ${IS_HELD_MOVE}`, bindings)) ? "taken" : "not_held";
+  return (await firstRow(db, `select 1 where ${IS_OWN_MOVE}`, bindings)) ? "taken" : "not_held";
 }
 
-/** SQL that is true of an intent `i` to cut a card's branch, of which nobody knows what came. */
+/** SQL for whether `i` is an intent to create a card's branch whose result is unknown. */
 export const UNHEARD_CUT = "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
 
 export type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
@@ -91,8 +93,8 @@ const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, str
 });
 
 /**
- * The forge has taken a merge upon itself, and whatever comes of that is ours. By the handle, where it gave one, a later try asks about the
- * same merge; `queued` says that it waits in the forge's merge queue.
+ * Records that GitHub accepted a merge and finishes it later. `handle` identifies the asynchronous
+ * merge; `queued` means that it waits in GitHub's merge queue.
  */
 export async function acceptMerge(
   db: Db,
@@ -102,15 +104,15 @@ export async function acceptMerge(
   await db("forge_intents").where(columns(key)).update({ accepted: true, handle, queued });
 }
 
-/** What the forge's merge queue has told of a merge: its word for having thrown it out, or null for having it (again). */
-interface QueueWord {
+interface QueueEvent {
+  /** GitHub's reason for removing the pull request from its merge queue; null when it was added. */
   readonly thrownOut: string | null;
-  /** The forge's time (ISO 8601), where it gave one. */
+  /** GitHub's time (ISO 8601), if known. */
   readonly at: string | null;
 }
 
-/** Keeps the newest that the queue has told of a merge that we mean to make; what is older changes nothing. */
-export async function noteQueueWord(db: Db, key: IntentKey, { thrownOut, at }: QueueWord): Promise<void> {
+/** Records the newest merge queue event of an unfinished merge; an older event changes nothing. */
+export async function noteQueueWord(db: Db, key: IntentKey, { thrownOut, at }: QueueEvent): Promise<void> {
   await rows(
     db,
     `update forge_intents
@@ -121,21 +123,20 @@ export async function noteQueueWord(db: Db, key: IntentKey, { thrownOut, at }: Q
   );
 }
 
-/** It is done: by us, for good. */
 export async function fulfilIntent(db: Db, key: IntentKey): Promise<void> {
   await db("forge_intents").where(columns(key)).update({ done: true });
 }
 
 /**
- * The forge refused: whatever happens there from now on is somebody else's. Under a move that is not this holder's any more nothing changes: the
- * one who has it now may be about to do the same.
+ * Deletes an intent that GitHub refused: a later effect of this kind is not Trunkline's. Does
+ * nothing if another process owns the move, because it may be about to repeat the effect.
  */
 export async function withdrawIntent(db: Db, key: IntentKey, move: HeldMove | null = null): Promise<void> {
   const { repositoryId, kind, subject } = key;
   await rows(
     db,
     `delete from forge_intents
-      where repository_id = :repositoryId and kind = :kind and subject = :subject and not done and ${IS_HELD_MOVE}`,
+      where repository_id = :repositoryId and kind = :kind and subject = :subject and not done and ${IS_OWN_MOVE}`,
     { repositoryId, kind, subject, ...bindingsOf(move) },
   );
 }
@@ -145,9 +146,9 @@ export interface FoundIntent {
   readonly actorId: string;
   readonly handle: string | null;
   readonly accepted: boolean;
-  /** Of a merge: the forge has it in its merge queue, or had. */
+  /** For a merge: whether it is or was in GitHub's merge queue. */
   readonly queued: boolean;
-  /** The word of the forge's queue for having thrown it out; null while none was heard. */
+  /** GitHub's reason for removing it from the merge queue, or null. */
   readonly thrownOut: string | null;
   readonly done: boolean;
   readonly round: number;
@@ -157,7 +158,7 @@ const FOUND = `
   select i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.thrown_out as "thrownOut", i.done, i.round
     from forge_intents i`;
 
-/** What we last meant to merge into a branch, or null. */
+/** The newest intent to merge into a branch, or null. */
 export async function findLatestMerge(
   db: Db,
   repositoryId: string,
@@ -172,7 +173,7 @@ export async function findLatestMerge(
   );
 }
 
-/** The repository of what was last about to be done for a card and never known to be done, or null. */
+/** The repository of a card's newest intent without a known result, or null. */
 export async function findUndone(db: Db, cardId: string): Promise<string | null> {
   return firstValue<string>(
     db,
@@ -182,7 +183,7 @@ export async function findUndone(db: Db, cardId: string): Promise<string | null>
   );
 }
 
-/** Our intent for this deed, or null when it was never ours. */
+/** Null if Trunkline did not intend this effect. */
 export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | null> {
   return firstRow<FoundIntent>(
     db,
@@ -191,10 +192,7 @@ export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | 
   );
 }
 
-/**
- * The branch we meant to cut for a card that has none there, and never knew to be cut, or null: its answer was lost, and its move has ended otherwise
- * since, or the card is called otherwise.
- */
+/** The branch of a card that may exist because the answer to its creation was lost, or null. */
 export async function findUnheardCut(
   db: Db,
   cardId: string,

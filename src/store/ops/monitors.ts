@@ -1,6 +1,5 @@
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 
-/** What may be told of a monitor: everything but its secret. */
 interface MonitorSummary {
   readonly id: string;
   readonly name: string;
@@ -15,7 +14,7 @@ interface NewMonitor {
   readonly secret: string;
 }
 
-/** Adds a monitor to a project; false when there is no such project. */
+/** False if the project does not exist. */
 export async function insertMonitor(db: Db, monitor: NewMonitor): Promise<boolean> {
   return exists(
     db,
@@ -25,7 +24,7 @@ export async function insertMonitor(db: Db, monitor: NewMonitor): Promise<boolea
   );
 }
 
-/** The monitors, the oldest first. */
+/** Lists all monitors, the oldest first. */
 export async function listMonitors(db: Db): Promise<MonitorSummary[]> {
   return rows<MonitorSummary>(
     db,
@@ -33,7 +32,6 @@ export async function listMonitors(db: Db): Promise<MonitorSummary[]> {
   );
 }
 
-/** What a report is checked and filed by. */
 export interface Monitor {
   readonly id: string;
   readonly workspaceId: string;
@@ -42,7 +40,6 @@ export interface Monitor {
   readonly secret: string;
 }
 
-/** The monitor with this id, or null. */
 export async function findMonitor(db: Db, monitorId: string): Promise<Monitor | null> {
   return firstRow<Monitor>(
     db,
@@ -52,17 +49,17 @@ export async function findMonitor(db: Db, monitorId: string): Promise<Monitor | 
   );
 }
 
-/** Checks a monitor's reports with another secret from now on; false when there is no such monitor. */
+/** False if the monitor does not exist. */
 export async function setMonitorSecret(db: Db, monitorId: string, secret: string): Promise<boolean> {
   return (await db("monitors").where({ id: monitorId }).update({ secret })) > 0;
 }
 
-/** Removes a monitor: its reports are refused from now on. False when there is no such monitor. */
+/** False if the monitor does not exist. */
 export async function removeMonitor(db: Db, monitorId: string): Promise<boolean> {
   return (await db("monitors").where({ id: monitorId }).delete()) > 0;
 }
 
-/** Remembers a report by the name it goes by; false when it is known already. */
+/** Records the id of a report. False if the monitor has sent it before. */
 export async function rememberReport(db: Db, monitorId: string, reportId: string): Promise<boolean> {
   return exists(
     db,

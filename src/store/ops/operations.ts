@@ -3,14 +3,14 @@ import { whileItStands } from "../db/transaction.ts";
 import { isHeld } from "./instances.ts";
 import type { HeldMove } from "./intents.ts";
 
-/** A merge that a move brought about. */
+/** A merge by a move. */
 export interface Promotion {
   readonly fullName: string;
   readonly targetBranch: string;
   readonly prNumber: number;
 }
 
-/** A card's move under way. `attempt` fences it: a holder whose attempt is no longer the row's may write nothing more. */
+/** A move of a card. `attempt` is a fencing token: a process with an older one may not write. */
 export interface Operation {
   readonly id: string;
   readonly workspaceId: string;
@@ -20,9 +20,9 @@ export interface Operation {
   readonly actorId: string;
   readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
   readonly attempt: number;
-  /** What this move has merged so far. */
+  /** The merges so far. */
   readonly promoted: readonly Promotion[];
-  /** Whether a live process is at work on it. */
+  /** Whether a live process is working on the move. */
   readonly isHeld: boolean;
 }
 
@@ -31,7 +31,7 @@ const OPERATION = `
          o.actor_id as "actorId", o.state, o.attempt, o.promoted, ${isHeld("o.holder")} as "isHeld"
     from operations o`;
 
-/** The move of this card that has not ended, or null. */
+/** The unfinished move of a card, or null. */
 export async function findOpenOperation(db: Db, cardId: string): Promise<Operation | null> {
   return firstRow<Operation>(
     db,
@@ -42,11 +42,11 @@ export async function findOpenOperation(db: Db, cardId: string): Promise<Operati
 
 export interface EarlierOperation {
   readonly state: Operation["state"];
-  /** The answer to it, once it is done. */
+  /** The answer of a finished move. */
   readonly result: unknown;
 }
 
-/** How an earlier attempt of the same request to move the card into this stage ended, and its answer; null where there was none. */
+/** The move that an earlier attempt of the same request started, or null. */
 export async function findOperationOfRequest(
   db: Db,
   request: { readonly cardId: string; readonly stageId: string; readonly requestId: string },
@@ -61,8 +61,8 @@ export async function findOperationOfRequest(
 }
 
 /**
- * Moves that nobody is at work on, the longest waiting first: their process died, or the forge could not be reached. Those the forge has queued
- * are among them after a while, in case its word about them was lost.
+ * Lists moves without a live process, the longest waiting first. A move that waits in GitHub's
+ * merge queue is included after five minutes, because the webhook about it may be lost.
  */
 export async function listOrphanedOperations(db: Db, limit: number): Promise<Operation[]> {
   return rows<Operation>(
@@ -86,10 +86,10 @@ interface NewOperation {
   readonly holder: string;
 }
 
-/** The largest index a move can have: past the end is the end, and the column holds no larger number. */
+/** The largest value of the column. An index past the end of a stage means its end. */
 export const LAST_INDEX = 2_147_483_647;
 
-/** Inserts a move. What earlier attempts of the same request have merged counts as merged by this one. */
+/** Inserts a move. It takes over the merges of earlier attempts of the same request. */
 export async function insertOperation(db: Db, operation: NewOperation): Promise<void> {
   await whileItStands(
     rows(
@@ -104,15 +104,15 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
   );
 }
 
-/** A move as it was taken over, and how many processes in a row died while they held it and got nothing further. */
 export interface TakenOver {
   readonly attempt: number;
+  /** How many processes in a row died while they owned it, without progress. */
   readonly deaths: number;
 }
 
 /**
- * Takes an operation that nobody holds; null when somebody was quicker. Who still holds it did not let go of it, and is dead: that is counted
- * here, before anything more is tried.
+ * Takes over an operation that no live process owns. Null if another process took it over first. If
+ * the previous owner did not release the operation, it died, and its death is counted.
  */
 export async function takeOver(
   db: Db,
@@ -134,18 +134,21 @@ export async function takeOver(
   );
 }
 
-/** Counts that going on with a move has failed for a reason of our own. Gives how often by now; null where it is another's. */
+/**
+ * Counts a failure that GitHub did not cause. Returns the number of failures, or null if another
+ * process owns the move.
+ */
 export async function countFailure(db: Db, operation: HeldMove): Promise<number | null> {
   return firstValue<number>(
     db,
     "update operations set failures = failures + 1 where id = :id and attempt = :attempt returning failures",
-    { id: operation.id, attempt: operation.attempt },
+    { ...operation },
   );
 }
 
 /**
- * Ends, queues or lets go of an operation (`running` with no holder). False when it is no longer ours, and then nothing of the
- * same transaction may be committed.
+ * Ends, queues or releases (`running`) an operation. False if another process owns it; the caller
+ * must then roll back its transaction.
  */
 export async function settleOperation(
   db: Db,
@@ -157,16 +160,11 @@ export async function settleOperation(
     db,
     `update operations set state = :state, holder = null, result = cast(:result as jsonb), updated_at = now()
       where id = :id and attempt = :attempt and state in ('running', 'queued') returning id`,
-    {
-      id: operation.id,
-      attempt: operation.attempt,
-      state,
-      result: result === null ? null : JSON.stringify(result),
-    },
+    { ...operation, state, result: result === null ? null : JSON.stringify(result) },
   );
 }
 
-/** Whether a move is still this holder's. Nobody takes it over before the transaction ends. */
+/** Whether this process still owns the move. Prevents a takeover until the transaction ends. */
 export async function isOperationOurs(trx: Trx, operation: HeldMove): Promise<boolean> {
   return exists(
     trx,
@@ -175,7 +173,7 @@ export async function isOperationOurs(trx: Trx, operation: HeldMove): Promise<bo
   );
 }
 
-/** Adds to what the move has merged; recording the same merge again changes nothing. */
+/** Records a merge of the move. Recording it again changes nothing. */
 export async function addPromotion(db: Db, operation: HeldMove, promotion: Promotion): Promise<void> {
   await db.raw(
     `update operations set promoted = promoted || cast(:added as jsonb), updated_at = now()
@@ -184,17 +182,12 @@ export async function addPromotion(db: Db, operation: HeldMove, promotion: Promo
   );
 }
 
-/** What a move has merged so far. */
 export async function listPromotions(db: Db, operationId: string): Promise<Promotion[]> {
-  const row = await firstRow<{ promoted: Promotion[] }>(
-    db,
-    "select promoted from operations where id = :operationId",
-    { operationId },
-  );
-  return row?.promoted ?? [];
+  const promoted = "select promoted from operations where id = :operationId";
+  return (await firstValue<Promotion[]>(db, promoted, { operationId })) ?? [];
 }
 
-/** Who last moved this card: what Trunkline does later on its stage's behalf is done for them. */
+/** The user who last moved the card. Later effects of its stage are done for this user. */
 export async function lastMoverOf(db: Db, cardId: string): Promise<string | null> {
   return firstValue<string>(
     db,

@@ -1,24 +1,18 @@
-import { firstRow, type Db } from "../db/connect.ts";
+import { firstRow, firstValue, type Db } from "../db/connect.ts";
 
-/**
- * How many jobs and deliveries wait, and for how long. Ages are in seconds, 0 when nothing waits.
- */
+/** Ages are those of the oldest entry, in seconds; 0 if there is none. */
 interface QueueStatistics {
-  /** Due jobs that no worker has taken. */
+  /** Due jobs that no worker is running. */
   readonly queueDepth: number;
   readonly queueAge: number;
   readonly failedJobs: number;
-  /** Stored deliveries that are not yet processed. */
+  /** Deliveries that are not yet processed. */
   readonly waiting: number;
   readonly waitingAge: number;
   readonly parked: number;
 }
 
-/**
- * Counts waiting jobs and deliveries. Reads graphile-worker's table rather than its view, because
- * the table has an index of available jobs. Partial indexes keep finished deliveries out of the
- * count.
- */
+/** Reads graphile-worker's table, because its view lacks the indexed column `is_available`. */
 export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
   const found = await firstRow<QueueStatistics>(
     db,
@@ -34,18 +28,15 @@ export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
               where attempts >= max_attempts and locked_at is null) as "failedJobs"
        from due, waiting`,
   );
-  if (!found) throw new Error("an aggregate that gave no row");
+  if (!found) throw new Error("The queue statistics returned no row.");
   return found;
 }
 
 const ageOf = (column: string): string =>
   `cast(coalesce(extract(epoch from now() - ${column}), 0) as double precision)`;
 
-/** PostgreSQL's version, as 180004. */
+/** PostgreSQL's version as a number: 180004 is 18.4. */
 export async function readDatabaseVersion(db: Db): Promise<number> {
-  const found = await firstRow<{ version: number }>(
-    db,
-    "select cast(current_setting('server_version_num') as integer) as version",
-  );
-  return found?.version ?? 0;
+  const version = "select cast(current_setting('server_version_num') as integer) as version";
+  return (await firstValue<number>(db, version, {})) ?? 0;
 }

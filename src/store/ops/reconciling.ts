@@ -1,29 +1,29 @@
 import type { RepositoryRef } from "../../forge/values.ts";
-import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import type { CheckReport } from "../forge/branches.ts";
 import type { LinkedPullRequest } from "../forge/pull-requests.ts";
 import { REF } from "../forge/repositories.ts";
 import { UNHEARD_CUT } from "./intents.ts";
 
-/** A branch of a card that may still change, with what is known of it. */
+/** A card's branch that may still change, and its stored state. */
 export interface KnownBranch {
   readonly cardId: string;
   readonly repositoryId: string;
   readonly ref: RepositoryRef;
   readonly branchName: string;
   readonly headSha: string | null;
-  /** Whether its card was refused for conflicts there. */
+  /** Whether the card is blocked by conflicts there. */
   readonly isConflicting: boolean;
   readonly pullRequests: readonly Pick<LinkedPullRequest, "number" | "state" | "targetBranch" | "headSha">[];
 }
 
-/** Where a comparison goes on: behind this branch. */
+/** Where a comparison continues: after this branch. */
 export interface BranchPlace {
   readonly repositoryId: string;
   readonly branchName: string;
 }
 
-/** The accounts the App is installed in, or one of them: whether the forge may be asked there, and where the last comparison stopped. */
+/** Lists the organizations with an installation, or one of them, and where to continue. */
 export async function listOrganizationsToCompare(
   db: Db,
   organizationId: string | null,
@@ -39,21 +39,21 @@ export async function listOrganizationsToCompare(
 const REACHABLE = "(not suspended and refused is null)";
 
 /**
- * Notes that an account has still to be compared, leaving alone what changed less than `quietMs` ago. True where it can be asked by now, and then nothing
- * is noted: nobody would come back to it.
+ * Records that the comparison of an organization is pending because GitHub refuses its
+ * installation. True if GitHub accepts it again; then nothing is recorded.
  */
 export async function oweComparison(db: Db, organizationId: string, quietMs: number): Promise<boolean> {
-  const owed = await firstRow<{ isReachable: boolean }>(
+  const isReachable = await firstValue<boolean>(
     db,
     `update organizations
         set comparison_owed = case when not ${REACHABLE} then least(comparison_owed, cast(:quietMs as integer)) end
       where id = :organizationId and installation_id is not null returning ${REACHABLE} as "isReachable"`,
     { organizationId, quietMs },
   );
-  return owed?.isReachable ?? false;
+  return isReachable ?? false;
 }
 
-/** The milliseconds of quiet of the comparison that was put off for an account, which is not owed any more; null where none was. */
+/** Removes the pending comparison of an organization. Returns its `quietMs`, or null. */
 export async function takeOwedComparison(trx: Trx, organizationId: string): Promise<number | null> {
   return firstValue<number>(
     trx,
@@ -72,9 +72,9 @@ export async function keepPlace(db: Db, organizationId: string, place: BranchPla
 }
 
 /**
- * Some of an organization's branches whose cards have not come to the end of their flow, or whose pull request is open. Those that changed
- * here less than `quietMs` ago are passed over, and so are cards being moved: what the forge shows may be older than what is known. Null
- * where the account cannot be asked any more.
+ * Lists branches of unfinished cards and branches with an open pull request. Skips moving cards and
+ * what changed less than `quietMs` ago: GitHub may still return older state. Null if GitHub refuses
+ * the installation.
  */
 export async function listBranchesToCompare(
   db: Db,
@@ -123,14 +123,14 @@ export async function listBranchesToCompare(
   );
 }
 
-/** A repository's `ref` is null while its account cannot be asked. */
+/** `ref` is null while GitHub refuses the installation. */
 type Askable<T> = Omit<T, "ref"> & { readonly ref: RepositoryRef | null };
 
 const allAskable = <T>(found: Askable<T>[]): T[] | null =>
   found.every(({ ref }) => ref !== null) ? (found as T[]) : null;
 
-/** A branch meant for a card that has none there, of which nobody knows whether it was cut. */
-export interface UnconfirmedCut {
+/** A branch of a card that may exist because the answer to its creation was lost. */
+interface UnconfirmedBranch {
   readonly cardId: string;
   readonly actorId: string;
   readonly repositoryId: string;
@@ -138,14 +138,17 @@ export interface UnconfirmedCut {
   readonly branchName: string;
 }
 
-/** Those of an organization that no move is about to ask for again, the oldest first; what was tried less than `quietMs` ago is passed over. Null where the account cannot be asked any more. */
+/**
+ * Lists such branches of an organization, the oldest first. Skips moving cards and attempts less
+ * than `quietMs` ago. Null if GitHub refuses the installation.
+ */
 export async function listUnconfirmedCuts(
   db: Db,
   organizationId: string,
   { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
-): Promise<UnconfirmedCut[] | null> {
+): Promise<UnconfirmedBranch[] | null> {
   return allAskable(
-    await rows<Askable<UnconfirmedCut>>(
+    await rows<Askable<UnconfirmedBranch>>(
       db,
       `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
        from forge_intents i
@@ -163,7 +166,6 @@ export async function listUnconfirmedCuts(
   );
 }
 
-/** Notes that what the cards of these repositories show was compared with the forge just now. */
 export async function markReconciled(db: Db, repositoryIds: readonly string[]): Promise<void> {
   await db("repositories")
     .whereIn("id", [...repositoryIds])
@@ -171,8 +173,8 @@ export async function markReconciled(db: Db, repositoryIds: readonly string[]): 
 }
 
 /**
- * Keeps a report that was found on the forge, which does not number statuses. One that came here since the forge was asked stays, and
- * so does an outcome where the forge still shows the same run as pending.
+ * Saves a report that was read from GitHub. Keeps the stored report if it changed after `askedAt`,
+ * or if GitHub still shows the same run as pending. `forgeId` is null for a status.
  */
 export async function saveFoundReport(
   db: Db,
@@ -193,23 +195,23 @@ export async function saveFoundReport(
   );
 }
 
-/** What the forge shows on a pull request of a card that is not told here: of comments whether they are new, or known with other words. */
-export interface Unrecorded {
+/** The ids of comments and reviews that the timeline lacks or has with another text. */
+interface Unrecorded {
   readonly comments: ReadonlyMap<number, "new" | "changed">;
   readonly reviews: ReadonlySet<number>;
 }
 
-/** Mirrors of comments made here are told; what was deleted stays so. */
+/** Finds what the timeline lacks of `shown`, except mirrors and comments that were deleted. */
 export async function listUnrecorded(
   db: Db,
   cardId: string,
   repositoryId: string,
-  said: {
+  shown: {
     readonly comments: readonly { readonly commentId: number; readonly body: string }[];
     readonly reviews: readonly { readonly reviewId: number; readonly state: string }[];
   },
 ): Promise<Unrecorded> {
-  if (said.comments.length + said.reviews.length === 0) return { comments: new Map(), reviews: new Set() };
+  if (shown.comments.length + shown.reviews.length === 0) return { comments: new Map(), reviews: new Set() };
   const found = await rows<{ id: number; what: "new" | "changed" | "review" }>(
     db,
     `select s.id, case when t.id is null then 'new' else 'changed' end as what
@@ -228,10 +230,10 @@ export async function listUnrecorded(
     {
       cardId,
       repositoryId,
-      commentIds: said.comments.map(({ commentId }) => commentId),
-      bodies: said.comments.map(({ body }) => body),
-      reviewIds: said.reviews.map(({ reviewId }) => reviewId),
-      states: said.reviews.map(({ state }) => state),
+      commentIds: shown.comments.map(({ commentId }) => commentId),
+      bodies: shown.comments.map(({ body }) => body),
+      reviewIds: shown.reviews.map(({ reviewId }) => reviewId),
+      states: shown.reviews.map(({ state }) => state),
     },
   );
   const comments = new Map<number, "new" | "changed">();
@@ -243,17 +245,20 @@ export async function listUnrecorded(
   return { comments, reviews };
 }
 
-/** A comment that is told here, and that the forge did not show among those it was asked for. */
+/** A recorded comment that GitHub did not return. */
 interface UnshownComment {
   readonly commentId: number;
-  /** Whether it was written here, and the forge's is its mirror. */
+  /** Whether it is the mirror of a comment that was written in Trunkline. */
   readonly isMirror: boolean;
 }
 
-/** How many are asked for one by one in one comparison; the rest waits for the next. */
+/** The caller reads them one by one from GitHub; the next comparison continues. */
 const UNSHOWN_AT_ONCE = 20;
 
-/** The comments of a pull request with an id from `from` on that are told here since before `quietSince`, are not among those `shown`, and were not deleted. */
+/**
+ * Lists the comments of a pull request with ids from `from` on that are not among `shown`, and that
+ * were recorded before `quietSince` and not deleted.
+ */
 export async function listUnshown(
   db: Db,
   cardId: string,

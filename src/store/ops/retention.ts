@@ -2,7 +2,7 @@ import { firstRow, rows, type Db } from "../db/connect.ts";
 import { transaction } from "../db/transaction.ts";
 import { markRepaired } from "../forge/deliveries.ts";
 
-/** How long finished work is kept, in days. */
+/** How many days finished work is kept. */
 export interface Retention {
   readonly deliveryDays: number;
   /** For finished moves and failed jobs. */
@@ -11,16 +11,17 @@ export interface Retention {
 
 export const DEFAULT_RETENTION: Retention = { deliveryDays: 30, historyDays: 90 };
 
-/** Each batch is a separate short statement, which a later failure does not undo. */
+/** Each batch is a separate short statement, so a later failure does not undo it. */
 const BATCH = 1_000;
 
-/** Repeats a DELETE of `:batch` rows until it finds fewer, and returns the number of deleted rows. */
-async function inBatches(
-  db: Db,
-  sql: string,
-  bindings: Readonly<Record<string, unknown>>,
-  batch = BATCH,
-): Promise<number> {
+interface Batches {
+  readonly days?: number;
+  readonly batch?: number | undefined;
+}
+
+/** Repeats a DELETE of `:batch` rows until it finds fewer. Returns the number of deleted rows. */
+async function inBatches(db: Db, sql: string, bindings: Batches = {}): Promise<number> {
+  const { batch = BATCH } = bindings;
   for (let total = 0; ;) {
     const { length } = await rows(db, sql, { ...bindings, batch });
     total += length;
@@ -28,19 +29,18 @@ async function inBatches(
   }
 }
 
-/** Drops processed deliveries with their payload; never a waiting or parked one. */
-export const dropOldDeliveries = (db: Db, days: number, batch = BATCH): Promise<number> =>
+/** Deletes processed deliveries, but no waiting or parked ones. */
+export const dropOldDeliveries = (db: Db, days: number, batch?: number): Promise<number> =>
   inBatches(
     db,
     `delete from deliveries where guid in (
          select guid from deliveries where state = 'done' and received_at < now() - :days * interval '1 day'
           order by received_at limit :batch)
        returning 1`,
-    { days },
-    batch,
+    { days, batch },
   );
 
-/** Drops answers older than 24 hours. A running key is never dropped. */
+/** Deletes the keys of answers older than 24 hours. */
 export const dropOldKeys = (db: Db): Promise<number> =>
   inBatches(
     db,
@@ -48,23 +48,21 @@ export const dropOldKeys = (db: Db): Promise<number> =>
          select credential_id, key from idempotency_keys
           where state = 'done' and created_at < now() - interval '24 hours' order by created_at limit :batch)
        returning 1`,
-    {},
   );
 
-/** Drops the ids of monitor reports too old to be repeated. */
-export const dropOldReports = (db: Db, batch = BATCH): Promise<number> =>
+/** Deletes the ids of monitor reports that are too old to be sent again. */
+export const dropOldReports = (db: Db, batch?: number): Promise<number> =>
   inBatches(
     db,
     `delete from monitor_reports where (monitor_id, report_id) in (
          select monitor_id, report_id from monitor_reports where received_at < now() - interval '7 days'
           order by received_at limit :batch)
        returning 1`,
-    {},
-    batch,
+    { batch },
   );
 
-/** Drops old check reports, except those of a head commit of a card, pull request or proposal. */
-export const dropOldCheckReports = (db: Db, days: number, batch = BATCH): Promise<number> =>
+/** Deletes check reports, except on the head commits of cards, pull requests and proposals. */
+export const dropOldCheckReports = (db: Db, days: number, batch?: number): Promise<number> =>
   inBatches(
     db,
     `delete from check_reports where (repository_id, sha, source, name, app_id) in (
@@ -75,12 +73,11 @@ export const dropOldCheckReports = (db: Db, days: number, batch = BATCH): Promis
             and not exists (select 1 from proposals h where h.repository_id = k.repository_id and h.head_sha = k.sha)
           order by k.changed_at limit :batch)
        returning 1`,
-    { days },
-    batch,
+    { days, batch },
   );
 
-/** Drops release actions that ended so long ago, with their promotions. */
-export const dropOldActions = (db: Db, days: number, batch = BATCH): Promise<number> =>
+/** Deletes ended release actions and their promotions. */
+export const dropOldActions = (db: Db, days: number): Promise<number> =>
   inBatches(
     db,
     `delete from release_actions where id in (
@@ -88,10 +85,9 @@ export const dropOldActions = (db: Db, days: number, batch = BATCH): Promise<num
           order by updated_at limit :batch)
        returning 1`,
     { days },
-    batch,
   );
 
-/** Drops jobs that failed at their last attempt. */
+/** Deletes jobs that failed at their last attempt. */
 export const dropFailedJobs = (db: Db, days: number): Promise<number> =>
   inBatches(
     db,
@@ -105,8 +101,8 @@ export const dropFailedJobs = (db: Db, days: number): Promise<number> =>
 const OPERATIONS = "drop_old_operations";
 
 /**
- * Drops moves that ended long ago, except the last successful move of each card: stages later act
- * for its actor. Stores how far it got; otherwise each run would read every remaining move.
+ * Deletes ended moves, except the last successful move of each card: later effects of its stage are
+ * done for its actor. Records how far it got, so that a run does not read all kept moves again.
  */
 export async function dropOldOperations(db: Db, days: number): Promise<void> {
   for (let isMore = true; isMore;) {
@@ -134,6 +130,6 @@ export async function dropOldOperations(db: Db, days: number): Promise<void> {
   }
 }
 
-/** Drops instances without a heartbeat for a day. */
+/** Deletes processes without a heartbeat for a day. */
 export const dropDeadInstances = (db: Db): Promise<number> =>
   db("instances").where("seen_at", "<", db.raw("now() - interval '1 day'")).delete();

@@ -4,27 +4,27 @@ import type { TakenOver } from "../ops/operations.ts";
 
 export type ReleaseActionKind = "freeze" | "unfreeze" | "pick" | "promote" | "complete";
 
-/** What is being done to a release. `attempt` fences it: a holder whose attempt is no longer the row's may write nothing more. */
+/** `attempt` is a fencing token: a process with an older one may not write. */
 export interface ReleaseAction {
   readonly id: string;
   readonly workspaceId: string;
   readonly releaseId: string;
   readonly kind: ReleaseActionKind;
-  /** What was asked for. */
+  /** The parameters of the request. */
   readonly input: unknown;
   readonly actorId: string;
   readonly requestId: string;
   readonly state: "running" | "done" | "refused" | "abandoned";
   readonly attempt: number;
-  /** How often in a row it could not be gone on with. */
+  /** Failures in a row. */
   readonly failures: number;
-  /** What an earlier try left for the next to know. */
+  /** What a later attempt needs to continue. */
   readonly progress: unknown;
-  /** Whether a live process is at work on it. */
+  /** Whether a live process is working on it. */
   readonly isHeld: boolean;
 }
 
-/** An action as this process holds it. */
+/** An action that this process owns. */
 export type HeldAction = Pick<ReleaseAction, "id" | "attempt">;
 
 const ACTION = `
@@ -32,14 +32,14 @@ const ACTION = `
          a.request_id as "requestId", a.state, a.attempt, a.failures, a.progress, ${isHeld("a.holder")} as "isHeld"
     from release_actions a`;
 
-/** The action on a release that has not ended, or null. */
+/** The unfinished action on a release, or null. */
 export async function findOpenAction(db: Db, releaseId: string): Promise<ReleaseAction | null> {
   return firstRow<ReleaseAction>(db, `${ACTION} where a.release_id = :releaseId and a.state = 'running'`, {
     releaseId,
   });
 }
 
-/** What this very request asked for earlier, on this release: what is under way, or has ended well. */
+/** The running or successful action that an earlier attempt of the same request started. */
 export async function findActionOfRequest(
   db: Db,
   releaseId: string,
@@ -54,7 +54,6 @@ export async function findActionOfRequest(
   );
 }
 
-/** An action of this board by its id, or null. */
 export async function findAction(
   db: Db,
   workspaceId: string,
@@ -66,7 +65,7 @@ export async function findAction(
   });
 }
 
-/** The name of the release that a card is just being picked into, or null. */
+/** The name of a release that one of these cards is being picked into, or null. */
 export async function findPickUnderWay(db: Db, cardIds: readonly string[]): Promise<string | null> {
   return firstValue<string>(
     db,
@@ -103,8 +102,8 @@ export async function insertAction(db: Db, action: NewReleaseAction): Promise<vo
   });
 }
 
-/** SQL for how far an action `a` has got, as one text. */
-const GOT_TO = `
+/** SQL for a digest of the progress of the action `a`. */
+const PROGRESS = `
   md5(concat_ws('|', a.progress,
     (select string_agg(concat_ws(' ', t.repository_id, t.url), ',' order by t.repository_id)
        from release_tags t where t.release_id = a.release_id),
@@ -112,7 +111,10 @@ const GOT_TO = `
        from release_branches b where b.release_id = a.release_id),
     (select count(*) from release_promotions p where p.action_id = a.id and p.state = 'pending')))`;
 
-/** Takes an action that nobody holds, as `takeOver` does a move; null when somebody was quicker. Without a request it stays the one's who asked for it. */
+/**
+ * Takes over an action that no live process owns, as `takeOver` does for a move. Null if another
+ * process took it over first. Without `requestId` the action keeps its request.
+ */
 export async function takeOverAction(
   db: Db,
   action: HeldAction,
@@ -122,52 +124,47 @@ export async function takeOverAction(
     db,
     `update release_actions a
         set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, a.request_id), got_to = ${GOT_TO},
-            deaths = case when a.holder is null then a.deaths when a.got_to = ${GOT_TO} then a.deaths + 1 else 1 end
+            request_id = coalesce(:requestId, a.request_id), got_to = ${PROGRESS},
+            deaths = case when a.holder is null then a.deaths when a.got_to = ${PROGRESS} then a.deaths + 1 else 1 end
       where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isHeld("a.holder")}
       returning attempt, deaths`,
     { ...by, id: action.id, attempt: action.attempt },
   );
 }
 
-/** Ends an action. False when it is no longer ours, and then nothing of the same transaction may be committed. */
+/** Ends an action. False if another process owns it; the caller must then roll back. */
 export async function settleAction(
   db: Db,
   action: HeldAction,
   state: "done" | "refused" | "abandoned",
 ): Promise<boolean> {
-  const settled = await ours(db, action).update({ state, holder: null, updated_at: db.fn.now() });
-  return settled === 1;
+  return (await owned(db, action).update({ state, holder: null, updated_at: db.fn.now() })) === 1;
 }
 
-/** Lets go of an action, for somebody to go on with it: after a failure, or because its time is up. */
+/** Releases an action after a failure or a timeout, so that another attempt continues it. */
 export async function letGoOfAction(db: Db, action: HeldAction, hasFailed: boolean): Promise<void> {
-  await ours(db, action).update({
+  await owned(db, action).update({
     holder: null,
     failures: hasFailed ? db.raw("failures + 1") : 0,
     updated_at: db.fn.now(),
   });
 }
 
-/** Notes what the next try has to know; false when the action is no longer ours. */
+/** Saves what a later attempt needs to continue. False if another process owns the action. */
 export async function saveProgress(db: Db, action: HeldAction, progress: unknown): Promise<boolean> {
-  const saved = await ours(db, action).update({
-    progress: JSON.stringify(progress),
-    updated_at: db.fn.now(),
-  });
-  return saved === 1;
+  const changes = { progress: JSON.stringify(progress), updated_at: db.fn.now() };
+  return (await owned(db, action).update(changes)) === 1;
 }
 
-/** Whether the action is still this holder's: asked before every writing call to the forge. The row is held in a transaction. */
+/** Checked before each writing call to GitHub. In a transaction it locks the action. */
 export async function isActionOurs(db: Db, action: HeldAction): Promise<boolean> {
-  const touched = await ours(db, action).update({ updated_at: db.fn.now() });
-  return touched === 1;
+  return (await owned(db, action).update({ updated_at: db.fn.now() })) === 1;
 }
 
-const ours = (db: Db, { id, attempt }: HeldAction) =>
+const owned = (db: Db, { id, attempt }: HeldAction) =>
   db("release_actions").where({ id, attempt, state: "running" });
 
-/** Actions that nobody is at work on, the longest waiting first: their process died, or the forge could not be reached. */
+/** Lists actions without a live process, the longest waiting first. */
 export async function listOrphanedActions(db: Db, limit: number): Promise<ReleaseAction[]> {
   return rows<ReleaseAction>(
     db,
@@ -178,7 +175,7 @@ export async function listOrphanedActions(db: Db, limit: number): Promise<Releas
   );
 }
 
-/** Whether such an action is free to be gone on with. */
+/** The action if no live process owns it, or null. */
 export async function findFreeAction(db: Db, actionId: string): Promise<ReleaseAction | null> {
   return firstRow<ReleaseAction>(
     db,

@@ -1,20 +1,19 @@
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 
-/** The branch of a release in a repository. */
 export interface ReleaseBranch {
   readonly repositoryId: string;
   readonly fullName: string;
   /** Null while the App is not installed. */
   readonly ref: RepositoryRef | null;
   readonly branchName: string;
-  /** The commit it is, or is about to be, cut from. */
+  /** The commit that it starts from. */
   readonly cutSha: string;
-  /** Its tip as we left it; null before it is known to be there. */
+  /** The last tip that Trunkline wrote; null until the branch is known to exist. */
   readonly headSha: string | null;
 }
 
-/** The branches of a release, those about to be cut among them, by the repository's name. */
+/** Lists the branches of a release, planned ones included, by the repository's name. */
 export async function listReleaseBranches(db: Db, releaseId: string): Promise<ReleaseBranch[]> {
   return rows<ReleaseBranch>(
     db,
@@ -30,9 +29,7 @@ export async function listReleaseBranches(db: Db, releaseId: string): Promise<Re
   );
 }
 
-/**
- * Records where a branch will be cut, unless that is recorded already. Returns the recorded commit.
- */
+/** Records the start of a branch before its creation. Returns the first recorded commit. */
 export async function planReleaseBranch(
   db: Db,
   branch: { releaseId: string; repositoryId: string; branchName: string; cutSha: string },
@@ -48,7 +45,7 @@ export async function planReleaseBranch(
   return planned?.cutSha ?? branch.cutSha;
 }
 
-/** Records another commit to cut from when GitHub lost the first; keeps a branch that exists. */
+/** Records another start because GitHub lost the first. Does not change a branch that exists. */
 export async function planReleaseBranchAnew(
   db: Db,
   branch: { releaseId: string; repositoryId: string; cutSha: string },
@@ -58,7 +55,6 @@ export async function planReleaseBranchAnew(
     .update({ cut_sha: branch.cutSha });
 }
 
-/** Records the head commit of a release's branch. */
 export async function setReleaseBranchHead(
   db: Db,
   releaseId: string,
@@ -70,7 +66,6 @@ export async function setReleaseBranchHead(
     .update({ head_sha: headSha });
 }
 
-/** Forgets a release's branches in these repositories. */
 export async function removeReleaseBranches(
   db: Db,
   releaseId: string,
@@ -82,18 +77,17 @@ export async function removeReleaseBranches(
     .delete();
 }
 
-/** A repository as a release concerns it. */
 export interface ReleaseRepository {
   readonly repositoryId: string;
   readonly fullName: string;
-  /** The release's branch there, and its tip as we left it; null while it is not frozen. */
+  /** Null until the branch is known to exist. */
   readonly branchName: string | null;
   readonly headSha: string | null;
   /** Whether a card of the release is linked to it. */
   readonly holdsCards: boolean;
 }
 
-/** The repositories of the project of the release `r`, and those it has a branch in. */
+/** The repositories of the project of the release `r`, and those with a branch of the release. */
 const REPOSITORIES = `
   select p.id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName", b.head_sha as "headSha",
          exists (select 1 from release_cards rc join card_repositories cr on cr.card_id = rc.card_id
@@ -103,28 +97,26 @@ const REPOSITORIES = `
    where p.project_id = r.project_id
       or p.id in (select repository_id from release_branches where release_id = r.id)`;
 
-/** The same by name: `ReleaseRepository`s as JSON. */
+/** SQL for these repositories as JSON, by name. */
 export const RELEASE_REPOSITORIES = `
-  (select coalesce(json_agg(told order by told."fullName"), '[]') from (${REPOSITORIES}) told)`;
+  (select coalesce(json_agg(listed order by listed."fullName"), '[]') from (${REPOSITORIES}) listed)`;
 
-/** The repositories of a release's project, and those it has a branch in, by name. */
+/** Lists these repositories by name. */
 export async function listReleaseRepositories(db: Db, releaseId: string): Promise<ReleaseRepository[]> {
   return rows<ReleaseRepository>(
     db,
-    `select told.* from releases r cross join lateral (${REPOSITORIES}) told
-      where r.id = :releaseId order by told."fullName"`,
+    `select listed.* from releases r cross join lateral (${REPOSITORIES}) listed
+      where r.id = :releaseId order by listed."fullName"`,
     { releaseId },
   );
 }
 
-/** A branch of an open release, which needs its repository to stay. */
 interface OpenReleaseBranch {
   readonly repositoryId: string;
   readonly releaseName: string;
   readonly branchName: string;
 }
 
-/** The branches of a project's open releases, in these repositories. */
 export async function listOpenReleaseBranches(
   db: Db,
   projectId: string,
@@ -140,7 +132,7 @@ export async function listOpenReleaseBranches(
   );
 }
 
-/** Records that a pick is about to create its temporary branch in a repository. */
+/** Records a pick's temporary branch in a repository before it is created. */
 export async function notePickBranch(db: Db, actionId: string, repositoryId: string): Promise<void> {
   await db("pick_branches")
     .insert({ action_id: actionId, repository_id: repositoryId })
@@ -148,7 +140,6 @@ export async function notePickBranch(db: Db, actionId: string, repositoryId: str
     .ignore();
 }
 
-/** Records that a repository no longer has the temporary branches of these picks. */
 export async function forgetPickBranches(
   db: Db,
   actionIds: readonly string[],
@@ -160,16 +151,14 @@ export async function forgetPickBranches(
     .delete();
 }
 
-/** A repository where picks that have ended may have left their branches. */
+/** Temporary branches of ended picks that a repository may still have. */
 export interface PickLeftovers {
   readonly repositoryId: string;
   readonly ref: RepositoryRef;
   readonly actionIds: readonly string[];
 }
 
-/**
- * Where ended picks may have left branches, without repositories that GitHub does not let us read.
- */
+/** Skips repositories that the installation cannot read. */
 export async function listPickLeftovers(db: Db): Promise<PickLeftovers[]> {
   return rows<PickLeftovers>(
     db,

@@ -5,13 +5,13 @@ import { column, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
 export interface ReleaseCard {
   readonly number: number;
   readonly title: string;
-  /** Where it stands; null for a card deleted after the release was completed. */
+  /** Null for a card that was deleted after the completion of the release. */
   readonly statusId: string | null;
-  /** When it was picked (ISO 8601); null for one that was in the scope before the freeze. */
+  /** When it was picked (ISO 8601); null for a card that was added before the freeze. */
   readonly pickedAt: string | null;
 }
 
-/** The cards of the release `r`, by number: `ReleaseCard`s as JSON. */
+/** SQL for the cards of the release `r` as JSON, by number. */
 export const RELEASE_CARDS = `
   (select coalesce(json_agg(json_build_object(
                      'number', c.number, 'title', c.title,
@@ -19,7 +19,7 @@ export const RELEASE_CARDS = `
                      'pickedAt', ${isoTime("rc.picked_at")}) order by c.number), '[]')
      from release_cards rc join cards c on c.id = rc.card_id where rc.release_id = r.id)`;
 
-/** The ids of a release's cards by their numbers, in the order of those. */
+/** Maps the numbers of a release's cards to their ids, in the order of the numbers. */
 export async function mapReleaseCards(db: Db, releaseId: string): Promise<Map<number, string>> {
   const found = await rows<{ number: number; id: string }>(
     db,
@@ -30,7 +30,7 @@ export async function mapReleaseCards(db: Db, releaseId: string): Promise<Map<nu
   return new Map(found.map(({ number, id }) => [number, id]));
 }
 
-/** Which of these numbers cards of a board have. */
+/** Returns those of `numbers` that a card of the board has. */
 export async function listCardNumbers(
   db: Db,
   workspaceId: string,
@@ -51,7 +51,7 @@ export interface ScopedCard {
   readonly projectId: string;
 }
 
-/** The cards with these numbers, locked against deletion until the transaction ends, by number. */
+/** Finds cards by number and prevents their deletion until the transaction ends. */
 export async function holdCards(
   trx: Trx,
   workspaceId: string,
@@ -66,7 +66,6 @@ export async function holdCards(
   return found.toSorted((a, b) => a.number - b.number);
 }
 
-/** The open release a card is in. */
 interface OpenScope {
   readonly cardId: string;
   readonly number: number;
@@ -74,7 +73,7 @@ interface OpenScope {
   readonly releaseName: string;
 }
 
-/** In which open releases these cards are, by card number. */
+/** Lists the open releases of these cards, by card number. */
 export async function listOpenScopes(db: Db, cardIds: readonly string[]): Promise<OpenScope[]> {
   return rows<OpenScope>(
     db,
@@ -85,7 +84,7 @@ export async function listOpenScopes(db: Db, cardIds: readonly string[]): Promis
   );
 }
 
-/** Replaces the cards of an open release, and returns the ids of those it did not have. */
+/** Replaces the cards of an open release. Returns the ids of the added cards. */
 export async function saveReleaseCards(
   trx: Trx,
   releaseId: string,
@@ -107,12 +106,12 @@ export async function saveReleaseCards(
   );
 }
 
-/** Takes a card out of an open release. */
+/** Removes a card from an open release. */
 export async function removeReleaseCard(db: Db, releaseId: string, cardId: string): Promise<void> {
   await db("release_cards").where({ release_id: releaseId, card_id: cardId, is_open: true }).delete();
 }
 
-/** Takes a card into an open release, or marks one that is in it already, as picked now. */
+/** Adds a card to an open release, if necessary, and records that it was picked now. */
 export async function pickReleaseCard(trx: Trx, releaseId: string, cardId: string): Promise<void> {
   await trx.raw(
     `insert into release_cards (release_id, card_id, picked_at) values (:releaseId, :cardId, now())
@@ -121,29 +120,28 @@ export async function pickReleaseCard(trx: Trx, releaseId: string, cardId: strin
   );
 }
 
-/** Whether a card is in a release. */
 export async function isInRelease(db: Db, releaseId: string, cardId: string): Promise<boolean> {
   const row = await db("release_cards").where({ release_id: releaseId, card_id: cardId }).first("card_id");
   return row !== undefined;
 }
 
-/** A branch that still lacks a landed hotfix, or what was picked into a release from elsewhere. */
+/** A branch that lacks a landed hotfix, or commits that were picked into a release. */
 export interface Backmerge {
   readonly repositoryId: string;
   readonly targetBranch: string;
   readonly sha: string;
   readonly actorId: string;
-  /** Null until its pull request was opened. */
+  /** Null until the pull request is open. */
   readonly prNumber: number | null;
 }
 
 interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
   readonly cardId: string;
-  /** The release it was picked into; left out of a hotfix. */
+  /** The release of a pick; absent for a hotfix. */
   readonly releaseId?: string;
 }
 
-/** Records an open backmerge; an existing one changes only when something newer has landed. */
+/** Records an open back-merge. Changes an existing one only if another commit landed. */
 export async function noteBackmerge(db: Db, backmerge: NewBackmerge): Promise<void> {
   await db.raw(
     `insert into backmerges as b (card_id, repository_id, target_branch, sha, actor_id, release_id)
@@ -156,7 +154,6 @@ export async function noteBackmerge(db: Db, backmerge: NewBackmerge): Promise<vo
   );
 }
 
-/** What is still open of a card. */
 export async function listOpenBackmerges(db: Db, cardId: string): Promise<Backmerge[]> {
   return rows<Backmerge>(
     db,
@@ -169,7 +166,7 @@ export async function listOpenBackmerges(db: Db, cardId: string): Promise<Backme
   );
 }
 
-/** The cards a push to this branch may have served. */
+/** Lists the cards whose open back-merges a push to this branch may complete. */
 export async function listCardsWaitingFor(
   db: Db,
   repositoryId: string,
@@ -184,9 +181,9 @@ export async function listCardsWaitingFor(
   );
 }
 
-/** Cards with something open that was not looked at for an hour, the longest waiting first. */
+/** Lists cards with an open back-merge that was not checked for an hour, the oldest check first. */
 export async function listForgottenBackmerges(db: Db, limit: number): Promise<string[]> {
-  const found = await rows<{ cardId: string }>(
+  const cardIds = await column<string>(
     db,
     `select card_id as "cardId" from backmerges b
       where cleared_at is null and looked_at < now() - interval '1 hour'
@@ -194,7 +191,7 @@ export async function listForgottenBackmerges(db: Db, limit: number): Promise<st
       order by looked_at limit :limit`,
     { limit },
   );
-  return [...new Set(found.map(({ cardId }) => cardId))];
+  return [...new Set(cardIds)];
 }
 
 type BackmergeKey = Pick<Backmerge, "repositoryId" | "targetBranch" | "sha"> & { readonly cardId: string };
@@ -219,17 +216,17 @@ export async function saveBackmergeOpened(
   });
 }
 
-/** Keeps a backmerge open after an inspection; `refusal` is GitHub's reason for no pull request. */
+/** Records a check of an open back-merge. `refusal`: why GitHub refused to open a pull request. */
 export async function saveBackmergeLook(db: Db, key: BackmergeKey, refusal: string | null): Promise<void> {
   await db("backmerges").where(columns(key)).update({ refusal, looked_at: db.fn.now() });
 }
 
-/** The branch has it. */
+/** Completes a back-merge because the branch contains the commit. */
 export async function clearBackmerge(db: Db, key: BackmergeKey): Promise<void> {
   await db("backmerges").where(columns(key)).update({ cleared_at: db.fn.now() });
 }
 
-/** The pull request that brings a hotfix to a branch was merged, in whatever way. */
+/** Completes a back-merge because its pull request was merged, with any merge method. */
 export async function clearMergedBackmerge(
   db: Db,
   pull: { readonly repositoryId: string; readonly targetBranch: string; readonly prNumber: number },

@@ -2,7 +2,7 @@ import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 import type { Promotion } from "../ops/operations.ts";
 import type { HeldAction } from "./release-actions.ts";
 
-/** What became of the cards of a promotion, as the API shows it. */
+/** The results of a promotion as the API shows them. */
 export interface PromotionOutcome {
   readonly promoted: readonly {
     readonly number: number;
@@ -20,11 +20,11 @@ export interface PromotionOutcome {
   }[];
   readonly skipped: readonly { readonly number: number; readonly reason: string }[];
   readonly pending: readonly number[];
-  /** Where the rest is told; null when nothing is pending. */
+  /** The operation that returns the pending results; null if none is pending. */
   readonly operationId: string | null;
 }
 
-/** Writes down the cards that are to be promoted, in this order. */
+/** Records the cards to promote, in order. */
 export async function insertPromotions(db: Db, actionId: string, cardIds: readonly string[]): Promise<void> {
   await db.raw(
     `insert into release_promotions (action_id, position, card_id)
@@ -40,7 +40,7 @@ export interface PendingPromotion {
   readonly tries: number;
 }
 
-/** The card whose turn is next, or null; one that somebody else was moving comes after the others. */
+/** The next card to promote, or null. A deferred card comes after the others. */
 export async function nextPromotion(db: Db, actionId: string): Promise<PendingPromotion | null> {
   return firstRow<PendingPromotion>(
     db,
@@ -72,7 +72,7 @@ export type PromotionEnd =
   | { readonly state: "skipped"; readonly detail: { readonly reason: string } }
   | { readonly state: "queued"; readonly detail: Record<string, never> };
 
-/** Records what became of one card; false when the promotion is no longer this holder's, and then nothing may be committed. */
+/** Records the result of a card. False if another process owns the promotion: roll back then. */
 export async function settlePromotion(
   db: Db,
   action: HeldAction,
@@ -81,22 +81,22 @@ export async function settlePromotion(
 ): Promise<boolean> {
   return exists(
     db,
-    `with held as (
+    `with owned as (
        update release_actions set updated_at = now(), failures = 0
         where id = :id and attempt = :attempt and state = 'running' returning id)
      update release_promotions p set state = :state, detail = cast(:detail as jsonb)
-       from held where p.action_id = held.id and p.position = :position and p.state = 'pending'
+       from owned where p.action_id = owned.id and p.position = :position and p.state = 'pending'
      returning p.position`,
-    { id: action.id, attempt: action.attempt, position, state, detail: JSON.stringify(detail) },
+    { ...action, position, state, detail: JSON.stringify(detail) },
   );
 }
 
-/** Puts a card off behind the others. */
+/** Defers a card that another move is moving until after the other cards. */
 export async function putOffPromotion(db: Db, actionId: string, position: number): Promise<void> {
   await db("release_promotions").where({ action_id: actionId, position }).increment("tries", 1);
 }
 
-/** How the move of one card of a promotion is named, across all tries. */
+/** The request id of a card's move in a promotion, the same for all attempts. */
 export const promotionRequestId = (actionId: string, position: number): string => `${actionId}:${position}`;
 
 interface OutcomeRow {
@@ -112,7 +112,7 @@ interface OutcomeRow {
   readonly blocked: { readonly repository: string; readonly reason: string; readonly message: string } | null;
 }
 
-/** What became of a promotion's cards so far, in the order asked for. A card the forge had queued is told by its move. */
+/** Reads the results so far, in order. A queued card has the result of its move. */
 export async function readPromotion(db: Db, actionId: string): Promise<PromotionOutcome> {
   const found = await rows<OutcomeRow>(
     db,
@@ -126,10 +126,10 @@ export async function readPromotion(db: Db, actionId: string): Promise<Promotion
       where p.action_id = :actionId order by p.position`,
     { actionId },
   );
-  const told = found.map((row) => ({ number: row.number, ...endOf(row) }));
-  const pending = told.filter(({ state }) => state === "pending").map(({ number }) => number);
+  const results = found.map((row) => ({ number: row.number, ...resultOf(row) }));
+  const pending = results.filter(({ state }) => state === "pending").map(({ number }) => number);
   const of = (state: string) =>
-    told.filter((row) => row.state === state).map(({ number, detail }) => ({ number, ...detail }));
+    results.filter((row) => row.state === state).map(({ number, detail }) => ({ number, ...detail }));
   return {
     promoted: of("promoted"),
     refused: of("refused"),
@@ -139,13 +139,8 @@ export async function readPromotion(db: Db, actionId: string): Promise<Promotion
   } as unknown as PromotionOutcome;
 }
 
-function endOf({
-  state,
-  detail,
-  moveState,
-  moved,
-  blocked,
-}: OutcomeRow): Pick<OutcomeRow, "state" | "detail"> {
+function resultOf(row: OutcomeRow): Pick<OutcomeRow, "state" | "detail"> {
+  const { state, detail, moveState, moved, blocked } = row;
   if (state !== "queued") return { state, detail };
   if (moveState === "done" && moved) {
     const { task, ...merges } = moved;
@@ -155,7 +150,7 @@ function endOf({
   const {
     repository = null,
     reason = "queue_rejected",
-    message = "The forge's merge queue let go of it.",
+    message = "GitHub's merge queue removed the pull request.",
   } = blocked ?? {};
   return { state: "refused", detail: { repository, reason, message } };
 }

@@ -13,7 +13,7 @@ export interface Release {
   readonly projectId: string;
   readonly name: string;
   readonly status: "open" | "completed";
-  /** When its branches were cut; null while it is not frozen. */
+  /** When its branches were created; null while it is not frozen. */
   readonly frozenAt: Date | null;
   readonly taskCount: number;
   readonly createdByName: string;
@@ -33,7 +33,7 @@ const COLUMNS = `
 
 const RELEASE = `select ${COLUMNS} from releases r join users u on u.id = r.created_by`;
 
-/** The releases of a project, the newest first, keyed by id. */
+/** Lists the releases of a project, the newest first. The key is the id. */
 export async function listReleases(
   db: Db,
   projectId: string,
@@ -48,10 +48,10 @@ export async function listReleases(
   return partOf(found, window, ({ id }) => id);
 }
 
-/** A release by its id, which is known to be the board's. */
+/** Throws if the release does not exist. The caller has checked that it belongs to the board. */
 export async function readRelease(db: Db, releaseId: string): Promise<Release> {
   const found = await firstRow<Release>(db, `${RELEASE} where r.id = :releaseId`, { releaseId });
-  if (!found) throw new Error(`release ${releaseId} is gone`);
+  if (!found) throw new Error(`There is no release ${releaseId}.`);
   return found;
 }
 
@@ -60,7 +60,6 @@ export interface ReleaseDetails extends Release {
   readonly repositories: readonly ReleaseRepository[];
 }
 
-/** A release of this board with its cards and repositories, or null. */
 export async function readReleaseDetails(
   db: Db,
   workspaceId: string,
@@ -76,7 +75,7 @@ export async function readReleaseDetails(
   );
 }
 
-/** What an action needs to know of a release before it changes it. */
+/** What an action reads of a release before it changes it. */
 export interface ReleaseHead {
   readonly id: string;
   readonly workspaceId: string;
@@ -85,7 +84,7 @@ export interface ReleaseHead {
   readonly slug: string;
   readonly status: "open" | "completed";
   readonly frozenAt: Date | null;
-  /** Whether its flow still works with releases. */
+  /** Whether the flow of its project uses releases. */
   readonly isUsed: boolean;
 }
 
@@ -94,7 +93,6 @@ const HEAD = `
          r.frozen_at as "frozenAt", p.releases as "isUsed"
     from releases r join projects p on p.id = r.project_id`;
 
-/** A release of this board, or null. */
 export async function findRelease(
   db: Db,
   workspaceId: string,
@@ -107,31 +105,22 @@ export async function findRelease(
 }
 
 /**
- * The open releases of a project, held until the transaction ends: their scopes and states stay as
- * they are. Who needs cards' rows as well takes those first.
+ * Lists the open releases of a project and locks them and their scopes until the transaction ends.
+ * A caller that also locks cards must lock them first.
  */
 export async function holdOpenReleases(trx: Trx, projectId: string): Promise<ReleaseHead[]> {
-  const bindings = { projectId };
-  // First the lock, then the look: what is read by the statement that waits is as old as its start.
-  await rows(
-    trx,
-    "select id from releases where project_id = :projectId and status = 'open' order by id for update",
-    bindings,
-  );
-  return rows<ReleaseHead>(
-    trx,
-    `${HEAD} where r.project_id = :projectId and r.status = 'open' order by r.id`,
-    bindings,
-  );
+  // Two statements, because one that waits for a lock reads the state at its start.
+  const lock =
+    "select id from releases where project_id = :projectId and status = 'open' order by id for update";
+  const read = `${HEAD} where r.project_id = :projectId and r.status = 'open' order by r.id`;
+  await rows(trx, lock, { projectId });
+  return rows<ReleaseHead>(trx, read, { projectId });
 }
 
-/** The slugs of a project's releases. The project's row is held by the caller. */
+/** The caller has locked the project. */
 export async function listReleaseSlugs(db: Db, projectId: string): Promise<Set<string>> {
-  return new Set(
-    await column<string>(db, "select slug from releases where project_id = :projectId", {
-      projectId,
-    }),
-  );
+  const slugs = "select slug from releases where project_id = :projectId";
+  return new Set(await column<string>(db, slugs, { projectId }));
 }
 
 export async function insertRelease(
@@ -142,17 +131,16 @@ export async function insertRelease(
   await db("releases").insert({ id, project_id: projectId, name, slug, created_by: createdBy });
 }
 
-/** Removes a release with its scope; its cards stay. */
+/** Deletes a release and its scope, but not its cards. */
 export async function removeRelease(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId }).delete();
 }
 
-/** Freezes the scope of a release; a frozen release keeps its time. */
+/** Freezes a release. A frozen release keeps the time of its freeze. */
 export async function freezeScope(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId, frozen_at: null }).update({ frozen_at: db.fn.now() });
 }
 
-/** Unfreezes the scope of a release. */
 export async function unfreezeScope(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId }).update({ frozen_at: null });
   await db("release_cards").where({ release_id: releaseId }).update({ picked_at: null });
@@ -162,11 +150,11 @@ interface WrittenTag {
   readonly repositoryId: string;
   readonly tagName: string;
   readonly sha: string;
-  /** The page of its GitHub release; null before that is published. */
+  /** The page of the GitHub release; null until it is published. */
   readonly url: string | null;
 }
 
-/** The tags written for a release so far. */
+/** Lists the tags created for a release so far. */
 export async function listReleaseTags(db: Db, releaseId: string): Promise<WrittenTag[]> {
   return rows<WrittenTag>(
     db,
@@ -176,7 +164,6 @@ export async function listReleaseTags(db: Db, releaseId: string): Promise<Writte
   );
 }
 
-/** Saves a tag, and the page of its GitHub release once there is one. */
 export async function saveReleaseTag(
   db: Db,
   releaseId: string,
@@ -188,14 +175,14 @@ export async function saveReleaseTag(
     .merge(["tag_name", "sha", "url"]);
 }
 
-/** A card as the notes of a GitHub release list it. */
+/** A card in the notes of a GitHub release. */
 export interface CarriedCard {
   readonly id: string;
   readonly number: number;
   readonly title: string;
   /** Whether it is at the end of the flow. */
   readonly isDone: boolean;
-  /** Its merged pull requests. `isLater`: merged after the branch was cut, and not picked. */
+  /** Its merged pull requests. `isLater`: landed after the freeze and not picked. */
   readonly pullRequests: readonly {
     readonly repositoryId: string;
     readonly number: number;
@@ -203,17 +190,15 @@ export interface CarriedCard {
   }[];
 }
 
-/**
- * Whether the pull request `p` landed after the release's branch was cut, by the known landings.
- */
+/** SQL for whether the pull request `p` landed after the start of the release branch. */
 const IS_LATER = `
   exists (select 1 from release_branches b
-            join landings cut on cut.repository_id = b.repository_id and cut.branch_name = p.target_branch and cut.sha = b.cut_sha
-            join landings own on own.repository_id = cut.repository_id and own.branch_name = cut.branch_name
+            join landings start on start.repository_id = b.repository_id and start.branch_name = p.target_branch
+             and start.sha = b.cut_sha
+            join landings own on own.repository_id = start.repository_id and own.branch_name = start.branch_name
              and (own.key = '#' || p.number or own.sha = p.merge_sha)
-           where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > cut.seq)`;
+           where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > start.seq)`;
 
-/** What a release carries, by card number. */
 export async function listCarriedCards(db: Db, releaseId: string): Promise<CarriedCard[]> {
   return rows<CarriedCard>(
     db,
@@ -227,7 +212,7 @@ export async function listCarriedCards(db: Db, releaseId: string): Promise<Carri
   );
 }
 
-/** Completes a release: it still lists its cards, which may now join another release. */
+/** Completes a release. It keeps its cards, which may now be added to another release. */
 export async function completeScope(trx: Trx, releaseId: string): Promise<void> {
   await trx("releases").where({ id: releaseId }).update({ status: "completed", completed_at: trx.fn.now() });
   await trx("release_cards").where({ release_id: releaseId }).update({ is_open: false });

@@ -3,7 +3,7 @@ import { exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 
 export type Scope = "read" | "write";
 
-/** A board a credential reaches, and its own role there. */
+/** A board that a credential has access to, and its role there. */
 export interface BoardRole {
   readonly workspaceId: string;
   readonly organizationId: string;
@@ -16,38 +16,35 @@ export interface Credential {
   readonly userId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Of its secret, and during a rotation also of the previous one. */
+  /** The hash of the secret, and during a rotation that of the previous one. */
   readonly secretHashes: readonly Buffer[];
-  /** Changes with every change of the credential; null while it may not be used. */
+  /** Changes with the credential and its boards; null while the credential is unusable. */
   readonly stamp: string | null;
   readonly boards: readonly BoardRole[];
 }
 
 /**
- * A credential's stamp in SQL: by the database's clock null once it is revoked or expired, and
- * another once its secret before has ended. `credential` is an alias, never input.
+ * SQL for the stamp of a credential. It is null after the revocation or expiry, and changes when
+ * the previous secret expires. `credential` is an alias, never input.
  */
 const stampOf = (credential: string): string =>
   `case when ${credential}.revoked_at is null
          and (${credential}.expires_at is null or ${credential}.expires_at > now())
         then ${credential}.stamp::text || case when ${credential}.previous_until > now() then '+' else '' end end`;
 
-/** The stamp of the credential `:clientId`, in the snapshot of the statement that contains it. */
+/** SQL for the stamp of the credential `:clientId`; null for an unknown or unusable one. */
 export const STAMP = `(select ${stampOf("k")} from credentials k where k.client_id = :clientId)`;
 
-/** The current stamp; null for an unknown or unusable credential. */
-async function readStamp(db: Db, clientId: string): Promise<string | null> {
-  return firstValue<string>(db, `select ${STAMP} as stamp`, { clientId });
-}
+/** A query for the same stamp that locks the credential until the transaction ends. */
+export const LOCKED_STAMP = `select ${stampOf("k")} as stamp from credentials k where k.client_id = :clientId for share`;
 
-/** The boards that the credential `c` reaches, as JSON. */
+/** SQL for the boards of the credential `c`, as JSON. */
 const BOARDS = `coalesce((select json_agg(json_build_object('workspaceId', m.workspace_id,
                                                         'organizationId', w.organization_id,
                                                         'role', m.role) order by w.created_at, w.id)
                         from memberships m join workspaces w on w.id = m.workspace_id
                        where m.user_id = c.user_id), '[]')`;
 
-/** The credential with this public half and the boards it reaches, or null. */
 export async function findCredential(db: Db, clientId: string): Promise<Credential | null> {
   return firstRow<Credential>(
     db,
@@ -83,7 +80,6 @@ export async function insertCredential(db: Db, credential: NewCredential): Promi
   });
 }
 
-/** What may be told of a credential: everything but its secret. */
 interface CredentialSummary {
   readonly clientId: string;
   readonly name: string;
@@ -94,7 +90,7 @@ interface CredentialSummary {
   readonly revokedAt: Date | null;
 }
 
-/** All credentials, the oldest first. */
+/** Lists all credentials, the oldest first. */
 export async function listCredentials(db: Db): Promise<CredentialSummary[]> {
   return rows<CredentialSummary>(
     db,
@@ -105,18 +101,17 @@ export async function listCredentials(db: Db): Promise<CredentialSummary[]> {
   );
 }
 
-/** What became of a credential whose secret was to be exchanged. */
 export interface Rotation {
   readonly name: string;
   readonly expiresAt: Date | null;
-  /** Until when the key before this one is good. */
+  /** When the previous secret expires. */
   readonly previousUntil: Date;
 }
 
 /**
- * Gives a credential another secret. The one before it stays good for `keepMs`, but never longer
- * than it would have been; what was still good before that ends now. Null when there is no such
- * credential, or when it is revoked or expired.
+ * Replaces the secret of a credential. The previous secret stays valid for `keepMs`, but not beyond
+ * its old expiry; older secrets become invalid now. Null for an unknown, revoked or expired
+ * credential.
  */
 export async function rotateSecret(
   db: Db,
@@ -124,7 +119,7 @@ export async function rotateSecret(
     readonly clientId: string;
     readonly secretHash: Buffer;
     readonly keepMs: number;
-    /** Undefined leaves it as it is; null is never. */
+    /** Undefined keeps the expiry; null removes it. */
     readonly expiresAt?: Date | null | undefined;
   },
 ): Promise<Rotation | null> {
@@ -142,7 +137,7 @@ export async function rotateSecret(
   );
 }
 
-/** Revokes a credential and its memberships; false for an unknown client id. */
+/** Revokes a credential and deletes its memberships. False for an unknown client id. */
 export async function revokeCredential(db: Db, clientId: string): Promise<boolean> {
   return exists(
     db,
@@ -154,7 +149,7 @@ export async function revokeCredential(db: Db, clientId: string): Promise<boolea
   );
 }
 
-/** Gives a user a role on a board, replacing the one it has. */
+/** Sets the role of a user on a board. */
 export async function setMembership(
   db: Db,
   membership: { workspaceId: string; userId: string; role: Role },
@@ -165,41 +160,58 @@ export async function setMembership(
     .merge();
 }
 
-/** Whether a user is a member of a board. */
 export async function isMember(db: Db, workspaceId: string, userId: string): Promise<boolean> {
   const member = "select 1 from memberships where workspace_id = :workspaceId and user_id = :userId";
-  return (await firstRow(db, member, { workspaceId, userId })) !== null;
+  return exists(db, member, { workspaceId, userId });
 }
 
-/** Thrown when the cached credential is stale: the caller reads it again and starts over. */
+/**
+ * The role with which a user may act on a board now. Null after the user left the board or lost the
+ * credential: it is revoked or expired, or may only read. People act without a credential.
+ */
+export async function findActingRole(db: Db, workspaceId: string, userId: string): Promise<Role | null> {
+  return firstValue<Role>(
+    db,
+    `select m.role from memberships m
+      where m.workspace_id = :workspaceId and m.user_id = :userId
+        and (not exists (select 1 from credentials c where c.user_id = m.user_id)
+             or exists (select 1 from credentials c
+                         where c.user_id = m.user_id and c.revoked_at is null and 'write' = any(c.scopes)
+                           and (c.expires_at is null or c.expires_at > now())))`,
+    { workspaceId, userId },
+  );
+}
+
+/** Thrown when a cached credential is stale. The caller reads it again and starts over. */
 export class StaleCredential extends Error {
   override readonly name = "StaleCredential";
 }
 
 /**
- * A credential as this process has read it, now or earlier. Nothing may be sent or written on its
- * behalf before PostgreSQL has confirmed, during this call, that it is unchanged: `STAMP` in a
- * statement of the call and then `confirm`, or `revalidate`.
+ * A credential from this process's cache. Each call must confirm that it is unchanged before it
+ * answers or commits: by `STAMP` in one of its statements and `confirm`, or by `revalidate`.
  */
 export class CachedCredential {
   readonly credential: Credential;
   #isConfirmed: boolean;
 
-  /** `isConfirmed`: it was read for this very call. */
+  /** `isConfirmed`: whether the credential was read during this call. */
   constructor(credential: Credential, isConfirmed: boolean) {
     this.credential = credential;
     this.#isConfirmed = isConfirmed;
   }
 
-  /** Compares the stamp that a statement of this call has read. Throws `StaleCredential`. */
+  /** Compares the stamp that a statement of this call read. Throws `StaleCredential`. */
   confirm(stamp: string | null): void {
     if (stamp !== this.credential.stamp) throw new StaleCredential();
     this.#isConfirmed = true;
   }
 
-  /** Reads the stamp unless it is confirmed already. Throws `StaleCredential`. */
+  /** Reads the stamp unless the credential is confirmed. Throws `StaleCredential`. */
   async revalidate(db: Db): Promise<void> {
-    if (!this.#isConfirmed) this.confirm(await readStamp(db, this.credential.clientId));
+    if (this.#isConfirmed) return;
+    const { clientId } = this.credential;
+    this.confirm(await firstValue<string>(db, `select ${STAMP} as stamp`, { clientId }));
   }
 
   /** Runs `work`, then confirms the credential. Throws `StaleCredential`. */

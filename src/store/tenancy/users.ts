@@ -12,28 +12,25 @@ export interface User {
 }
 
 /**
- * What kind of user somebody is on a board, in SQL: an account registered there as an agent is one
- * there, and nowhere else. `user` is an alias and `workspaceId` an expression, never input.
+ * SQL for the kind of a user on a board, which may register human accounts as agents. `user` is an
+ * alias and `workspaceId` an expression, never input.
  */
 export const kindOn = (workspaceId: string, user: string): string =>
   `case when ${user}.kind = 'human' and exists (
           select 1 from workspace_agents wa where wa.workspace_id = ${workspaceId} and wa.user_id = ${user}.id)
         then 'agent' else ${user}.kind end`;
 
-/** A user as JSON, in SQL. `user` is an alias and `workspaceId` an expression, never input. */
+/** SQL for a user as JSON. `user` is an alias and `workspaceId` an expression, never input. */
 export const userJson = (workspaceId: string, user: string): string =>
   `json_build_object('id', ${user}.id, 'name', ${user}.name, 'avatarUrl', ${user}.avatar_url,
                      'kind', ${kindOn(workspaceId, user)})`;
 
-/** Adds the user an API credential writes as. */
+/** Adds the user of an API credential. */
 export async function insertMachineUser(db: Db, user: { id: string; name: string }): Promise<void> {
   await db("users").insert({ id: user.id, kind: "machine", name: user.name });
 }
 
-/**
- * The user of a forge account, made on first sight and renamed when the account was. `newId` is
- * used only for a new one.
- */
+/** Creates or updates the user of a GitHub account. `newId` is the id of a new user. */
 export async function seeForgeUser(
   db: Db,
   account: ForgeAccount,
@@ -47,28 +44,21 @@ export async function seeForgeUser(
      on conflict (forge_account_id) do update
        set login = excluded.login, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind
      returning id, name, avatar_url as "avatarUrl", kind`,
-    {
-      newId,
-      kind,
-      login: account.login,
-      avatarUrl: account.avatarUrl,
-      forgeId: account.forgeId,
-    },
+    { ...account, newId, kind },
   );
-  if (!user) throw new Error("an upsert that gave no row");
+  if (!user) throw new Error("The upsert of a user returned no row.");
   return user;
 }
 
-/** The account with this id of the forge's; null where nothing of it was ever heard. */
 export async function findForgeUser(db: Db, forgeId: number): Promise<{ readonly id: string } | null> {
   return firstRow(db, "select id from users where forge_account_id = :forgeId", { forgeId });
 }
 
-export interface Member extends User {
+interface Member extends User {
   readonly role: Role;
 }
 
-/** The members of a board, who has been one longest first. */
+/** Lists the members of a board in the order in which they joined. */
 export async function listMembers(db: Db, workspaceId: string): Promise<Member[]> {
   return rows<Member>(
     db,
@@ -79,7 +69,6 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
   );
 }
 
-/** A member as the command line shows it. */
 interface MemberEntry {
   readonly id: string;
   /** Null for an API credential. */
@@ -89,7 +78,7 @@ interface MemberEntry {
   readonly role: Role;
 }
 
-/** The members of a board with their logins, who has been one longest first. */
+/** Lists the members of a board with their logins, in the order in which they joined. */
 export async function listMemberEntries(db: Db, workspaceId: string): Promise<MemberEntry[]> {
   return rows<MemberEntry>(
     db,
@@ -100,7 +89,7 @@ export async function listMemberEntries(db: Db, workspaceId: string): Promise<Me
   );
 }
 
-/** Removes the member with this login. False when nobody has it. */
+/** False if no member has this login. */
 export async function removeMember(db: Db, workspaceId: string, login: string): Promise<boolean> {
   return exists(
     db,
@@ -111,14 +100,12 @@ export async function removeMember(db: Db, workspaceId: string, login: string): 
   );
 }
 
-/** A GitHub account that is registered as an agent of a board. */
 interface RegisteredAgent {
   readonly workspaceId: string;
   readonly id: string;
   readonly login: string;
 }
 
-/** Registers an account as an agent of a board. */
 export async function insertAgent(db: Db, workspaceId: string, userId: string): Promise<void> {
   await db("workspace_agents")
     .insert({ workspace_id: workspaceId, user_id: userId })
@@ -126,7 +113,7 @@ export async function insertAgent(db: Db, workspaceId: string, userId: string): 
     .ignore();
 }
 
-/** The accounts registered as agents, on one board or (null) on all, the oldest first. */
+/** Lists the agents registered on one board, or on all boards (null), the oldest first. */
 export async function listAgents(db: Db, workspaceId: string | null): Promise<RegisteredAgent[]> {
   return rows<RegisteredAgent>(
     db,
@@ -138,7 +125,7 @@ export async function listAgents(db: Db, workspaceId: string | null): Promise<Re
   );
 }
 
-/** Unregisters the agent with this login; false when it was not registered. */
+/** False if no agent of the board has this login. */
 export async function removeAgent(db: Db, workspaceId: string, login: string): Promise<boolean> {
   return exists(
     db,
@@ -149,7 +136,6 @@ export async function removeAgent(db: Db, workspaceId: string, login: string): P
   );
 }
 
-/** Whether a board has registered a forge account as an agent. */
 export async function isRegisteredAgent(
   db: Db,
   workspaceId: string,

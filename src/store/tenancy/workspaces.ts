@@ -1,7 +1,7 @@
 import type { Role } from "../../flow/roles.ts";
 import { column, firstRow, rows, type Db } from "../db/connect.ts";
 
-export interface Organization {
+interface Organization {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
@@ -17,7 +17,7 @@ interface WorkspaceEntry {
   readonly role: Role;
 }
 
-/** The boards a user is a member of, the oldest first. */
+/** Lists the boards of a user, the oldest first. */
 export async function listWorkspacesOf(db: Db, userId: string): Promise<WorkspaceEntry[]> {
   return rows<WorkspaceEntry>(
     db,
@@ -36,7 +36,7 @@ interface OrganizationEntry extends Organization {
   readonly workspaceIds: readonly string[];
 }
 
-/** The organizations whose boards a user reaches, with only the boards it reaches. */
+/** Lists the organizations of a user's boards, each with only the user's boards. */
 export async function listOrganizationsOf(db: Db, userId: string): Promise<OrganizationEntry[]> {
   return rows<OrganizationEntry>(
     db,
@@ -62,7 +62,7 @@ export async function insertWorkspace(
   });
 }
 
-/** Every board, the oldest first. */
+/** Lists all boards, the oldest first. */
 export async function listWorkspaces(db: Db): Promise<Omit<WorkspaceEntry, "role">[]> {
   return rows<Omit<WorkspaceEntry, "role">>(
     db,
@@ -72,14 +72,12 @@ export async function listWorkspaces(db: Db): Promise<Omit<WorkspaceEntry, "role
   );
 }
 
-/** A board with what the forge is asked by on its behalf. */
 interface WorkspaceHead {
   readonly id: string;
-  /** Null while the App is not installed there. */
+  /** Null while the App is not installed or is suspended. */
   readonly installationId: number | null;
 }
 
-/** The board with this id, or null. */
 export async function findWorkspace(db: Db, workspaceId: string): Promise<WorkspaceHead | null> {
   return firstRow<WorkspaceHead>(
     db,
@@ -89,7 +87,7 @@ export async function findWorkspace(db: Db, workspaceId: string): Promise<Worksp
   );
 }
 
-/** The organization with this slug however it is capitalized, as the forge takes logins; or null. */
+/** Slugs are case-insensitive, like GitHub logins. */
 export async function findOrganization(db: Db, slug: string): Promise<Organization | null> {
   return firstRow<Organization>(
     db,
@@ -98,7 +96,7 @@ export async function findOrganization(db: Db, slug: string): Promise<Organizati
   );
 }
 
-/** Hands out the next card number of a board. Holds the board's row until the transaction ends: call it last. */
+/** Takes the next card number. Call it last: it locks the board until the transaction ends. */
 export async function takeCardNumber(db: Db, workspaceId: string): Promise<number> {
   const taken = await firstRow<{ number: number }>(
     db,
@@ -106,11 +104,11 @@ export async function takeCardNumber(db: Db, workspaceId: string): Promise<numbe
      returning next_card_number - 1 as number`,
     { workspaceId },
   );
-  if (!taken) throw new Error(`no workspace ${workspaceId}`);
+  if (!taken) throw new Error(`There is no workspace ${workspaceId}.`);
   return taken.number;
 }
 
-/** The ids of an organization's boards, the oldest first. */
+/** Lists the ids of an organization's boards, the oldest first. */
 export async function listWorkspacesOfOrganization(db: Db, organizationId: string): Promise<string[]> {
   return column<string>(
     db,

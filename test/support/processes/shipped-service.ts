@@ -51,7 +51,8 @@ export async function shipService(): Promise<Shipped> {
   const project = ["-p", join(ROOT, "tsconfig.build.json"), "--noCheck"];
   const into = ["--outDir", dist, "--tsBuildInfoFile", join(dist, ".tsbuildinfo")];
   await promisify(execFile)(process.execPath, [tsc, ...project, ...into]);
-  for (const name of ["package.json", "app.yml", "openapi.json", "migrations"]) {
+  const schema = "sandbox/forge/graphql/github-schema.graphql";
+  for (const name of ["package.json", "app.yml", "openapi.json", "migrations", schema]) {
     await cp(join(ROOT, name), join(dir, name), { recursive: true });
   }
   await symlink(join(ROOT, "node_modules"), join(dir, "node_modules"));

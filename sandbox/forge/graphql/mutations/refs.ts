@@ -1,3 +1,4 @@
+import { mergeBranch as mergeBranchNow } from "../../acts/merge-branch.ts";
 import { changeRefs } from "../../acts/follow-ref-changes.ts";
 import { mayPush, mayRewrite } from "../../acts/protection.ts";
 import { readCommit } from "../../git/commits.ts";
@@ -7,10 +8,9 @@ import type { AccountRow, RepositoryRow } from "../../rows.ts";
 import { needRefId, needRepository } from "../find-node.ts";
 import { assertMayWrite } from "../permission.ts";
 import { notFound, unprocessable } from "../refusal.ts";
-import { shortRefName, type Scope } from "../scope.ts";
-import type { Mutation } from "./mutation.ts";
+import { shortRefName, type Mutation, type Scope } from "../scope.ts";
 
-/** One ref to change, as `updateRefs` takes it: zeros stand for "is not there". */
+/** One change of `updateRefs`. A hash of zeros means that the ref does not exist. */
 interface WantedUpdate {
   readonly name: string;
   readonly beforeOid?: string | null;
@@ -46,7 +46,7 @@ export const deleteRef: Mutation<{ refId: string }> = async ({ input }, scope) =
   return {};
 };
 
-/** All or none. */
+/** Changes all refs or none. */
 export const updateRefs: Mutation<{ repositoryId: string; refUpdates: readonly WantedUpdate[] }> = async (
   { input },
   scope,
@@ -63,20 +63,20 @@ async function change(
   scope: Scope,
   repository: RepositoryRow,
   wanted: readonly WantedUpdate[],
-  moved = () => unprocessable("Reference update failed: a ref is not where it was expected to be."),
+  refusal = () => unprocessable("Reference update failed: a ref is not where it was expected to be."),
 ): Promise<void> {
   const by = assertMayWrite(scope, repository, "contents:write");
   await scope.forge.exclusively(repository.id, async () => {
     const updates: RefUpdate[] = [];
-    for (const each of wanted) updates.push(await checked(scope, repository, by, each));
+    for (const each of wanted) updates.push(await checkUpdate(scope, repository, by, each));
     const result = await changeRefs(scope.forge, repository, by, updates);
-    if (result === "moved") throw moved();
+    if (result === "moved") throw refusal();
     if (result === "clash") throw unprocessable("Reference update failed: another ref's name is in the way.");
   });
 }
 
-/** The update as git takes it, once nothing speaks against it. */
-async function checked(
+/** Checks one change and returns it as a Git ref update. */
+async function checkUpdate(
   { forge }: Scope,
   repository: RepositoryRow,
   by: AccountRow,
@@ -111,3 +111,19 @@ async function checked(
   }
   return { name, before, after };
 }
+
+interface BranchInput {
+  readonly repositoryId: string;
+  readonly base: string;
+  readonly head: string;
+  readonly commitMessage?: string | null;
+}
+
+/** `mergeCommit` is null if the base already contains the head. */
+export const mergeBranch: Mutation<BranchInput> = async ({ input }, scope) => {
+  const repository = needRepository(scope, input.repositoryId);
+  const by = assertMayWrite(scope, repository, "contents:write");
+  const { base, head, commitMessage: message = null } = input;
+  const sha = await mergeBranchNow(scope.forge, repository.id, { by, base, head, message });
+  return { mergeCommit: () => scope.commit(repository, sha) };
+};

@@ -17,7 +17,7 @@ export function accountObject({ forge }: Scope, row: AccountRow): GraphqlObject 
   };
 }
 
-/** GraphQL leaves out the `[bot]` that REST puts behind a bot's login. */
+/** GraphQL omits the `[bot]` that REST appends to a bot's login. */
 const loginOf = (row: AccountRow): string => row.login.replace(/\[bot\]$/, "");
 
 export function appObject(row: AppRow): GraphqlObject {

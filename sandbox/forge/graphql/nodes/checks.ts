@@ -4,8 +4,7 @@ import { protectionOf } from "../../acts/protection.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
 import type { CheckAnnotation, CheckRunRow, CheckSuiteRow, RepositoryRow, StatusRow } from "../../rows.ts";
 import { connection, type PageArgs } from "../connection.ts";
-import { repositoryPath } from "./repository.ts";
-import type { GraphqlObject, Scope } from "../scope.ts";
+import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
 interface RequiredArgs {
   readonly pullRequestId?: string;
@@ -81,7 +80,7 @@ export function statusContextObject(scope: Scope, row: StatusRow): GraphqlObject
   };
 }
 
-/** Whether the branch that the pull request aims at demands this check. */
+/** Whether the pull request's base branch requires this check. */
 function isRequired({ forge }: Scope, repository: RepositoryRow, name: string, args: RequiredArgs): boolean {
   const rows = forge.state.pullRequests.in(repository.id);
   const pull = rows.find(

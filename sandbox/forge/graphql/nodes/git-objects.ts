@@ -7,10 +7,9 @@ import { namedNodeId, NODE_PREFIXES } from "../../node-id.ts";
 import { accountOfEmail } from "../../present/commit.ts";
 import type { RepositoryRow } from "../../rows.ts";
 import { connection, type PageArgs } from "../connection.ts";
-import { repositoryPath } from "./repository.ts";
-import type { GraphqlObject, Scope } from "../scope.ts";
+import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
-/** Whatever git object has this hash, as its GraphQL type. */
+/** The Git object with this hash; null if there is none. */
 export async function gitObject(
   scope: Scope,
   repository: RepositoryRow,
@@ -19,7 +18,7 @@ export async function gitObject(
   const object = await scope.forge.git.repository(repository.id).objects.read(sha);
   if (object === null) return null;
   if (object.type === "commit") return commitObject(scope, repository, object.sha);
-  const common = { ...gitObjectFields(scope, repository, object.sha) };
+  const common = gitObjectFields(scope, repository, object.sha);
   if (object.type === "tree")
     return { __typename: "Tree", ...common, entries: () => treeEntries(scope, repository, object) };
   return object.type === "blob" ? blobObject(common, object) : tagObject(scope, repository, common, object);
@@ -90,7 +89,7 @@ interface HistoryArgs extends PageArgs {
   readonly until?: string;
 }
 
-/** The newest thousand commits are within reach of paging; `totalCount` counts them all. */
+/** Pages reach the newest 1,000 commits; `totalCount` counts all commits. */
 async function history(
   scope: Scope,
   repository: RepositoryRow,
@@ -100,8 +99,8 @@ async function history(
   const git = scope.forge.git.repository(repository.id);
   const { path, since, until } = args;
   const commits = await log(git, sha, { skip: 0, count: 1_000, path, since, until });
-  const isAll = commits.length < 1_000;
-  const total = isAll ? commits.length : Number(await git.text(["rev-list", "--count", sha, "--"]));
+  const isComplete = commits.length < 1_000;
+  const total = isComplete ? commits.length : Number(await git.text(["rev-list", "--count", sha, "--"]));
   return {
     ...connection("history", commits, args, (commit) => scope.commit(repository, commit.sha)),
     totalCount: total,
@@ -122,7 +121,7 @@ function commitStatus(scope: Scope, repository: RepositoryRow, sha: string): Gra
   };
 }
 
-/** The lines of a tree object: mode, name, and the hash in 20 bytes. */
+/** The entries of a tree object: mode, name, and the hash in 20 bytes. */
 function treeEntries(scope: Scope, repository: RepositoryRow, { content }: GitObject): object[] {
   const entries: object[] = [];
   for (let at = 0; at < content.length;) {

@@ -3,8 +3,7 @@ import type { PullRequestRow, RepositoryRow } from "../../rows.ts";
 import { connection, type PageArgs } from "../connection.ts";
 import type { GraphqlObject, Scope } from "../scope.ts";
 
-/** Whether this branch only takes merges through its queue. */
-export const hasMergeQueue = ({ forge }: Scope, repositoryId: number, branch: string): boolean =>
+const hasMergeQueue = ({ forge }: Scope, repositoryId: number, branch: string): boolean =>
   forge.state.protections.in(repositoryId).some((row) => row.branch === branch && row.mergeQueue);
 
 export function mergeQueueObject(
@@ -28,7 +27,7 @@ export function mergeQueueObject(
   };
 }
 
-/** The pull requests in a branch's queue, first come first. */
+/** The pull requests in a branch's queue, first enqueued first. */
 const queued = ({ forge }: Scope, repositoryId: number, branch: string): PullRequestRow[] =>
   forge.state.pullRequests
     .in(repositoryId)

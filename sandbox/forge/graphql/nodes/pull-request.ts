@@ -5,9 +5,8 @@ import { commitsBetween } from "../../git/history.ts";
 import { readRef } from "../../git/refs.ts";
 import { namedNodeId, NODE_PREFIXES, nodeId } from "../../node-id.ts";
 import type { PullRequestRow, RepositoryRow } from "../../rows.ts";
-import { connection, type PageArgs } from "../connection.ts";
+import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { mergeQueueEntryObject, mergeQueueObject } from "./merge-queue.ts";
-import { pullRequestState } from "./pull-request-list.ts";
 import { pullRequestPath, reviewFields } from "./reviews.ts";
 import type { GraphqlObject, Scope } from "../scope.ts";
 
@@ -57,9 +56,9 @@ function plainFields(scope: Scope, row: PullRequestRow) {
 }
 
 function branchFields(scope: Scope, repository: RepositoryRow, row: PullRequestRow) {
-  const readable = scope.forge.git.repository(repository.id);
+  const git = scope.forge.git.repository(repository.id);
   const branch = async (name: string) => {
-    const sha = await readRef(readable, `refs/heads/${name}`);
+    const sha = await readRef(git, `refs/heads/${name}`);
     return sha === null ? null : scope.ref(repository, `refs/heads/${name}`, sha);
   };
   return {
@@ -77,9 +76,9 @@ function branchFields(scope: Scope, repository: RepositoryRow, row: PullRequestR
 }
 
 function mergeFields(scope: Scope, repository: RepositoryRow, row: PullRequestRow) {
-  // Worked out once for each object: asking counts as a reading of the pull request.
-  let asked: Promise<Mergeability> | undefined;
-  const mergeability = () => (asked ??= mergeabilityOf(scope.forge, repository, row));
+  // Computed at most once per object: each call counts as a read of the pull request.
+  let computed: Promise<Mergeability> | undefined;
+  const mergeability = () => (computed ??= mergeabilityOf(scope.forge, repository, row));
   return {
     merged: row.mergedAt !== null,
     mergedAt: row.mergedAt,
@@ -99,7 +98,7 @@ function mergeFields(scope: Scope, repository: RepositoryRow, row: PullRequestRo
   };
 }
 
-/** Where the pull request's own commits begin: the base's tip while it is open. */
+/** The commit that the pull request is compared with: the tip of its base while it is open. */
 async function baseOf(scope: Scope, repository: RepositoryRow, row: PullRequestRow): Promise<string> {
   if (row.state === "closed") return row.baseSha;
   return (
@@ -140,7 +139,7 @@ async function commits(
   });
 }
 
-/** Null where nobody has to review and nobody did. */
+/** Null if no review is required and nobody approved. */
 function reviewDecision({ forge }: Scope, repository: RepositoryRow, row: PullRequestRow): string | null {
   const { approvals, changesRequested } = reviewVerdict(forge, row);
   if (changesRequested) return "CHANGES_REQUESTED";
@@ -162,4 +161,37 @@ function autoMergeRequest(scope: Scope, row: PullRequestRow): GraphqlObject | nu
     mergeMethod: mergeMethod.toUpperCase(),
     pullRequest: () => scope.pullRequest(row),
   };
+}
+
+export interface PullRequestArgs extends PageArgs {
+  readonly headRefName?: string | null;
+  readonly baseRefName?: string | null;
+  readonly states?: readonly ("OPEN" | "CLOSED" | "MERGED")[] | null;
+  readonly labels?: readonly string[] | null;
+  readonly orderBy?: {
+    readonly field: "CREATED_AT" | "UPDATED_AT" | "COMMENTS";
+    readonly direction: "ASC" | "DESC";
+  } | null;
+}
+
+function pullRequestState(row: PullRequestRow): "OPEN" | "CLOSED" | "MERGED" {
+  if (row.mergedAt !== null) return "MERGED";
+  return row.state === "open" ? "OPEN" : "CLOSED";
+}
+
+/** Filters and sorts pull requests by the arguments of a list. Oldest first without `orderBy`. */
+export function choosePullRequests(rows: readonly PullRequestRow[], args: PullRequestArgs): PullRequestRow[] {
+  const chosen = rows.filter(
+    (row) =>
+      (!isGiven(args.headRefName) || row.headRef === args.headRefName) &&
+      (!isGiven(args.baseRefName) || row.baseRef === args.baseRefName) &&
+      (!isGiven(args.states) || args.states.includes(pullRequestState(row))) &&
+      (!isGiven(args.labels) || args.labels.length === 0),
+  );
+  if (!isGiven(args.orderBy)) return chosen;
+  const { field, direction } = args.orderBy;
+  const timeOf = (row: PullRequestRow) => (field === "UPDATED_AT" ? row.updatedAt : row.createdAt);
+  // Times are whole seconds, so the number orders pull requests of the same second.
+  const sorted = chosen.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)) || a.number - b.number);
+  return direction === "DESC" ? sorted.toReversed() : sorted;
 }

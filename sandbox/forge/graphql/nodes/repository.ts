@@ -1,21 +1,16 @@
 import { aheadBehind, commitsBetween } from "../../git/history.ts";
 import { listRefs, readRef } from "../../git/refs.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
-import type { RepositoryRow } from "../../rows.ts";
+import type { PullRequestRow, RepositoryRow } from "../../rows.ts";
 import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { mergeQueueObject } from "./merge-queue.ts";
-import { chosenPullRequests, type PullRequestArgs } from "./pull-request-list.ts";
+import { choosePullRequests, type PullRequestArgs } from "./pull-request.ts";
 import { GraphqlRefusal } from "../refusal.ts";
-import { shortRefName, type GraphqlObject, type Scope } from "../scope.ts";
-
-/** `/owner/name`, the address below the forge's root. */
-export function repositoryPath({ forge }: Scope, row: RepositoryRow): string {
-  return `/${forge.state.accounts.need(row.ownerId).login}/${row.name}`;
-}
+import { repositoryPath, shortRefName, type GraphqlObject, type Scope } from "../scope.ts";
 
 export function repositoryObject(scope: Scope, row: RepositoryRow): GraphqlObject {
   const path = repositoryPath(scope, row);
-  const readable = scope.forge.git.repository(row.id);
+  const git = scope.forge.git.repository(row.id);
   return {
     __typename: "Repository",
     id: nodeId(NODE_PREFIXES.repository, row.id),
@@ -26,19 +21,14 @@ export function repositoryObject(scope: Scope, row: RepositoryRow): GraphqlObjec
     url: `${scope.forge.urls.root}${path}`,
     description: row.description,
     ...settingFields(row),
-    isEmpty: async () => (await listRefs(readable, "refs/heads/")).length === 0,
+    isEmpty: async () => (await listRefs(git, "refs/heads/")).length === 0,
     defaultBranchRef: () => refNamed(scope, row, `refs/heads/${row.defaultBranch}`),
     ref: ({ qualifiedName }: { qualifiedName: string }) => findRef(scope, row, qualifiedName),
     refs: (args: RefsArgs) => refs(scope, row, args),
     object: (args: ObjectArgs) => namedObject(scope, row, args),
     pullRequest: ({ number }: { number: number }) => pullRequest(scope, row, number),
     pullRequests: (args: PullRequestArgs) =>
-      connection(
-        "pullRequests",
-        chosenPullRequests(scope.forge.state.pullRequests.in(row.id), args),
-        args,
-        (pull) => scope.pullRequest(pull),
-      ),
+      pullRequests(scope, "pullRequests", scope.forge.state.pullRequests.in(row.id), args),
     mergeQueue: ({ branch }: { branch?: string | null }) =>
       mergeQueueObject(scope, row, branch ?? row.defaultBranch),
   };
@@ -65,7 +55,7 @@ async function refNamed(scope: Scope, row: RepositoryRow, name: string): Promise
   return sha === null ? null : scope.ref(row, name, sha);
 }
 
-/** A ref by its whole name, or a branch or tag by its short one. */
+/** Finds a ref by its full name, or a branch or tag by its short name. */
 async function findRef(scope: Scope, row: RepositoryRow, name: string): Promise<GraphqlObject | null> {
   if (name.startsWith("refs/")) return refNamed(scope, row, name);
   return (
@@ -91,7 +81,7 @@ interface ObjectArgs {
   readonly oid?: string | null;
 }
 
-/** What `main`, `main:README.md` or a hash stands for. */
+/** Resolves a Git expression such as `main`, `main:README.md` or a hash. */
 async function namedObject(
   scope: Scope,
   row: RepositoryRow,
@@ -104,6 +94,15 @@ async function namedObject(
     .run(["rev-parse", "--verify", "--quiet", "--end-of-options", expression], { codes: [1, 128] });
   const sha = /^[0-9a-f]{40}/.exec(stdout.toString("utf8"))?.[0];
   return code === 0 && sha !== undefined ? scope.gitObject(row, sha) : null;
+}
+
+function pullRequests(
+  scope: Scope,
+  name: string,
+  rows: readonly PullRequestRow[],
+  args: PullRequestArgs,
+): object {
+  return connection(name, choosePullRequests(rows, args), args, (pull) => scope.pullRequest(pull));
 }
 
 function pullRequest(scope: Scope, row: RepositoryRow, number: number): GraphqlObject {
@@ -124,15 +123,13 @@ export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: s
     target: () => scope.gitObject(row, sha),
     compare: ({ headRef }: { headRef: string }) => compare(scope, row, { name, sha }, headRef),
     associatedPullRequests: (args: PullRequestArgs) => {
-      const mine = scope.forge.state.pullRequests.in(row.id).filter((pull) => pull.headRef === short);
-      return connection("associatedPullRequests", chosenPullRequests(mine, args), args, (pull) =>
-        scope.pullRequest(pull),
-      );
+      const fromHere = scope.forge.state.pullRequests.in(row.id).filter((pull) => pull.headRef === short);
+      return pullRequests(scope, "associatedPullRequests", fromHere, args);
     },
   };
 }
 
-/** How `headRef` stands to this ref. */
+/** Compares `headRef` with this ref. */
 async function compare(
   scope: Scope,
   row: RepositoryRow,

@@ -1,10 +1,9 @@
 import { NODE_PREFIXES, nodeId } from "../../node-id.ts";
 import type { CommentRow, PullRequestRow, ReviewRow } from "../../rows.ts";
 import { connection, isGiven, type PageArgs } from "../connection.ts";
-import { repositoryPath } from "./repository.ts";
-import type { GraphqlObject, Scope } from "../scope.ts";
+import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
-export interface ReviewArgs extends PageArgs {
+interface ReviewArgs extends PageArgs {
   readonly author?: string | null;
   readonly states?: readonly string[] | null;
 }
@@ -53,22 +52,22 @@ export function pullRequestPath(scope: Scope, row: PullRequestRow): string {
 const pullRequestUrl = (scope: Scope, row: PullRequestRow) =>
   `${scope.forge.urls.root}${pullRequestPath(scope, row)}`;
 
-/** The reviews of a pull request that the caller sees: its own unsent ones, and all that were sent. */
+/** The reviews that the caller may see: submitted ones, and its own pending ones. */
 function visibleReviews({ forge, caller }: Scope, row: PullRequestRow): ReviewRow[] {
-  const me = "account" in caller ? caller.account.id : null;
+  const ownId = "account" in caller ? caller.account.id : null;
   return forge.state.reviews
     .in(row.id)
-    .filter((review) => review.state !== "PENDING" || review.userId === me);
+    .filter((review) => review.state !== "PENDING" || review.userId === ownId);
 }
 
 const OPINIONS = new Set(["APPROVED", "CHANGES_REQUESTED", "DISMISSED"]);
 
-/** Of each person's reviews the last. */
+/** The last review of each reviewer. */
 const latest = (reviews: readonly ReviewRow[]) => [
   ...new Map(reviews.map((each) => [each.userId, each])).values(),
 ];
 
-/** The three lists of reviews that a pull request has. */
+/** The fields of a pull request that list reviews. */
 export function reviewFields(scope: Scope, row: PullRequestRow) {
   const { state } = scope.forge;
   const toNode = (review: ReviewRow) => scope.review(review);

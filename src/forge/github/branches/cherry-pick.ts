@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ForgeUnavailable, type Ordered } from "../../values.ts";
+import type { Ordered } from "../../values.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../../releasing.ts";
 import { changedOnBothSides } from "./branches.ts";
 import { type Caller, shaped } from "../calls/client.ts";
-import { isInstallationRefused, recovered } from "../calls/failures.ts";
+import { isInstallationRefused, isUnavailable, recovered } from "../calls/failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "../github-repository.ts";
 import { mergeChain } from "./pick-merges.ts";
 import {
@@ -19,25 +19,24 @@ import { askRepository } from "../repository-questions.ts";
 
 type Picked = Ordered<PickResult>;
 
-/** Opens the repository for the time that writing so many commits takes. */
-export type OpenFor = (commits: number) => GitHubRepository;
+/** Opens the repository with a deadline that allows for writing this many commits. */
+type OpenFor = (commits: number) => GitHubRepository;
 
-/** A pick whose commits are being made. */
-interface Making {
+interface Preparation {
   readonly repository: GitHubRepository;
   readonly order: PickOrder;
   readonly state: PickState;
-  /** Is called before the temporary branch is used. */
+  /** Called before the temporary branch is written. */
   readonly willUseTemp: () => void;
 }
 
-/** The target as it would be: a tip that no branch shows yet. */
-interface Grown {
+/** The target with the commits picked so far, on no branch yet. */
+interface Picks {
   readonly tip: string;
   readonly tree: string;
 }
 
-/** Ends the work on a pick with its outcome. */
+/** Ends the preparation with an outcome. */
 class PickEnded extends Error {
   override readonly name = "PickEnded";
   readonly outcome: Picked;
@@ -51,35 +50,35 @@ class PickEnded extends Error {
 const committedShape = z.looseObject({ sha: z.string() });
 
 /**
- * Cherry-picks with what GitHub has: a commit with the target's tree is made beside the one to be picked, as a child of the same parent,
- * and GitHub merges the two; the tree that comes of it is what the pick would leave
- * (https://github.com/tibdex/github-cherry-pick). Four calls for one commit, one more for each further one, and one to land them: one question
- * tells both what the pull requests brought and where the branch stands.
+ * Cherry-picks without a Git checkout (https://github.com/tibdex/github-cherry-pick): creates a
+ * commit with the target's tree and the parent of the commit to pick, and lets GitHub merge the
+ * two, which gives the tree of the pick. Takes four calls for one commit, one more for each further
+ * commit, and one to land them.
  */
 export async function preparePick(
   openFor: OpenFor,
   order: PickOrder,
 ): Promise<Ordered<PickResult | PreparedPick>> {
-  const asked = await look(openFor(1), order);
+  const asked = await readState(openFor(1), order);
   if (!asked.ok) return asked;
   const state = asked.value;
   const found = commitsIn(state, order);
   if ("unmerged" in found) {
-    const message = `GitHub knows of no merge of pull request #${found.unmerged}`;
+    const message = `GitHub reports no merge of pull request #${found.unmerged}. Check it on GitHub, then try again.`;
     return { ok: false, refusal: { reason: "unknown", message } };
   }
   const commits = found.map(({ oid }) => oid);
-  const settled = settledPick(state, order, commits);
+  const result = settledPick(state, order, commits);
   const repository = openFor(commits.length);
   let hasTemp = Boolean(state.temp);
   try {
-    if (settled !== null) return { ok: true, value: settled };
-    const begun = state.branch!.target!;
-    const making = { repository, order, state, willUseTemp: () => (hasTemp = true) };
-    const grown = await grow(making, found, { tip: begun.oid, tree: begun.tree.oid });
-    if (grown.tip === begun.oid) return { ok: true, value: { state: "contained" } };
+    if (result !== null) return { ok: true, value: result };
+    const target = state.branch!.target!;
+    const preparation = { repository, order, state, willUseTemp: () => (hasTemp = true) };
+    const { tip } = await writePicks(preparation, found, { tip: target.oid, tree: target.tree.oid });
+    if (tip === target.oid) return { ok: true, value: { state: "contained" } };
     hasTemp = false;
-    return { ok: true, value: { state: "prepared", sha: grown.tip, commits, handle: state.id } };
+    return { ok: true, value: { state: "prepared", sha: tip, commits, handle: state.id } };
   } catch (error) {
     if (error instanceof PickEnded) return error.outcome;
     throw error;
@@ -88,28 +87,31 @@ export async function preparePick(
   }
 }
 
-/** False where it cannot be removed now. */
 export const dropPick = (
   { caller }: GitHubRepository,
   order: PickOrder,
   { handle }: PreparedPick,
 ): Promise<boolean> => recovered(removeTemp(caller, handle, order.tempBranch), isInstallationRefused, false);
 
-const look = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<Ordered<PickState>> =>
+const readState = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<Ordered<PickState>> =>
   askRepository(caller, PICK, { repository: ref, order });
 
-/** Makes the commits, on no branch yet. A change that the target has already makes none. */
-async function grow(making: Making, all: readonly MergedCommit[], begun: Grown): Promise<Grown> {
+/** Writes a commit for each change that the target lacks. */
+async function writePicks(
+  preparation: Preparation,
+  all: readonly MergedCommit[],
+  start: Picks,
+): Promise<Picks> {
   const originals = all.map(({ oid }) => oid);
-  const missing = missingFrom(making.state, originals);
-  let at = begun;
+  const missing = missingFrom(preparation.state, originals);
+  let at = start;
   for (const commits of chainsOf(all.filter(({ oid }) => missing.has(oid)))) {
-    const trees = await treesOf(making, at, commits);
+    const trees = await treesOf(preparation, at, commits);
     for (const [index, tree] of trees.entries()) {
       if (tree === at.tree) continue;
       const commit = commits[index]!;
       const { author } = commit;
-      const tip = await writeCommit(making, {
+      const tip = await writeCommit(preparation, {
         message: pickedMessage(commit),
         tree,
         parents: [at.tip],
@@ -121,7 +123,7 @@ async function grow(making: Making, all: readonly MergedCommit[], begun: Grown):
   return at;
 }
 
-/** Runs of commits each of which is the child of the one before: the merges of a run build on one another. */
+/** Runs of commits, each the child of the one before, that one call can merge. */
 function chainsOf(commits: readonly MergedCommit[]): MergedCommit[][] {
   const chains: MergedCommit[][] = [];
   for (const commit of commits) {
@@ -133,16 +135,15 @@ function chainsOf(commits: readonly MergedCommit[]): MergedCommit[][] {
 }
 
 async function treesOf(
-  making: Making,
-  at: Grown,
+  preparation: Preparation,
+  at: Picks,
   commits: readonly MergedCommit[],
 ): Promise<readonly string[]> {
-  const { repository, order, state } = making;
+  const { repository, order, state } = preparation;
   const message = "Begin a cherry-pick [skip ci]";
   const parent = parentOf(commits[0]!);
-  const sibling = await writeCommit(making, { message, tree: at.tree, parents: [parent] });
-  making.willUseTemp();
-  // Done again from the start, it ends the same way.
+  const sibling = await writeCommit(preparation, { message, tree: at.tree, parents: [parent] });
+  preparation.willUseTemp();
   const chain = { repositoryId: state.id, tempBranch: order.tempBranch, sibling, commits };
   const merged = await repository.carryOut(() => mergeChain(repository.caller, chain), nothingToFind);
   if ("trees" in merged) return merged.trees;
@@ -153,9 +154,9 @@ async function treesOf(
   throw new PickEnded({ ok: true, value: { state: "conflict", files, message: refusal.message } });
 }
 
-/** A commit of no branch is nothing to anybody, so writing it again does no harm. */
+/** Writing a commit twice is harmless while no branch contains it. */
 async function writeCommit(
-  { repository: { carryOut, write } }: Making,
+  { repository: { carryOut, write } }: Preparation,
   commit: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const answer = await carryOut(() => write("POST /git/commits", commit), nothingToFind);
@@ -163,7 +164,7 @@ async function writeCommit(
   return shaped(committedShape, answer).sha;
 }
 
-/** Moves the branch and takes the temporary one away, both or neither. */
+/** Moves the branch and deletes the temporary one atomically. */
 export async function landPick(
   openFor: OpenFor,
   order: PickOrder,
@@ -172,7 +173,7 @@ export async function landPick(
   const repository = openFor(commits.length);
   const picked: Picked = { ok: true, value: { state: "picked", sha: tip, commits } };
   const find = async (): Promise<Picked | null> => {
-    const asked = await look(repository, order);
+    const asked = await readState(repository, order);
     if (!asked.ok) return asked;
     const now = asked.value.branch?.target?.oid;
     if (now === tip) return picked;
@@ -194,22 +195,18 @@ export async function landPick(
 
 async function removeTemp(caller: Caller, repositoryId: string, tempBranch: string): Promise<boolean> {
   const removal = { name: `refs/heads/${tempBranch}`, afterOid: NO_COMMIT };
-  try {
-    return (await updateRefs(caller, repositoryId, [removal])) === null;
-  } catch (error) {
-    if (!(error instanceof ForgeUnavailable)) throw error;
-    return false;
-  }
+  const refusal = updateRefs(caller, repositoryId, [removal]);
+  return (await recovered(refusal, isUnavailable, undefined)) === null;
 }
 
 function parentOf(commit: MergedCommit): string {
   const parent = commit.parents.nodes[0]?.oid;
   if (parent !== undefined) return parent;
-  const refusal = { reason: "unknown", message: "A first commit cannot be picked" } as const;
-  throw new PickEnded({ ok: false, refusal });
+  const message = "A commit without a parent cannot be picked. Add its change by hand.";
+  throw new PickEnded({ ok: false, refusal: { reason: "unknown", message } });
 }
 
-/** As `git cherry-pick -x` writes it: among the trailers, where the message ends in some. */
+/** As `git cherry-pick -x` does: appended to the trailers if the message ends with some. */
 function pickedMessage({ message, oid }: MergedCommit): string {
   const text = message.trimEnd();
   const [, ...paragraphs] = text.split(/\n{2,}/);

@@ -2,15 +2,14 @@ import { z } from "zod";
 import type { HistoryQuestion, LandedCommit, LandedHistory } from "../../releasing.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { pageInfoShape } from "../calls/graphql-answer.ts";
-import { valueOf } from "../repositories.ts";
+import { PAGE, valueOf } from "../repositories.ts";
 import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
 
-const PAGE = 100;
-/** One answer reads at most a thousand commits, those of merged branches included. */
-const PAGES = 10;
-/** What a merge brought is told up to this many commits. */
-const BROUGHT = 100;
-/** A commit may come with later pull requests from the branch it landed on to another. */
+/** For one answer, including the commits of merged branches. */
+const MAX_PAGES = 10;
+/** The most commits of a merge that are reported. */
+const MAX_BROUGHT = 100;
+/** A commit belongs to several pull requests if its branch is merged further. */
 const PULL_REQUESTS = 5;
 
 interface PageQuestion extends Question, Omit<HistoryQuestion, "after"> {
@@ -67,10 +66,7 @@ export const LANDED: QuestionKind<PageQuestion, Page> = {
   shape: answerShape,
 };
 
-/**
- * The first-parent line of a branch, newest first. GitHub lists the whole history only, so merged branches' own commits are read as
- * well: they tell what a merge brought.
- */
+/** GitHub lists the whole history, with the commits of merged branches. */
 export async function readLandedCommits(
   { caller, ref: repository }: GitHubRepository,
   question: HistoryQuestion,
@@ -99,14 +95,14 @@ export async function readLandedCommits(
     if (at === question.after) return answer(null, true);
     const { hasNextPage, endCursor } = start.history.pageInfo;
     if (at === "" || !hasNextPage || !endCursor) return answer(null, false);
-    if (pages === PAGES) return answer(at, false);
+    if (pages === MAX_PAGES) return answer(at, false);
     cursor = endCursor;
   }
 }
 
 const parentOf = (commit: Commit): string | undefined => commit.parents.nodes[0]?.oid;
 
-/** As much of a commit's first-parent line as is known, and the commit that the line goes on with. */
+/** The known part of a commit's first-parent line, and the parent where it ends. */
 function firstParents(known: ReadonlyMap<string, Commit>, tip: string | undefined): Set<string> {
   const line = new Set<string>();
   for (let at = tip; at !== undefined && !line.has(at);) {
@@ -127,7 +123,7 @@ function broughtBy(
   for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
     if (trunk.has(oid) || brought.has(oid)) continue;
     const commit = known.get(oid);
-    if (commit === undefined || brought.size === BROUGHT) return null;
+    if (commit === undefined || brought.size === MAX_BROUGHT) return null;
     brought.set(oid, commit);
     open.push(...commit.parents.nodes.map((parent) => parent.oid));
   }

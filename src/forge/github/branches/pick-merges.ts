@@ -4,9 +4,9 @@ import { type Caller, shaped } from "../calls/client.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
 import type { MergedCommit } from "./pick-state.ts";
 
-/** Merges in one call: GitHub gives a GraphQL call 10 seconds. */
+/** Merges in one call, since GitHub ends a GraphQL call after 10 seconds. */
 const PER_CALL = 10;
-/** Keeps CI and required checks away from commits nobody will ever see. */
+/** Keeps CI and required checks from running on temporary commits. */
 const MESSAGE = "Work out a cherry-pick [skip ci]\n\n\nskip-checks: true";
 
 export type Merged =
@@ -22,7 +22,7 @@ const answerShape = z.record(
     .nullish(),
 );
 
-/** First the temporary branch is put where the merges begin, whatever an earlier try left there; then each commit is merged into it. */
+/** The first document resets the temporary branch before the merges. */
 export function mergesDocument(count: number, isFirst: boolean): string {
   const heads = Array.from({ length: count }, (_, index) => index);
   const prepare = isFirst
@@ -46,13 +46,13 @@ export function mergesDocument(count: number, isFirst: boolean): string {
 interface Chain {
   readonly repositoryId: string;
   readonly tempBranch: string;
-  /** A commit with the target's tree and the first commit's parent: merging into it brings over that commit's change alone. */
+  /** A commit with the target's tree and the first commit's parent: the base of the merges. */
   readonly sibling: string;
   /** Each the child of the one before. */
   readonly commits: readonly MergedCommit[];
 }
 
-/** What a chain of commits makes of the target's tree, worked out by GitHub on a temporary branch. */
+/** Merges the commits into the target's tree on a temporary branch. */
 export async function mergeChain(caller: Caller, chain: Chain): Promise<Merged> {
   const { repositoryId, tempBranch: base, sibling } = chain;
   const trees: string[] = [];
@@ -78,7 +78,7 @@ export async function mergeChain(caller: Caller, chain: Chain): Promise<Merged> 
     const merged = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
     const found = merged.filter((tree) => tree !== undefined);
     if (found.length < commits.length) {
-      const message = "GitHub found nothing to merge where a commit was to be picked";
+      const message = "GitHub found nothing to merge for a commit that has to be picked. Pick it by hand.";
       return { refusal: { reason: "unknown", message }, at: commits[0]! };
     }
     trees.push(...found);

@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { PickOrder, PickResult } from "../../releasing.ts";
 import type { Question, QuestionKind } from "../repository-questions.ts";
 
-/** How far back a commit's own picks are looked for by name; beyond that a pick that changes nothing tells. */
+/** How many commits are searched for earlier picks. An older pick results in no change. */
 const HISTORY = 100;
 
 const oidShape = z.looseObject({ oid: z.string() });
-/** GitHub's page; a rebase of more commits than that is not told from a squash. */
+/** GitHub's largest page. A rebase of more commits looks like a squash. */
 const COMMITS = 100;
 
 const commitShape = oidShape.extend({
@@ -17,7 +17,6 @@ const commitShape = oidShape.extend({
     .nullish(),
   parents: z.looseObject({ nodes: z.array(oidShape) }),
 });
-/** A commit that a merge left on its target. */
 export type MergedCommit = z.infer<typeof commitShape>;
 
 const mergedPullShape = z.looseObject({
@@ -26,7 +25,6 @@ const mergedPullShape = z.looseObject({
   commits: z.looseObject({ nodes: z.array(z.looseObject({ commit: commitShape })) }),
 });
 
-/** What has to be asked about a pull request, besides the fragment. */
 const MERGED_FIELDS = `
   merged
   mergeCommit { ...Told history(first: ${COMMITS}) { nodes { ...Told } } }
@@ -66,7 +64,6 @@ const stateShape = z.looseObject({
   temp: z.looseObject({ name: z.string() }).nullish(),
 });
 
-/** Everything a pick has to know, from one question. */
 export type PickState = z.infer<typeof stateShape>;
 
 export const PICK: QuestionKind<PickQuestion, PickState> = {
@@ -86,7 +83,7 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
   shape: stateShape,
 };
 
-/** The commits to pick, in order; or the first pull request the forge knows no merge of. */
+/** The commits to pick, in order; or the first pull request that is not merged. */
 export function commitsIn(
   state: PickState,
   { pullRequests }: PickOrder,
@@ -100,24 +97,21 @@ export function commitsIn(
   return found;
 }
 
-/**
- * The commits that a pull request brought to its target as they landed, oldest first; null where the answer shows no merge. Picking them in
- * this order brings the same change elsewhere. They tell how it was merged, whatever the flow asked for.
- */
+/** The commits that a merge left on its target, oldest first; null when there was no merge. */
 function mergedCommitsOf(answer: unknown): MergedCommit[] | null {
-  const read = mergedPullShape.safeParse(answer);
-  const merge = read.data?.mergeCommit;
-  if (!read.data?.merged || !merge) return null;
+  const { data } = mergedPullShape.safeParse(answer);
+  const merge = data?.mergeCommit;
+  if (!data?.merged || !merge) return null;
   if (merge.parents.nodes.length > 1) return [merge];
-  const proposed = read.data.commits.nodes.map(({ commit }) => commit);
-  return linear(merge, merge.history.nodes, proposed);
+  const proposed = data.commits.nodes.map(({ commit }) => commit);
+  return rebasedOrSquashed(merge, merge.history.nodes, proposed);
 }
 
 /**
- * A rebase keeps each commit's message, author and time of writing; a squash makes one new commit. So the line that ends in the
- * merge is walked back for as long as it repeats what the pull request has; what the target had already was left out by the rebase.
+ * A rebase keeps the message and author date of each commit, except for commits that the target has
+ * already; a squash creates one new commit. Walks back from the merge while the commits match.
  */
-function linear(
+function rebasedOrSquashed(
   tip: MergedCommit,
   history: readonly MergedCommit[],
   proposed: readonly MergedCommit[],
@@ -134,7 +128,7 @@ function linear(
   return line.at(-1)?.oid === tip.oid ? line : [tip];
 }
 
-/** What the branch alone says about picking these commits; null when there is something to pick. */
+/** The result when there is nothing to pick, from the branch alone; else null. */
 export function settledPick(
   state: PickState,
   { expectedTip }: PickOrder,
@@ -155,7 +149,7 @@ export function settledPick(
     : { state: "moved", sha: target.oid };
 }
 
-/** Those of these commits that the branch shows neither themselves nor as a pick. */
+/** The commits that the branch's history contains neither directly nor as a pick. */
 export function missingFrom(state: PickState, commits: readonly string[]): ReadonlySet<string> {
   const nodes = state.branch?.target?.history.nodes ?? [];
   const picks = picksIn(nodes);
@@ -164,10 +158,10 @@ export function missingFrom(state: PickState, commits: readonly string[]): Reado
   return new Set(commits.filter((sha) => !present.has(sha) && !picks.has(sha)));
 }
 
-type Told = Pick<MergedCommit, "oid" | "message">;
+type NamedCommit = Pick<MergedCommit, "oid" | "message">;
 
-/** From each original to the commit that a pick made of it, reverted ones left out. Newest first, as given. */
-function picksIn(nodes: readonly Told[]): Map<string, string> {
+/** Maps each original to its newest pick that is not reverted. `nodes` are newest first. */
+function picksIn(nodes: readonly NamedCommit[]): Map<string, string> {
   const reverted = revertedIn(nodes);
   const picks = new Map<string, string>();
   for (const { oid, message } of nodes) {
@@ -179,7 +173,7 @@ function picksIn(nodes: readonly Told[]): Map<string, string> {
   return picks;
 }
 
-function revertedIn(nodes: readonly Told[]): Set<string> {
+function revertedIn(nodes: readonly NamedCommit[]): Set<string> {
   const found = nodes.flatMap(({ message }) => [
     ...message.matchAll(/^This reverts commit ([0-9a-f]{40})\b/gm),
   ]);

@@ -1,7 +1,3 @@
-/**
- * Branches and tags as refs: where they lead, and changes that GitHub makes only from where a ref
- * is expected.
- */
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
 import type { CreatedRef, Ordered } from "../../values.ts";
@@ -13,20 +9,17 @@ import { askRepository, type Question, type QuestionKind } from "../repository-q
 import { allWordsOf } from "../calls/refusals.ts";
 
 const oid = z.looseObject({ oid: z.string() });
-/**
- * What a ref points at; an annotated tag names an object itself. Two tags deep is as far as people
- * have been seen to go.
- */
+/** The object of a ref, up to two annotated tags deep. */
 export const tagTarget = oid.extend({ target: oid.extend({ target: oid.optional() }).optional() });
 export const TAG_TARGET = "target { oid ... on Tag { target { oid ... on Tag { target { oid } } } } }";
 
-/** The object that a ref leads to in the end, or null. */
+/** The commit that a ref or an annotated tag points at. */
 export function leadsTo(first: z.infer<typeof tagTarget> | null | undefined): string | null {
   return (first?.target?.target ?? first?.target ?? first)?.oid ?? null;
 }
 
 interface RefQuestion extends Question {
-  /** Whole: `refs/tags/v1`. */
+  /** Such as `refs/tags/v1`. */
   readonly ref: string;
 }
 
@@ -42,7 +35,6 @@ export const REF: QuestionKind<RefQuestion, z.infer<typeof stateShape>> = {
   shape: stateShape,
 };
 
-/** The repository's GraphQL id, and the object that the ref leads to. */
 export async function readRef(
   { caller, ref: repository }: GitHubRepository,
   ref: string,
@@ -54,7 +46,6 @@ export async function readRef(
 
 export const refShape = z.looseObject({ ref: z.string(), object: z.looseObject({ sha: z.string() }) });
 
-/** Creates a branch or a lightweight tag; one that exists is reported, never moved. */
 export async function createRef(
   { carryOut, write }: GitHubRepository,
   { kind, name, sha }: { readonly kind: "branch" | "tag"; readonly name: string; readonly sha: string },
@@ -70,22 +61,22 @@ export async function createRef(
     const answer = await write("POST /git/refs", { ref, sha });
     if (answer.status === 422 && /reference already exists/i.test(allWordsOf(answer.body))) {
       const found = await find();
-      // A read may lag behind a write.
+      // Reads may be stale after a write.
       if (found === null) throw new UnknownOutcome(`GitHub has the ${kind}, but does not show it yet`);
       return found;
     }
     if (answer.status >= 300) return refusedBy(answer);
-    const made = shaped(refShape, answer).object.sha;
-    return { ok: true, value: made === sha ? { created: true } : { taken: made } };
+    const created = shaped(refShape, answer).object.sha;
+    return { ok: true, value: created === sha ? { created: true } : { taken: created } };
   }, find);
 }
 
-/** Stands for "there is no such ref". */
+/** In an update, stands for no ref. */
 export const NO_COMMIT = "0".repeat(40);
 
 interface RefUpdate {
   readonly name: string;
-  /** Where the ref must stand for anything to happen; anywhere when left out. */
+  /** The commit that the ref must be at; any if left out. */
   readonly beforeOid?: string;
   readonly afterOid: string;
   readonly force?: boolean;
@@ -99,7 +90,7 @@ export const UPDATE_REFS = /* GraphQL */ `
   }
 `;
 
-/** Moves refs, all or none; null when done. REST has no such call, and none that moves a ref only from where it was expected. */
+/** Updates all refs or none, and returns null on success. REST has no such call. */
 export async function updateRefs(
   caller: Caller,
   repositoryId: string,

@@ -26,7 +26,6 @@ export const TAGGING: QuestionKind<TaggingQuestion, z.infer<typeof taggingShape>
   shape: taggingShape,
 };
 
-/** Where the branches and tags stand that are about to be tagged and written: one call for each installation, for every 50. */
 export const lookBeforeTagging = (
   client: GitHubClient,
   questions: readonly TaggingQuestion[],
@@ -36,19 +35,16 @@ export const lookBeforeTagging = (
     tagSha: leadsTo(tag?.target),
   }));
 
-/** The commit a tag leads to, an annotated one too. */
 const readTagHead = async (repository: GitHubRepository, tagName: string): Promise<string | null> =>
   valueOf(await readRef(repository, `refs/tags/${tagName}`)).sha;
 
-/** Creates a lightweight tag; one that exists is reported, never moved. */
 export const createTag = (repository: GitHubRepository, name: string, sha: string): Promise<CreatedRef> =>
   createRef(repository, { kind: "tag", name, sha }, () => readTagHead(repository, name));
 
 /**
- * Creates a tag and leaves the branch where it is, both or neither. GitHub compares where each ref
- * is said to be before it touches any
- * (https://docs.github.com/en/graphql/reference/mutations#updaterefs). That page does not say
- * whether every branch may be named at the commit it is at: where it may not, nothing is written.
+ * GitHub compares `beforeOid` of all refs before it updates any
+ * (https://docs.github.com/en/graphql/reference/mutations#updaterefs). GitHub does not document
+ * whether a branch may be listed without a change; if it refuses that, nothing is written.
  */
 export async function tagTip(
   repository: GitHubRepository,
@@ -75,10 +71,7 @@ const createdShape = z
   )
   .nullish();
 
-/**
- * GitHub carries out the fields of a mutation one after the other; a refused one is null, and the
- * next are carried out all the same.
- */
+/** GitHub runs the fields one by one; a refused one is null and does not stop the others. */
 export function createTagsDocument(count: number): string {
   const numbers = Array.from({ length: count }, (_, index) => index);
   const variables = numbers.map((at) => `$r${at}: ID!, $n${at}: String!, $s${at}: GitObjectID!`);
@@ -89,10 +82,6 @@ export function createTagsDocument(count: number): string {
   return `mutation CreateTags(${variables.join(", ")}) {\n${fields.join("\n")}\n}`;
 }
 
-/**
- * Creates tags in several repositories by one call: whether GitHub said of each that it is made. Of
- * the others nothing is known.
- */
 export async function createTags(caller: Caller, tags: readonly NewTag[]): Promise<boolean[]> {
   const known = tags.filter(({ repository }) => repository.nodeId);
   if (known.length === 0) return tags.map(() => false);
@@ -119,11 +108,7 @@ const releaseShape = z.looseObject({ html_url: z.string(), tag_name: z.string() 
 const listedShape = releaseShape.extend({ draft: z.boolean().nullish() });
 const errorsShape = z.looseObject({ errors: z.array(z.looseObject({ code: z.string().nullish() })) });
 
-/**
- * Publishes the release of a tag. GitHub makes a missing tag by itself, at the commit given, and
- * ignores the commit where the tag is there. A release that is already published for the tag is a
- * success and left as it is.
- */
+/** GitHub creates a missing tag at `target_commitish`, and ignores that if the tag exists. */
 export async function publishRelease(
   repository: GitHubRepository,
   { tagName, sha, name, body }: ReleaseNotes,
@@ -146,14 +131,14 @@ function isTaken(body: unknown): boolean {
   return parsed.success && parsed.data.errors.some(({ code }) => code === "already_exists");
 }
 
-/** Whether the newest releases have a draft with this tag, which only a listing shows. */
+/** Only the listing contains drafts. */
 async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boolean> {
   const answer = succeeded(await read("/releases", { per_page: 100 }));
   const listed = shaped(z.array(listedShape), answer);
   return listed.some((release) => release.draft === true && release.tag_name === tagName);
 }
 
-/** A published release; drafts are not shown here. */
+/** Finds published releases only. */
 async function findRelease({ read }: GitHubRepository, tagName: string): Promise<Published | null> {
   const answer = await read("/releases/tags/{tag}", { tag: tagName });
   if (answer.status === 404) return null;

@@ -1,12 +1,8 @@
-/**
- * Who is on GitHub: the App's own account, the accounts that have installed it, and anybody by
- * their login.
- */
 import { z } from "zod";
 import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../../values.ts";
 import { account } from "../deliveries/actor.ts";
 import { type Answer, type GitHubClient, shaped } from "./client.ts";
-import { missingPermissions } from "../permissions.ts";
+import { missingPermissions } from "../app.ts";
 import { allPages, PAGE, succeeded } from "../repositories.ts";
 
 const appShape = z.looseObject({ slug: z.string() });
@@ -23,7 +19,7 @@ const installationShape = z.looseObject({
 const readUser = (client: GitHubClient, username: string, installationId: number | null): Promise<Answer> =>
   client.as(installationId ?? "nobody").read("GET /users/{username}", { username });
 
-/** The App's bot account. Users cannot be asked for as the App, so any installation's token serves. */
+/** The App's bot account. An App cannot read users itself, so this uses any installation. */
 export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity> {
   const { slug } = shaped(appShape, succeeded(await client.as("app").read("GET /app")));
   const installed = await readInstallations(client);
@@ -51,7 +47,7 @@ export async function readInstallation(
   return toInstallation(shaped(installationShape, succeeded(answer)));
 }
 
-/** Null for an account that is gone. */
+/** Null for a deleted account. */
 function toInstallation(installation: z.infer<typeof installationShape>): ForgeInstallation | null {
   const { id, account: owner, suspended_at, permissions } = installation;
   const login = owner?.login ?? owner?.slug;
@@ -64,7 +60,7 @@ function toInstallation(installation: z.infer<typeof installationShape>): ForgeI
   };
 }
 
-/** The person or bot with this login; GitHub answers for organizations here, too, and they are nobody. */
+/** GitHub returns organizations for this route, too. */
 export async function readAccount(
   client: GitHubClient,
   login: string,

@@ -24,18 +24,18 @@ import {
 import { AnswerTooLarge, TransportFailure } from "./transport.ts";
 import { assertNotHeld, awaitTurn, type Pacing } from "./turns.ts";
 
-/** How long one question or order may take in all, so that an answer reaches the API's caller in 30 s. */
+/** The time for all calls of one `Caller`, so that the API answers within 30 s. */
 const CALL_WITHIN_MS = 25_000;
 const LOST_ACCESS_RETRY_S = 60;
 
-/** What GitHub answered, from 200 to 499; limits, 5xx and lost access do not come back as answers. */
+/** An answer with a status from 200 to 499, except for rate limits and refused credentials. */
 export interface Answer extends Omit<RawAnswer, "isTokenRequest"> {
   readonly facts: CallFacts;
 }
 
-/** Asks GitHub as one account, within one span of time. */
+/** Calls GitHub as one account until one deadline. */
 export interface Caller {
-  /** `route` is a template, `GET /repositories/{repository_id}`; values go in escaped. */
+  /** `route` is a template such as `GET /repositories/{repository_id}`; octokit escapes values. */
   read(route: string, parameters?: CallParameters): Promise<Answer>;
   write(route: string, parameters: CallParameters): Promise<Answer>;
   /** The answer's body is `{ data, errors }`. */
@@ -52,8 +52,8 @@ interface Deps extends Wire, Pacing {
   readonly log: Logger;
 }
 
-/** Told of every call that is refused for no other reason than who makes it, before its caller hears of that. */
-export type OnRefused = (installationId: number, words: string) => Promise<void>;
+/** Called before a call fails because GitHub refuses the installation or the credentials. */
+export type OnRefused = (installationId: number, message: string) => Promise<void>;
 
 export function createClient(deps: Deps): GitHubClient {
   return {
@@ -75,14 +75,14 @@ export function createClient(deps: Deps): GitHubClient {
   };
 }
 
-/** The answer's body in the shape expected; anything else leaves unknown what has happened. */
+/** The parsed body; throws `UnknownOutcome` for another shape. */
 export function shaped<T>(schema: z.ZodType<T>, answer: Answer): T {
   const parsed = schema.safeParse(answer.body);
   if (parsed.success) return parsed.data;
   throw unexpected(answer, parsed.error.issues[0]?.path.join("."));
 }
 
-/** For an answer that is no success although it looks like one. `at` is the part of the body that is not as it should be. */
+/** `at` is the path of the part of the body that is wrong. */
 export function unexpected(answer: Answer, at = ""): UnknownOutcome {
   const cause = new CallFailure(`answered ${answer.status} in an unknown shape, at "${at}"`, answer.facts);
   return new UnknownOutcome("GitHub answered in an unexpected shape", { cause });
@@ -102,29 +102,29 @@ async function perform(deps: Deps, call: Call): Promise<Answer> {
 
 async function attempt(deps: Deps, call: Call): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
-  const seenAt = await awaitTurn(deps, call);
-  const progress = { isSent: false, isAbandoned: false, mayAsk: () => assertNotHeld(deps, call, seenAt) };
+  const checkedAt = await awaitTurn(deps, call);
+  const progress = { isSent: false, isAbandoned: false, mayAsk: () => assertNotHeld(deps, call, checkedAt) };
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
-  if ("status" in ended && ended.status < 500) return await judged(deps, call, ended);
+  if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);
 }
 
-/** Leaves aside what is about us rather than about the question: limits and lost access. */
-async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
+/** Throws for rate limits and refused credentials. */
+async function toAnswer(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
   const { status, headers, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
-  const words = allWordsOf(body);
+  const message = allWordsOf(body);
   const isLimited = call.kind === "graphql" && isGraphqlLimit(body);
-  const limit = deps.limits.note(account, call.kind, { ...raw, words, isGraphqlLimit: isLimited });
+  const limit = deps.limits.note(account, call.kind, { ...raw, message, isGraphqlLimit: isLimited });
   if (limit !== null) {
     const { retryAfter } = limit.unavailable;
-    deps.log.warn({ ...facts, account, retryAfter }, "GitHub limits our calls");
+    deps.log.warn({ ...facts, account, retryAfter }, "GitHub's rate limit is reached");
     if (typeof call.account === "number") await deps.turns?.hold(call.account, limit.budget, retryAfter);
     throw limit.unavailable;
   }
   const isRefused = status === 403 || status === 404;
-  if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(words))) {
+  if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(message))) {
     const details = { connection: "refused" };
     throw new InstallationRefused({ ...refusalOf(status, body), reason: "not_permitted", details });
   }
@@ -136,7 +136,7 @@ async function judged(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
   return { status, headers, body, facts };
 }
 
-/** An error for a call that was answered with 5xx, not answered, or held back. */
+/** The error for a call that was answered with 5xx, not answered, or not sent. */
 function unavailable(
   deps: Deps,
   call: Call,
@@ -156,7 +156,7 @@ function unavailable(
   return new Kind("GitHub did not answer", { cause });
 }
 
-/** Errors with a request in them tell too much; the others, a private key that cannot be read, say what to mend. */
+/** Omits the message of an error with a request, which may contain secrets. */
 function nameOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.message;
   if (!(error instanceof Error)) return "failed";

@@ -1,16 +1,16 @@
 /**
- * How a call to GitHub ends other than with an answer. Octokit's own errors carry headers and bodies, so none of them leaves
- * the adapter: `CallFailure` holds what may be told and logged, and is the `cause` of what is thrown.
+ * Errors of calls to GitHub. Octokit's errors contain headers and bodies, so they stay in the
+ * adapter: the `cause` of what it throws is a `CallFailure`, which is safe to log.
  */
 import type { Refusal } from "../../../flow/refusal.ts";
 import { ForgeUnavailable, type Ordered } from "../../values.ts";
 
 export interface CallFacts {
   readonly method: string;
-  /** The route's template, without the values in it. */
+  /** A template, without values. */
   readonly route: string;
   readonly status: number | null;
-  /** GitHub's name for the request, for its support. */
+  /** The `x-github-request-id` header, for GitHub's support. */
   readonly requestId: string | null;
 }
 
@@ -24,16 +24,16 @@ export class CallFailure extends Error {
   }
 }
 
-/** An order left, but what became of it is not known: it must be looked for before it is repeated. */
+/** A write was sent and its outcome is unknown: read its effect before repeating it. */
 export class UnknownOutcome extends ForgeUnavailable {}
 
-/** A question whose answer is more than is taken in. */
+/** The answer is too large. */
 export class TooMuchAsked extends ForgeUnavailable {}
 
-/** GitHub takes neither our key nor the token it gave for it. */
+/** GitHub refuses the App's key or token. */
 export class CredentialsRefused extends ForgeUnavailable {}
 
-/** The installation itself may not be used: suspended, or gone. */
+/** The installation is suspended or deleted. */
 export class InstallationRefused extends Error {
   override readonly name = "InstallationRefused";
   readonly refusal: Refusal;
@@ -44,14 +44,15 @@ export class InstallationRefused extends Error {
   }
 }
 
-/** Whether a question or order was not answered, for whatever reason that is no fault of ours. */
 export const isUnanswered = (error: unknown): error is ForgeUnavailable | InstallationRefused =>
   error instanceof ForgeUnavailable || error instanceof InstallationRefused;
+
+export const isUnavailable = (error: unknown): error is ForgeUnavailable => error instanceof ForgeUnavailable;
 
 export const isInstallationRefused = (error: unknown): error is InstallationRefused =>
   error instanceof InstallationRefused;
 
-/** Gives the fallback where the promise fails with an expected error. */
+/** The fallback if the promise fails with an expected error. */
 export async function recovered<T, F>(
   promise: Promise<T>,
   isExpected: (error: unknown) => boolean,
@@ -65,7 +66,7 @@ export async function recovered<T, F>(
   }
 }
 
-/** An installation that is suspended or gone refuses every order. */
+/** Returns the refusal of an installation instead of throwing it. */
 export async function permitted<T>(order: Promise<Ordered<T>>): Promise<Ordered<T>> {
   try {
     return await order;
@@ -75,7 +76,7 @@ export async function permitted<T>(order: Promise<Ordered<T>>): Promise<Ordered<
   }
 }
 
-/** A question that has no room for a refusal cannot be answered by such an installation. */
+/** For reads that cannot return a refusal. */
 export async function reachable<T>(question: Promise<T>): Promise<T> {
   try {
     return await question;

@@ -20,27 +20,26 @@ const answerShape = z.looseObject({
 
 export type GraphqlError = z.infer<typeof errorShape>;
 
-/** Where a page of a connection ends. */
 export const pageInfoShape = z.looseObject({ hasNextPage: z.boolean(), endCursor: z.string().nullish() });
 
-/** The nodes of a connection, without those that may not be seen. */
+/** The nodes of a connection; GitHub returns null for one that the App may not read. */
 export const nodesOf = <Node>(node: z.ZodType<Node>) =>
   z
     .array(node.nullable())
     .nullable()
     .transform((nodes) => (nodes ?? []).filter((each) => each !== null));
 
-/** An enumeration in the lower case that Trunkline uses. */
+/** An enumeration in lower case. */
 export const wordOf = <const Word extends string>(words: readonly Word[]) =>
   z.string().toLowerCase().pipe(z.enum(words));
 
-/** GraphQL refuses with status 200 and errors beside, or instead of, the data. */
+/** The body's `data` and `errors`, since GraphQL reports a refusal with status 200. */
 export function graphqlOutcome(answer: Answer): Ordered<z.infer<typeof answerShape>> {
   if (answer.status >= 400) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
   return { ok: true, value: shaped(answerShape, answer) };
 }
 
-/** The answer's data, or why GitHub refuses; it counts as refused with the first error in it. */
+/** The answer's data, or a refusal from its first error. */
 export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): Ordered<T> {
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return outcome;
@@ -57,7 +56,7 @@ const REFUSING_TYPES = new Set([
   "SAML_FAILURE",
 ]);
 
-/** The refusal that a GraphQL error means. Throws for any other error. */
+/** Throws `UnknownOutcome` for an error that is no refusal. */
 export function refusalOfError(error: GraphqlError, answer: Answer): Refusal {
   if (!REFUSING_TYPES.has(error.type ?? "")) {
     const what = `answered with a GraphQL error of type ${error.type ?? "unknown"}`;

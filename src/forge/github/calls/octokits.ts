@@ -1,19 +1,18 @@
 import { LRUCache } from "lru-cache";
 import { Probot, ProbotOctokit } from "probot";
 import type { Logger } from "pino";
-import type { ForgeClock } from "./clock.ts";
-import type { Arrived, Transport } from "./transport.ts";
+import type { Arrived, ForgeClock, Transport } from "./transport.ts";
 
-/** A second token is asked for at most this often, should GitHub keep refusing what we show, and never have accepted the first. */
+/** The shortest time between two tokens if GitHub accepts neither. */
 const REMINT_EVERY_MS = 60_000;
 const MINT_WITHIN_MS = 20_000;
-/** Octokits kept, one pair for each installation lately called. */
+/** The size of the cache of installations. */
 const MAX_INSTALLATIONS = 500;
 
 export interface AppOptions {
   readonly appId: number | string;
   readonly privateKey: string;
-  /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise Server. */
+  /** `https://api.github.com`, or `https://<host>/api/v3` for an Enterprise Server. */
   readonly baseUrl: string;
   readonly webhookSecret: string;
   readonly log: Logger;
@@ -21,32 +20,29 @@ export interface AppOptions {
 
 export interface InstallationOctokits {
   readonly octokit: ProbotOctokit;
-  /** A token newer than the one shown, or null when there is none to be had now. */
-  renewToken(shownAuthorization: string | null): Promise<string | null>;
-  /** Tells that GitHub has accepted a token. */
-  noteAccepted(shownAuthorization: string | null): void;
+  /** A newer token than the refused one; null when GitHub would refuse it as well. */
+  renewToken(refusedAuthorization: string | null): Promise<string | null>;
+  noteAccepted(authorization: string | null): void;
 }
 
 export interface Octokits {
-  /** Authenticated as the App itself. */
   readonly asApp: () => Promise<ProbotOctokit>;
   readonly asInstallation: (installationId: number) => Promise<InstallationOctokits>;
-  /** Authenticated as nobody. */
+  /** Without authentication. */
   readonly asNobody: () => ProbotOctokit;
 }
 
 type Octokit = typeof ProbotOctokit;
 
-/** The App on one GitHub, through probot: it signs as the App, mints and keeps installation tokens. */
+/** Uses probot to sign as the App, and to mint and cache installation tokens. */
 export function createOctokits(options: AppOptions, transport: Transport, clock: ForgeClock): Octokits {
   const request = { fetch: mintingFetch(transport, clock), log: options.log };
-  // Probot logs the bodies it sends at debug level; they hold people's texts.
+  // At debug level, probot logs the bodies it sends, which contain users' texts.
   const level = options.log.isLevelEnabled("debug") ? "info" : options.log.level;
   const log = options.log.child({}, { level });
-  // Neither plugin may decide when to ask: octokit's retries repeat writes blindly (a refused merge
-  // took 4 calls and 16 s), and its throttling knows of this process alone, takes every GraphQL call
-  // for a write and sleeps to the reset of the hourly limit. Only the function form reaches probot's
-  // own throttle defaults.
+  // Octokit's retries repeat writes without a check (a refused merge took 4 calls and 16 s). Its
+  // throttling covers one process, counts every GraphQL call as a write, and sleeps until the
+  // hourly limit resets. Only the function form overrides probot's own throttle defaults.
   const Octokit = ProbotOctokit.defaults((instance: Record<string, unknown>) => ({
     ...instance,
     retry: { enabled: false },
@@ -61,15 +57,15 @@ export function createOctokits(options: AppOptions, transport: Transport, clock:
     log,
     request,
   });
-  const kept = new LRUCache<number, Promise<InstallationOctokits>>({ max: MAX_INSTALLATIONS });
+  const cache = new LRUCache<number, Promise<InstallationOctokits>>({ max: MAX_INSTALLATIONS });
 
   function asInstallation(installationId: number): Promise<InstallationOctokits> {
-    const known = kept.get(installationId);
-    if (known !== undefined) return known;
-    const made = connect(probot, installationId, clock);
-    kept.set(installationId, made);
-    made.catch(() => kept.delete(installationId));
-    return made;
+    const cached = cache.get(installationId);
+    if (cached !== undefined) return cached;
+    const created = connect(probot, installationId, clock);
+    cache.set(installationId, created);
+    created.catch(() => cache.delete(installationId));
+    return created;
   }
 
   return {
@@ -91,8 +87,8 @@ async function connect(
 ): Promise<InstallationOctokits> {
   const app = await probot.auth();
   const factory = ({ octokit, octokitOptions }: FactoryOptions): ProbotOctokit => {
-    // The function probot renews tokens with knows neither the base URL, nor, as this one does, to
-    // sign again by GitHub's clock where ours is wrong.
+    // Probot's own `request` for tokens does not know the base URL, and does not sign again by
+    // GitHub's clock when ours is wrong.
     const auth = { ...octokitOptions.auth, installationId, request: app.request };
     return new octokit.constructor({ ...octokitOptions, auth });
   };
@@ -104,13 +100,13 @@ async function connect(
 interface Renewed {
   readonly at: number;
   readonly token: Promise<string>;
-  /** The same once it is there. */
+  /** The value of `token`; null until it is minted. */
   minted: string | null;
-  /** Whether GitHub has accepted it: then it was good, and is refused for having been revoked since. */
+  /** GitHub accepted it, so a later refusal means that it was revoked. */
   isAccepted: boolean;
 }
 
-/** Tokens are kept for 59 minutes and not renewed by themselves when GitHub refuses one before. */
+/** Probot caches tokens for 59 minutes and does not renew one that GitHub refuses earlier. */
 function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<InstallationOctokits, "octokit"> {
   let last: Renewed | undefined;
 
@@ -118,35 +114,34 @@ function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<Installat
     const token = octokit
       .auth({ type: "installation", refresh: true })
       .then((minted: unknown) => String(Object(minted).token));
-    const made: Renewed = { at: clock.now(), token, minted: null, isAccepted: false };
-    last = made;
-    made.token.then(
-      (token) => void (made.minted = token),
-      // One that was not to be had is no token that is refused.
+    const current: Renewed = { at: clock.now(), token, minted: null, isAccepted: false };
+    last = current;
+    token.then(
+      (minted) => void (current.minted = minted),
       () => {
-        if (last === made) last = undefined;
+        if (last === current) last = undefined;
       },
     );
-    return made.token;
+    return token;
   }
 
   return {
-    async renewToken(shownAuthorization) {
+    async renewToken(refusedAuthorization) {
       const known = last;
       if (known === undefined || clock.now() - known.at >= REMINT_EVERY_MS) return await renewed();
       const token = await known.token;
-      if (shownAuthorization !== `token ${token}`) return token;
+      if (refusedAuthorization !== `token ${token}`) return token;
       if (!known.isAccepted) return null;
-      // Of all that meet it the first has it replaced.
+      // The first of concurrent calls renews it, the others use the result.
       return await (last === known || last === undefined ? renewed() : last.token);
     },
-    noteAccepted(shownAuthorization) {
-      if (last?.minted && shownAuthorization === `token ${last.minted}`) last.isAccepted = true;
+    noteAccepted(authorization) {
+      if (last?.minted && authorization === `token ${last.minted}`) last.isAccepted = true;
     },
   };
 }
 
-/** What octokit sends on its own account: tokens being minted, and calls as the App. */
+/** For requests that octokit makes itself, mainly for tokens. */
 function mintingFetch(transport: Transport, clock: ForgeClock) {
   return (url: string, init: RequestInit): Promise<Arrived> => {
     const isMint = /\/app\/installations\/\d+\/access_tokens$/.test(url);

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
 
 /**
- * GitHub's wordings, most telling first: a ruleset answers with several sentences at once. They are matched loosely because
- * GitHub publishes few of them and changes them; what is shown is always its own text.
+ * Patterns for GitHub's messages, loose because it documents few and changes them. The order
+ * matters, since a ruleset answers with several sentences.
  */
 const REASONS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/head branch was modified|head (sha|commit|oid)\b.*(match|changed|modified)/i, "head_moved"],
@@ -41,7 +41,7 @@ const REASONS: readonly (readonly [RegExp, RefusalReason])[] = [
   ],
 ];
 
-/** Statuses that say enough where the words do not. 404 is also what a private repository out of reach answers. */
+/** For unknown messages. GitHub answers 404 also for private repositories without access. */
 const REASON_OF_STATUS: Readonly<Record<number, RefusalReason>> = {
   401: "not_permitted",
   403: "not_permitted",
@@ -50,7 +50,7 @@ const REASON_OF_STATUS: Readonly<Record<number, RefusalReason>> = {
   451: "not_permitted",
 };
 
-/** A refusal, from the status and body GitHub answered with. Limits and 5xx are none and never come here. */
+/** For answers other than rate limits and 5xx. */
 export function refusalOf(status: number, body: unknown): Refusal {
   const message = wordsOf(body) || `GitHub answered ${status}`;
   const reason = reasonOf(allWordsOf(body)) ?? REASON_OF_STATUS[status] ?? "unknown";
@@ -58,13 +58,13 @@ export function refusalOf(status: number, body: unknown): Refusal {
   return details === null ? { reason, message } : { reason, message, details };
 }
 
-function reasonOf(words: string): RefusalReason | undefined {
-  // A check may be named after anything, so its name says nothing about why.
-  const plain = words.replaceAll(/["“][^"”\n]*["”]/g, '""');
-  return REASONS.find(([wording]) => wording.test(plain))?.[1];
+function reasonOf(text: string): RefusalReason | undefined {
+  // The quoted name of a check may contain any of the words.
+  const unquoted = text.replaceAll(/["“][^"”\n]*["”]/g, '""');
+  return REASONS.find(([pattern]) => pattern.test(unquoted))?.[1];
 }
 
-/** What a sentence says of the way of merging that was asked for. */
+/** The merge method that a message forbids. */
 const METHODS: readonly (readonly [RegExp, string])[] = [
   [/merge commits are not allowed|must not contain merge commits|linear history/i, "merge"],
   [/squash merges are not allowed/i, "squash"],
@@ -74,7 +74,7 @@ const METHODS: readonly (readonly [RegExp, string])[] = [
 function detailsOf(message: string): Record<string, unknown> | null {
   const checks = [...message.matchAll(/status check ["“]([^"”\n]+)["”]/gi)].map((match) => match[1]);
   const reviews = /at least (\d+) approving review/i.exec(message)?.[1];
-  const method = METHODS.find(([wording]) => wording.test(message))?.[1];
+  const method = METHODS.find(([pattern]) => pattern.test(message))?.[1];
   const details = {
     ...(checks.length > 0 ? { checks } : {}),
     ...(reviews === undefined ? {} : { requiredReviews: Number(reviews) }),
@@ -96,35 +96,35 @@ const errorItem = z.union([
 const refusalBody = z.looseObject({
   message: z.string().nullish(),
   errors: z.union([z.array(errorItem), z.string()]).nullish(),
-  /** Where the asynchronous merge puts its words. */
+  /** Of the asynchronous merge. */
   details: z.looseObject({ message: z.string().nullish() }).nullish(),
 });
 
 /**
- * What GitHub says in a refusal, verbatim: the top `message`, unless that is only `Validation Failed`, then the errors below
- * it. Empty when it says nothing.
+ * GitHub's message verbatim: the top `message`, or the listed errors if that is only
+ * `Validation Failed`. Empty when there is none.
  */
 export function wordsOf(body: unknown): string {
   if (typeof body === "string") return body.startsWith("<") ? "" : body.trim();
   const parsed = refusalBody.safeParse(body);
   if (!parsed.success) return "";
   const { message, errors, details } = parsed.data;
-  const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(wordsOfError).filter(Boolean);
+  const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(messageOf).filter(Boolean);
   const isBare = message === undefined || message === null || /^validation failed\.?$/i.test(message);
   if (isBare && listed.length > 0) return listed.join("\n");
   return message ?? details?.message ?? "";
 }
 
-/** Everything in the body that may tell the reason, beyond the words shown: some wordings come in either place. */
+/** All messages in the body: some texts appear in one place or another. */
 export function allWordsOf(body: unknown): string {
   const parsed = refusalBody.safeParse(body);
   if (!parsed.success) return wordsOf(body);
   const { message, errors, details } = parsed.data;
-  const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(wordsOfError);
+  const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(messageOf);
   return [message, details?.message, ...listed].filter(Boolean).join("\n");
 }
 
-function wordsOfError(error: z.infer<typeof errorItem>): string {
+function messageOf(error: z.infer<typeof errorItem>): string {
   if (typeof error === "string") return error;
   if (error.message) return error.message;
   return [error.field, error.code].filter(Boolean).join(" ");

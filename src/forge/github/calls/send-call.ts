@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { ForgeUnavailable } from "../../values.ts";
-import type { ForgeClock } from "./clock.ts";
+import { isUnavailable } from "./failures.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
-import { type Arrived, type Transport, TransportFailure } from "./transport.ts";
+import { type Arrived, type ForgeClock, type Transport, TransportFailure } from "./transport.ts";
 
-/** A new token may take a moment to be known everywhere at GitHub. */
+/** GitHub may refuse a new token for a moment. */
 const NEW_TOKEN_SETTLES_MS = 1_000;
 
 export type Account = number | "app" | "nobody";
@@ -12,34 +11,33 @@ export type CallParameters = Readonly<Record<string, unknown>>;
 
 export interface Call {
   readonly account: Account;
-  /** On the clock. */
+  /** By `ForgeClock`. */
   readonly deadline: number;
   readonly kind: "rest" | "graphql";
   readonly isWrite: boolean;
   readonly method: string;
-  /** A template, or the name of a GraphQL document. */
+  /** A template, or the name of a GraphQL operation. */
   readonly route: string;
   readonly parameters: CallParameters;
 }
 
-/** An answer as it came in, before anything is made of it. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
   readonly body: unknown;
-  /** It answers octokit's own request for a token, not ours. */
+  /** The answer to octokit's request for a token, not to the call. */
   readonly isTokenRequest: boolean;
 }
 
-/** How far a call has come, for whoever has to judge its failure. */
+/** Shared with the caller, which needs it to interpret a failure. */
 interface Progress {
   isSent: boolean;
   isAbandoned: boolean;
-  /** Throws once the call may not be made any more: it may have to wait for a token, or for a repeat. */
+  /** Throws when the call may no longer be sent, for example after it waited for a token. */
   readonly mayAsk: () => Promise<void>;
 }
 
-/** GitHub keeps refusing our token. */
+/** GitHub refuses the token, and a new one. */
 export class AccessLost extends TransportFailure {}
 
 export interface Wire {
@@ -48,18 +46,15 @@ export interface Wire {
   readonly clock: ForgeClock;
 }
 
-/**
- * Sends one call and gives the answer, of whatever status. A call still waiting for its token when
- * its time is up is never sent.
- */
+/** Returns an answer of any status. A call that gets no token before its deadline is not sent. */
 export async function sendCall(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    const giveUp = (): void => {
+    const abandon = (): void => {
       progress.isAbandoned = true;
-      reject(new TransportFailure("no turn came in time"));
+      reject(new TransportFailure("the deadline passed"));
     };
-    timer = setTimeout(giveUp, Math.max(0, call.deadline - wire.clock.now()));
+    timer = setTimeout(abandon, Math.max(0, call.deadline - wire.clock.now()));
   });
   try {
     return await Promise.race([throughOctokit(wire, call, progress).catch(answerOf), tooLate]);
@@ -83,7 +78,7 @@ async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promi
   return { status, headers, body: data, isTokenRequest: false };
 }
 
-/** What octokit calls instead of `fetch` for this one call; minting a token does not pass here. */
+/** Octokit's `fetch` for this call, but not for its request for a token. */
 function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: InstallationOctokits | null) {
   const isRestRead = call.kind === "rest" && !call.isWrite;
   const rules = {
@@ -94,7 +89,7 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
     ...(isRestRead ? { readFor: String(call.account) } : {}),
   };
   return async (url: string, init: RequestInit): Promise<Arrived> => {
-    if (progress.isAbandoned) throw new TransportFailure("no turn came in time");
+    if (progress.isAbandoned) throw new TransportFailure("the deadline passed");
     progress.isSent = true;
     const send = async (token: string | null): Promise<Arrived> => {
       const headers = new Headers(init.headers);
@@ -108,7 +103,7 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
   };
 }
 
-/** A refused token is replaced once. Octokit must not see the 401, or it would wait and repeat by itself. */
+/** Replaces a refused token once. Octokit must not see the 401, or it would repeat the call. */
 async function withNewToken(
   clock: ForgeClock,
   pair: InstallationOctokits,
@@ -116,18 +111,18 @@ async function withNewToken(
   again: (token: string) => Promise<Arrived>,
 ): Promise<Arrived> {
   const token = await pair.renewToken(new Headers(init.headers).get("authorization"));
-  if (token === null) throw new AccessLost("GitHub refuses our token");
+  if (token === null) throw new AccessLost("GitHub refuses the token");
   const answer = await again(token);
   if (answer.status !== 401) return answer;
   await clock.sleep(NEW_TOKEN_SETTLES_MS);
   const last = await again(token);
-  if (last.status === 401) throw new AccessLost("GitHub refuses our token, and a new one too");
+  if (last.status === 401) throw new AccessLost("GitHub refuses the token and a new one");
   return last;
 }
 
 const headers = z.record(z.string(), z.union([z.string(), z.number(), z.undefined()])).catch({});
 
-/** Octokit throws what is no success; the throttling plugin and `graphql` throw in their own ways. */
+/** Octokit throws answers that are no success; `graphql` throws another kind of error. */
 const octokitError = z.looseObject({
   request: z.looseObject({ url: z.string() }).optional().catch(undefined),
   response: z.looseObject({ status: z.number(), headers, data: z.unknown() }),
@@ -140,8 +135,8 @@ const graphqlError = z.looseObject({
 const graphqlErrors = z.looseObject({ errors: z.array(z.looseObject({ type: z.string().nullish() })) });
 
 /**
- * The answer inside an error of octokit's, or inside what caused it, such as a token that could not
- * be renewed. Where there is none, throws what `fetch` threw, which octokit wraps more than once.
+ * The answer in an error of octokit's or in one of its causes, such as a refused request for a
+ * token. Otherwise throws what `fetch` threw, which octokit wraps more than once.
  */
 function answerOf(error: unknown): RawAnswer {
   const causes = [error];
@@ -150,11 +145,8 @@ function answerOf(error: unknown): RawAnswer {
   }
   const answer = causes.map(answerIn).find((each) => each !== null);
   if (answer) return answer;
-  throw causes.find(isThrownByFetch) ?? error;
+  throw causes.find((each) => each instanceof TransportFailure || isUnavailable(each)) ?? error;
 }
-
-const isThrownByFetch = (error: unknown): boolean =>
-  error instanceof TransportFailure || error instanceof ForgeUnavailable;
 
 function answerIn(error: unknown): RawAnswer | null {
   const refused = graphqlError.safeParse(error);

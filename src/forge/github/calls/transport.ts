@@ -1,30 +1,43 @@
 import type { ForgeRequest } from "../../../metrics/metrics.ts";
 import { LRUCache } from "lru-cache";
-import type { ForgeClock } from "./clock.ts";
 
-/** Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes). */
+/** Monotonic time in milliseconds, unlike the system's clock, which can be set. */
+export interface ForgeClock {
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export const systemClock: ForgeClock = {
+  now: () => performance.timeOrigin + performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
+
+/**
+ * Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests
+ * (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes).
+ */
 const API_VERSION = "2022-11-28";
-/** Above the largest answer that makes sense: a webhook of up to 25 MB, read from the delivery log with what surrounds it. */
+/** For a webhook of up to 25 MB, read from the delivery log. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const REPEAT_AFTER_MS = [300, 1_000];
-/** A repeatable call is begun again only this long after its start, so that an answer comes in time. */
+/** No repeats after this time, so that the caller gets an answer in time. */
 const REPEAT_WITHIN_MS = 8_000;
 const MAX_REDIRECTS = 3;
 
-export interface SendRules {
-  /** Asking twice does no harm: reads, and minting tokens. */
+interface SendRules {
+  /** For reads, and for minting tokens. */
   readonly isRepeatable: boolean;
-  /** On the clock; nothing is waited for beyond it. */
+  /** By `ForgeClock`. */
   readonly deadline: number;
-  /** Whose call it is, and its route's template. */
+  /** The account that calls, and the route's template. */
   readonly about: { readonly account: string; readonly route: string };
-  /** Set for reads over REST: the account that asks. */
+  /** The account, for REST reads only: their answers are cached by account. */
   readonly readFor?: string;
-  /** Looked at before each request, repeats and redirects included; where it throws, none is made any more. */
+  /** Called before each request, including repeats and redirects; throws to prevent it. */
   readonly mayAsk?: () => Promise<void>;
 }
 
-/** An answer that has arrived whole: as much of a `Response` as octokit asks for. */
+/** A complete answer: the part of `Response` that octokit uses. */
 export class Arrived {
   readonly status: number;
   readonly headers: Headers;
@@ -63,27 +76,26 @@ export class Arrived {
 }
 
 export interface Transport {
-  /** One call as far as the caller is concerned. */
   send(url: string, init: RequestInit, rules: SendRules): Promise<Arrived>;
 }
 
-/** No answer came. Its message holds nothing of the request. */
+/** No answer. The message contains no data of the request. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 }
 
-/** Asked again it would be as large. */
+/** Not repeated: the next answer would be as large. */
 export class AnswerTooLarge extends TransportFailure {}
 
 /**
- * HTTP towards one GitHub: a limit of our own on each request (`AbortSignal.timeout` would be retried by octokit), repeats of
- * what may be repeated, and redirects that stay on the same host and keep the method.
+ * HTTP calls with a timeout for each request (octokit would retry after `AbortSignal.timeout`),
+ * repeats of what is repeatable, and redirects on the same host that keep the method.
  */
 export function createTransport(options: {
   baseUrl: string;
   requestTimeoutMs: number;
   clock: ForgeClock;
-  /** Told of every request, repeats and redirects included. */
+  /** Called for every request, including repeats and redirects. */
   observe?: ((request: ForgeRequest) => void) | undefined;
 }): Transport {
   const { clock } = options;
@@ -95,17 +107,17 @@ export function createTransport(options: {
     { deadline, about }: SendRules,
   ): Promise<Arrived> {
     const limit = Math.min(options.requestTimeoutMs, deadline - clock.now());
-    if (limit <= 0) throw new TransportFailure("no time left to ask");
-    const begun = performance.now();
-    let ended: Arrived | null = null;
+    if (limit <= 0) throw new TransportFailure("no time left for a request");
+    const startedAt = performance.now();
+    let answer: Arrived | null = null;
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), limit);
     try {
       const headers = new Headers(init.headers);
       headers.set("x-github-api-version", API_VERSION);
-      const answer = await fetch(url, { ...init, headers, redirect: "manual", signal: stop.signal });
-      ended = await arrived(answer);
-      return ended;
+      const response = await fetch(url, { ...init, headers, redirect: "manual", signal: stop.signal });
+      answer = await readWhole(response);
+      return answer;
     } catch (error) {
       if (error instanceof TransportFailure) throw error;
       throw new TransportFailure(stop.signal.aborted ? `no answer within ${limit} ms` : reasonOf(error));
@@ -113,9 +125,9 @@ export function createTransport(options: {
       clearTimeout(timer);
       options.observe?.({
         ...about,
-        status: ended?.status ?? null,
-        headers: ended?.headers ?? new Headers(),
-        seconds: (performance.now() - begun) / 1_000,
+        status: answer?.status ?? null,
+        headers: answer?.headers ?? new Headers(),
+        seconds: (performance.now() - startedAt) / 1_000,
       });
     }
   }
@@ -133,13 +145,13 @@ export function createTransport(options: {
   }
 
   async function send(url: string, init: RequestInit, rules: SendRules): Promise<Arrived> {
-    const begun = clock.now();
+    const startedAt = clock.now();
     for (let repeats = 0; ; repeats++) {
       const ended = await follow(url, init, rules).catch((error: unknown) => error);
       const isAnswer = ended instanceof Arrived;
       const wait = REPEAT_AFTER_MS[repeats];
-      const isInVain = wait === undefined || ended instanceof AnswerTooLarge;
-      const isLast = !rules.isRepeatable || isInVain || clock.now() - begun > REPEAT_WITHIN_MS;
+      const isUseless = wait === undefined || ended instanceof AnswerTooLarge;
+      const isLast = !rules.isRepeatable || isUseless || clock.now() - startedAt > REPEAT_WITHIN_MS;
       if (isAnswer && (ended.status < 500 || isLast)) return ended;
       if (!isAnswer && (isLast || !(ended instanceof TransportFailure))) throw ended;
       await clock.sleep(wait ?? 0);
@@ -149,7 +161,7 @@ export function createTransport(options: {
   return { send };
 }
 
-/** Where an answer sends us; a write is sent on only where the redirect keeps its method. */
+/** The address of a redirect; a write follows only those that keep the method. */
 function redirectOf(answer: Arrived, from: string, method: string): URL | null {
   const location = answer.headers.get("location");
   if (location === null) return null;
@@ -158,8 +170,8 @@ function redirectOf(answer: Arrived, from: string, method: string): URL | null {
   return statuses.includes(answer.status) ? new URL(location, from) : null;
 }
 
-/** Reads the body to its end, so that a hang or a cut inside it counts as no answer. */
-async function arrived(answer: Response): Promise<Arrived> {
+/** Reads the body to its end, so that one that stalls or breaks off counts as no answer. */
+async function readWhole(answer: Response): Promise<Arrived> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
@@ -170,7 +182,7 @@ async function arrived(answer: Response): Promise<Arrived> {
   return new Arrived(answer.status, answer.headers, Buffer.concat(chunks));
 }
 
-/** Why `fetch` failed: the code of its cause, such as ECONNRESET, or the error's name. */
+/** The code of the cause, such as ECONNRESET, or the error's name. */
 function reasonOf(error: unknown): string {
   const { cause, name = "no answer" } = Object(error) as {
     readonly cause?: { readonly code?: string };
@@ -179,24 +191,26 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? name;
 }
 
-const MAX_KEPT = 100;
-/** A page of a hundred repositories is larger than this, and is not read often. */
-const MAX_KEPT_BYTES = 128 * 1024;
+const MAX_CACHED = 100;
+/** Less than a page of a hundred repositories, which is rarely read. */
+const MAX_CACHED_BYTES = 128 * 1024;
 
 /**
- * Reads that repeat ask whether anything has changed: an answer of 304 costs nothing of the hour's budget
- * (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). Kept per account, for one must
- * not be shown what another may see. Only JSON is kept: what a proxy has cut short or replaced may still carry the ETag, and
- * each 304 would bring it back.
+ * Sends the ETag of an earlier answer, because a 304 does not count against the rate limit
+ * (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). The
+ * cache is per account, since accounts may see different data. It holds only valid JSON: an answer
+ * that a proxy truncated or replaced may have the ETag too, and every 304 would return it.
  */
 export function withConditionalReads(transport: Transport): Transport {
-  const kept = new LRUCache<string, { readonly etag: string; readonly answer: Arrived }>({ max: MAX_KEPT });
+  const cache = new LRUCache<string, { readonly etag: string; readonly answer: Arrived }>({
+    max: MAX_CACHED,
+  });
 
-  function keep(key: string, answer: Arrived): Arrived {
+  function store(key: string, answer: Arrived): Arrived {
     const etag = answer.headers.get("etag");
-    const isKept = answer.status === 200 && answer.size <= MAX_KEPT_BYTES && answer.isJson;
-    if (isKept && etag !== null) kept.set(key, { etag, answer });
-    else kept.delete(key);
+    const isCacheable = answer.status === 200 && answer.size <= MAX_CACHED_BYTES && answer.isJson;
+    if (isCacheable && etag !== null) cache.set(key, { etag, answer });
+    else cache.delete(key);
     return answer;
   }
 
@@ -204,11 +218,11 @@ export function withConditionalReads(transport: Transport): Transport {
     async send(url, init, rules) {
       if (rules.readFor === undefined) return await transport.send(url, init, rules);
       const key = `${rules.readFor} ${url}`;
-      const known = kept.get(key);
+      const cached = cache.get(key);
       const headers = new Headers(init.headers);
-      if (known !== undefined) headers.set("if-none-match", known.etag);
+      if (cached !== undefined) headers.set("if-none-match", cached.etag);
       const answer = await transport.send(url, { ...init, headers }, rules);
-      return answer.status === 304 && known !== undefined ? known.answer : keep(key, answer);
+      return answer.status === 304 && cached !== undefined ? cached.answer : store(key, answer);
     },
   };
 }

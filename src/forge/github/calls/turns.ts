@@ -1,93 +1,85 @@
-import type { ForgeClock } from "./clock.ts";
 import { limited, type Budget, type Limits } from "./limits.ts";
 import type { Call } from "./send-call.ts";
+import type { ForgeClock } from "./transport.ts";
 
-/** A writing call that is about to be made. */
 export interface TurnRequest {
   readonly budget: Budget;
-  /** Whether it makes something people see, of which GitHub allows fewer. */
+  /** The write creates content, for which GitHub has a lower limit. */
   readonly isContent: boolean;
-  /** A later turn is no use to the caller. */
+  /** The longest acceptable wait. */
   readonly withinMs: number;
 }
 
-/**
- * Whose turn it is to call GitHub, kept for all processes together because GitHub counts an installation's calls as one. Nothing is held
- * while a turn is waited for.
- */
+/** Paces the writes of all processes, since GitHub's limits apply to an installation. */
 export interface Turns {
-  /** Takes the next free turn: how long to wait for it, or in how many seconds there would be one. */
+  /** Reserves the next free turn; `freeIn` seconds if that is later than `withinMs`. */
   take(
     installationId: number,
     request: TurnRequest,
   ): Promise<{ readonly waitMs: number } | { readonly freeIn: number }>;
-  /** For how many seconds GitHub wants no calls of this kind; 0 when it does not mind. */
+  /** For how many more seconds GitHub limits these calls; 0 when it does not. */
   heldFor(installationId: number, budget: Budget): Promise<number>;
-  /** GitHub wants no calls for so long; of one kind, or none at all. */
+  /** Shares a limit with the other processes; `budget` is null for all calls. */
   hold(installationId: number, budget: Budget | null, seconds: number): Promise<void>;
 }
 
-/** What decides when a call may be made. */
 export interface Pacing {
   readonly limits: Limits;
-  /** Null where calls are not paced. */
+  /** Null when calls are not paced. */
   readonly turns: Turns | null;
   readonly clock: ForgeClock;
 }
 
-/** Of what is left of a call's time, what the call itself is given once its turn has come. */
+/** The part of a call's time that is not spent on waiting for its turn. */
 const CALL_ITSELF_MS = 5_000;
 
-/** How long a look at the limits of the other processes stays good. */
-const SEEN_LATELY_MS = 250;
+/** How long a check of the shared limits is valid. */
+const CHECK_VALID_MS = 250;
 
 /**
- * Waits until this installation may be called, whatever other processes do; throws when that would
- * take too long. Gives when it was last seen that GitHub holds nobody back.
+ * Waits until the installation may be called, or throws when that takes too long. Returns when the
+ * shared limits were last checked.
  */
 export async function awaitTurn({ turns, clock }: Pacing, call: Call): Promise<number> {
   const { account, kind: budget } = call;
-  const begun = clock.now();
-  if (turns === null || typeof account !== "number") return begun;
+  const startedAt = clock.now();
+  if (turns === null || typeof account !== "number") return startedAt;
   if (call.isWrite) {
     const left = call.deadline - clock.now();
     const isContent = isContentWrite({ ...call, document: String(call.parameters["query"]) });
     const withinMs = Math.max(0, left - Math.min(CALL_ITSELF_MS, left / 2));
     const turn = await turns.take(account, { budget, isContent, withinMs });
     if ("freeIn" in turn) throw limited(turn.freeIn);
-    if (turn.waitMs === 0) return begun;
+    if (turn.waitMs === 0) return startedAt;
     await clock.sleep(turn.waitMs);
   }
-  // GitHub may have limited another process in the meantime.
-  const seenAt = clock.now();
-  await seeHeld(turns, account, budget);
-  return seenAt;
+  // GitHub may have limited another process during the wait.
+  const checkedAt = clock.now();
+  await checkShared(turns, account, budget);
+  return checkedAt;
 }
 
-async function seeHeld(turns: Turns, account: number, budget: Budget): Promise<void> {
+async function checkShared(turns: Turns, account: number, budget: Budget): Promise<void> {
   const seconds = await turns.heldFor(account, budget);
   if (seconds > 0) throw limited(seconds);
 }
 
-/**
- * Throws before a request where GitHub wants none by now: waiting for a token, an answer or a
- * repeat may have taken seconds.
- */
+/** Throws if GitHub limited the account since, for example while the call waited for a token. */
 export async function assertNotHeld(
   { limits, turns, clock }: Pacing,
   call: Call,
-  seenAt: number,
+  checkedAt: number,
 ): Promise<void> {
   const { account, kind: budget } = call;
-  if (turns !== null && typeof account === "number" && clock.now() - seenAt > SEEN_LATELY_MS) {
-    await seeHeld(turns, account, budget);
+  if (turns !== null && typeof account === "number" && clock.now() - checkedAt > CHECK_VALID_MS) {
+    await checkShared(turns, account, budget);
   }
   limits.check(String(account), budget);
 }
 
 /**
- * Calls that create what people see, and that GitHub therefore counts more strictly. It does not publish which they are; these are the ones
- * octokit's throttling takes for such, and the commits we make ourselves.
+ * GitHub does not document which writes count as content. These are the ones in octokit's
+ * throttling plugin, and the commits we create.
  */
 const CONTENT_ROUTES: readonly RegExp[] = [
   /\/pulls$/,
@@ -98,7 +90,6 @@ const CONTENT_ROUTES: readonly RegExp[] = [
 ];
 const CONTENT_MUTATIONS = /\b(enqueuePullRequest|mergeBranch|mergePullRequest|createCommitOnBranch)\b/;
 
-/** Whether a writing call counts as content: a REST route's template, or a GraphQL document. */
 export function isContentWrite(
   call: Pick<Call, "kind" | "method" | "route"> & { readonly document?: string },
 ): boolean {

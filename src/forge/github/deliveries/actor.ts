@@ -1,4 +1,3 @@
-/** Accounts and times, as webhooks, REST and GraphQL give them. */
 import { z } from "zod";
 import type { ForgeAccount } from "../../values.ts";
 
@@ -10,7 +9,7 @@ export function isoTime(value: string | number | null | undefined): string | nul
   return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }
 
-/** An account in webhooks and REST answers. */
+/** In webhooks and REST answers. */
 export const account = z
   .looseObject({
     id: z.int(),
@@ -25,7 +24,7 @@ export const account = z
     isBot: type === "Bot",
   }));
 
-/** An account in GraphQL answers. */
+/** An account in GraphQL answers, parsed by `who`. */
 export const WHO = /* GraphQL */ `
   fragment Who on Actor {
     kind: __typename
@@ -40,7 +39,7 @@ export const WHO = /* GraphQL */ `
   }
 `;
 
-/** What `WHO` brings. GraphQL leaves out the `[bot]` at the end of a bot's login. */
+/** GraphQL omits the `[bot]` at the end of a bot's login. */
 export const who = z
   .looseObject({
     kind: z.string(),

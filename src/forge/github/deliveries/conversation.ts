@@ -5,10 +5,10 @@ import { time, who } from "./actor.ts";
 import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "../pull-requests/pull-request-lists.ts";
 
-/** GitHub's words for a review; it writes them in either case. */
+/** Upper case in GraphQL, lower case in webhooks. */
 export const reviewState = wordOf(["approved", "changes_requested", "commented", "dismissed", "pending"]);
 
-/** GraphQL leaves out the `[bot]` at the end of a bot's login; a deleted account has no author. */
+/** GraphQL omits the `[bot]` of a bot's login. The author of a deleted account is null. */
 const reviewShape = z
   .looseObject({
     state: reviewState,
@@ -37,7 +37,7 @@ const REVIEW_PAGE = /* GraphQL */ `
   }
 `;
 
-/** A pull request's reviews, which GitHub lists in the order of time. */
+/** GitHub lists reviews oldest first. */
 export const REVIEWS: PullRequestList<Review, Review> = {
   name: "Reviews",
   select: (page) => `reviews(${page}) { ...ReviewPage }`,
@@ -48,10 +48,9 @@ export const REVIEWS: PullRequestList<Review, Review> = {
   tell: (reviews) => reviews,
 };
 
-/** Of comments and of reviews each the newest. */
+/** The number of comments, and of reviews, to read. */
 const NEWEST = 20;
 
-/** What was said last on a pull request. */
 export const SAID_ON = /* GraphQL */ `
   fragment SaidOn on PullRequest {
     number
@@ -88,7 +87,7 @@ export const SAID_ON = /* GraphQL */ `
   }
 `;
 
-/** A 64-bit number, which GraphQL gives as text. */
+/** GraphQL returns 64-bit numbers as strings. */
 const forgeId = z.union([z.string(), z.number()]).transform(Number).pipe(z.int());
 
 const commentShape = z.looseObject({
@@ -119,7 +118,7 @@ export const saidOnShape = z.looseObject({
   reviews: z.looseObject({ nodes: nodesOf(newestReviewShape) }),
 });
 
-/** Reviews nobody has sent yet are left out. */
+/** Omits reviews that are not submitted. */
 export const toWords = ({ number, comments, reviews }: z.infer<typeof saidOnShape>): InspectedWords => ({
   number,
   isAllComments: comments.pageInfo?.hasPreviousPage === false,

@@ -1,16 +1,17 @@
 /**
- * The parts of GitHub's webhooks that are read, checked loosely: GitHub adds fields over time, and sends null where an
- * account, a fork or a commit is gone (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
+ * The parts of GitHub's webhooks that Trunkline reads. GitHub adds fields, and sends null for
+ * deleted accounts, forks and commits
+ * (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
  */
 import { z } from "zod";
 import { account, isoTime, time } from "./actor.ts";
 
 const accountIfAny = account.nullable().catch(null);
 
-/** What is referred to by its id, such as a fork, and may be gone. */
+/** Something with an id that may be deleted, such as a fork. */
 const referred = z.looseObject({ id: z.int() }).nullish().catch(null);
 
-/** What is around every event. */
+/** Common to all events. */
 export const envelope = z.looseObject({
   action: z.string().optional().catch(undefined),
   installation: referred,
@@ -27,7 +28,7 @@ export const fromRepository = envelope.extend({ repository: repositoryShape, sen
 
 export const push = fromRepository.extend({
   repository: repositoryShape.extend({
-    /** In pushes it is in seconds since 1970, everywhere else it is a text. */
+    /** Seconds since 1970 in pushes, a string elsewhere. */
     pushed_at: z
       .union([z.number().transform((seconds) => seconds * 1_000), z.string()])
       .nullable()

@@ -5,11 +5,11 @@ import { TEMPORARY_BRANCHES } from "../../releasing.ts";
 import * as shapes from "./delivery-shapes.ts";
 import { reviewState } from "./conversation.ts";
 
-export interface TranslatedDelivery {
+interface TranslatedDelivery {
   readonly deliveryEvent: ForgeEvent;
   readonly repositoryId: number | null;
   readonly installationId: number | null;
-  /** Why a delivery of a kind we know could not be read; for the log, and free of payload. */
+  /** Why a delivery of a known kind could not be parsed; without payload, for the log. */
   readonly reason?: string;
 }
 
@@ -17,7 +17,7 @@ const IRRELEVANT: ForgeEvent = { type: "irrelevant" };
 const BRANCH_PREFIX = "refs/heads/";
 const ZEROS = /^0+$/;
 
-/** They give null where the payload is well formed and does not concern us. */
+/** Each returns null for a well-formed payload that Trunkline does not need. */
 const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
   ["push", translatePush],
   ["pull_request", translatePullRequest],
@@ -31,10 +31,9 @@ const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
   ["repository", translateRepository],
 ]);
 
-/** Whether webhooks of this kind can concern us. */
 export const isTranslated = (eventName: string): boolean => TRANSLATIONS.has(eventName);
 
-/** Where a webhook is from; all the rest of it can wait. Never throws. */
+/** Does not throw. */
 export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryId" | "installationId"> {
   const around = shapes.envelope.safeParse(payload);
   return {
@@ -43,10 +42,7 @@ export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryI
   };
 }
 
-/**
- * A webhook of GitHub's in our own words. Never throws: kinds and actions are added over time, and odd payloads do come, so
- * what cannot be read is irrelevant, with the reason beside it.
- */
+/** Does not throw: a webhook that cannot be parsed is irrelevant, with a reason. */
 export function translateDelivery(eventName: string, payload: unknown): TranslatedDelivery {
   const ids = whereOf(payload);
   try {
@@ -121,7 +117,7 @@ const PULL_REQUEST_ACTIONS: ReadonlyMap<string, PullRequestEvent["action"]> = ne
   ["dequeued", "dequeued"],
 ]);
 
-/** GitHub's words for what left a queue because it was merged: its closing tells that. */
+/** The reasons of `dequeued` after a merge, which `closed` reports. */
 const LANDED: ReadonlySet<string> = new Set(["MERGE", "ALREADY_MERGED"]);
 
 function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] | null {
@@ -139,7 +135,7 @@ function translateReview(payload: unknown): ForgeEvent | null {
   const { review, pull_request: pull } = delivered;
   const { data: state } = reviewState.safeParse(review.state);
   if (state === undefined) return null;
-  // A review keeps the time it was submitted at when it is dismissed.
+  // `submitted_at` does not change when a review is dismissed.
   const at = action === "submitted" ? review.submitted_at : (review.updated_at ?? pull.updated_at);
   return {
     type: "review_submitted",
@@ -153,7 +149,7 @@ function translateReview(payload: unknown): ForgeEvent | null {
   };
 }
 
-/** GitHub's conversations are issue comments; those of issues proper are not ours. */
+/** GitHub reports comments on pull requests and on issues as issue comments. */
 function translateComment(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.issueComment, payload);
   const { action, issue, comment } = delivered;
@@ -174,7 +170,7 @@ function translateComment(payload: unknown): ForgeEvent | null {
 function translateCheckRun(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.checkRun, payload);
   const run = delivered.check_run;
-  // A button of the App's own in a finished run: nothing was reported.
+  // Somebody pressed a button in a run; nothing was reported.
   if (delivered.action === "requested_action") return null;
   const ours = run.pull_requests.filter(({ head }) => head.repo?.id === delivered.repository.id);
   const branches = [run.check_suite?.head_branch ?? null, ...ours.map(({ head }) => head.ref)];
@@ -213,7 +209,7 @@ function translateInstallation(payload: unknown): ForgeEvent | null {
 
 const REPOSITORY_ACTIONS = new Set(["renamed", "transferred", "archived", "unarchived", "deleted"]);
 
-/** Most edits change what nobody here asks about: descriptions, topics, settings. */
+/** Ignores changes of descriptions, topics and settings. */
 function translateRepository(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.repository, payload);
   const isEdited = delivered.action === "edited" && delivered.changes?.default_branch !== undefined;
@@ -235,7 +231,7 @@ function about(delivered: z.infer<typeof shapes.fromRepository>, at: string | nu
   };
 }
 
-/** In `dequeued` GitHub has been seen to name branches in full. */
+/** GitHub has sent the full ref in `dequeued`. */
 function shortName(ref: string): string {
   return ref.startsWith(BRANCH_PREFIX) ? ref.slice(BRANCH_PREFIX.length) : ref;
 }

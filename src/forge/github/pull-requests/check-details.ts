@@ -32,7 +32,7 @@ const reportShape = z.union([runShape, detailedStatusShape]);
 
 type Report = z.infer<typeof reportShape>;
 
-/** Annotations are asked for with every run, since a failing one is only known by the answer: still one call. */
+/** Requested for every run, because only the answer shows which runs fail. */
 const NOTES_PER_RUN = 20;
 
 const REPORTS = /* GraphQL */ `
@@ -72,7 +72,6 @@ const REPORTS = /* GraphQL */ `
   ${REPORT}
 `;
 
-/** All that was reported on a pull request's head; nothing has a rollup of null. */
 export const CHECKS: PullRequestList<Report, CheckDetails> = {
   name: "Checks",
   select: (page) => `statusCheckRollup { contexts(${page}) { ...Reports } }`,
@@ -86,7 +85,7 @@ export const CHECKS: PullRequestList<Report, CheckDetails> = {
   tell: toCheckDetails,
 };
 
-/** What is listed agrees with the state that is told of the commit: the newest report of each series. */
+/** Uses the same reports as the combined state: the newest of each series. */
 function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
   return newestOfEachSeries(reports).map((report) => {
     const { name, outcome: state } = reportOf(report);
@@ -104,7 +103,7 @@ function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
   });
 }
 
-/** Whoever reports a check chooses the address, and readers will click on it. */
+/** Drops other schemes, because the reporter of a check chooses the address. */
 function webAddress(address: string | null | undefined): string | null {
   return address && /^https?:\/\//i.test(address) ? address : null;
 }

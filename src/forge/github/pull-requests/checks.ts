@@ -4,7 +4,6 @@ import type { ChecksSummary } from "../../../flow/facts.ts";
 import type { InspectedCheck } from "../../pull-requests.ts";
 import { nodesOf, pageInfoShape } from "../calls/graphql-answer.ts";
 
-/** What every reader of checks asks about one. */
 export const REPORT = /* GraphQL */ `
   fragment Report on StatusCheckRollupContext {
     kind: __typename
@@ -48,7 +47,7 @@ export type CheckContext = z.infer<typeof contextShape>;
 export const contextsShape = z.looseObject({ pageInfo: pageInfoShape, nodes: nodesOf(contextShape) });
 export type Contexts = z.infer<typeof contextsShape>;
 
-/** One state for a commit's checks and statuses, of each series the newest. */
+/** `reports` are the newest of each series. */
 export function summarizeChecks(reports: readonly InspectedCheck[]): ChecksSummary {
   const named = (outcome: CheckOutcome): string[] => [
     ...new Set(reports.filter((report) => report.outcome === outcome).map((report) => report.name)),
@@ -60,19 +59,19 @@ export function summarizeChecks(reports: readonly InspectedCheck[]): ChecksSumma
   };
 }
 
-/** Of each series, a name from one App, only the newest report counts. It stands where the series was first met. */
+/** Keeps the newest report of each series (a name from one App), in place of its first one. */
 export function newestOfEachSeries<Context extends CheckContext>(contexts: readonly Context[]): Context[] {
   const newest = new Map<string, Context>();
   for (const context of contexts) {
     const { source, appId, name } = reportOf(context);
     const series = `${source} ${appId ?? ""} ${name}`;
     const known = newest.get(series);
-    if (known === undefined || ageOf(context) >= ageOf(known)) newest.set(series, context);
+    if (known === undefined || orderOf(context) >= orderOf(known)) newest.set(series, context);
   }
   return [...newest.values()];
 }
 
-/** A report as it is kept: one of a status has no number in GraphQL. */
+/** GraphQL has no numeric id for statuses. */
 export function reportOf(context: CheckContext): InspectedCheck {
   if (context.kind === "StatusContext") {
     const { context: name, state } = context;
@@ -87,8 +86,8 @@ export function reportOf(context: CheckContext): InspectedCheck {
   };
 }
 
-/** Grows from report to report of one series. */
-function ageOf(context: CheckContext): number {
+/** Increases from report to report of one series. */
+function orderOf(context: CheckContext): number {
   return context.kind === "StatusContext"
     ? Date.parse(context.createdAt ?? "") || 0
     : (context.databaseId ?? 0);

@@ -4,50 +4,47 @@ import type { Ordered } from "../../values.ts";
 import { shaped } from "../calls/client.ts";
 import { isUnanswered, recovered, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, LOOK_AFTER_MS, nothingToFind, refusedBy } from "../github-repository.ts";
-import { succeeded } from "../repositories.ts";
+import { PAGE, succeeded } from "../repositories.ts";
 
 const COMMENTS = "/issues/{issue_number}/comments";
 const COMMENT = "/issues/comments/{comment_id}";
 
 type Written = Ordered<{ readonly commentId: number }>;
-type Sought = Ordered<{ readonly commentId: number | null }>;
+type FoundComment = Ordered<{ readonly commentId: number | null }>;
 
-const NOT_SEEN: Sought = { ok: true, value: { commentId: null } };
+const NOT_FOUND: FoundComment = { ok: true, value: { commentId: null } };
 
-const madeShape = z.looseObject({ id: z.number() });
+const createdShape = z.looseObject({ id: z.number() });
 const listedShape = z.looseObject({
   id: z.number(),
   body: z.string().nullish(),
   user: z.looseObject({ id: z.number() }).nullish(),
 });
 
-const PAGE = 100;
 const MAX_PAGES = 20;
-/** The database's clock and GitHub's may differ, and its times are whole seconds. */
+/** For the difference between the database's clock and GitHub's, whose times are whole seconds. */
 const CLOCK_MARGIN_MS = 10 * 60_000;
 
 /**
- * Writes a comment on a pull request's conversation, which GitHub calls an issue comment. GitHub
- * takes any number of them with the same text and a read may show what was there before a write, so
- * one whose answer is lost is looked for, and left at that.
+ * GitHub accepts the same text any number of times, and reads may be stale. So a comment whose
+ * answer is lost is searched for, but not written again.
  */
-export async function comment(repository: GitHubRepository, order: CommentOrder): Promise<Sought> {
+export async function comment(repository: GitHubRepository, order: CommentOrder): Promise<FoundComment> {
   const found = order.isRepeated ? await findComment(repository, order) : null;
   if (found !== null) return found;
-  if (!order.mayWrite) return NOT_SEEN;
+  if (!order.mayWrite) return NOT_FOUND;
   const { number, body } = order;
   try {
     const answer = await repository.write(`POST ${COMMENTS}`, { issue_number: number, body });
     if (answer.status >= 300) return refusedBy(answer);
-    return { ok: true, value: { commentId: shaped(madeShape, answer).id } };
+    return { ok: true, value: { commentId: shaped(createdShape, answer).id } };
   } catch (error) {
     if (!(error instanceof UnknownOutcome)) throw error;
     await repository.clock.sleep(LOOK_AFTER_MS);
-    return (await recovered(findComment(repository, order), isUnanswered, null)) ?? NOT_SEEN;
+    return (await recovered(findComment(repository, order), isUnanswered, null)) ?? NOT_FOUND;
   }
 }
 
-/** Makes a comment read as given; doing it twice does no harm, so nothing is looked for before it is repeated. */
 export async function editComment(
   { carryOut, write }: GitHubRepository,
   commentId: number,
@@ -56,17 +53,16 @@ export async function editComment(
   return await carryOut<Written>(async () => {
     const answer = await write(`PATCH ${COMMENT}`, { comment_id: commentId, body });
     if (answer.status >= 300) return refusedBy(answer);
-    return { ok: true, value: { commentId: shaped(madeShape, answer).id } };
+    return { ok: true, value: { commentId: shaped(createdShape, answer).id } };
   }, nothingToFind);
 }
 
-/** Whether a comment is there; a repository that shows nothing says nothing of its comments. */
 export async function hasComment({ read }: GitHubRepository, commentId: number): Promise<boolean> {
   const { status } = await read(COMMENT, { comment_id: commentId });
   return status !== 404 && status !== 410;
 }
 
-/** What an earlier try wrote, brought up to date; somebody else's comment with a copied mark is none of ours. */
+/** Updates an earlier attempt's comment. Ignores those of other authors, who may copy the mark. */
 async function findComment(
   repository: GitHubRepository,
   { number, mark, body, triedSince }: CommentOrder,
@@ -80,7 +76,7 @@ async function findComment(
       per_page: PAGE,
       page,
     });
-    // A pull request that cannot be read cannot be written to: the order itself brings the reason.
+    // The write will be refused, too, and returns the reason.
     if ([403, 404, 410].includes(answer.status)) return null;
     const listed = shaped(z.array(listedShape), succeeded(answer));
     const found = listed.find(({ user, body: text }) => user?.id === botId && text?.startsWith(mark));

@@ -6,7 +6,7 @@ import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
 import type { QuestionKind } from "../repository-questions.ts";
 import { SAID_ON, saidOnShape } from "../deliveries/conversation.ts";
 
-/** Pull requests looked at for one branch: closed ones pile up where a branch is tried again. */
+/** For one branch, including closed ones. */
 const PULL_REQUESTS = 20;
 
 const CONTEXTS = /* GraphQL */ `
@@ -93,7 +93,6 @@ const PULL_REQUEST = /* GraphQL */ `
   ${CONTEXTS}
 `;
 
-/** Further checks of one pull request's head, a hundred at a time. */
 export const MORE_CHECKS = /* GraphQL */ `
   query MoreChecks($pullRequestId: ID!, $after: String!) {
     node(id: $pullRequestId) {
@@ -110,10 +109,7 @@ export const MORE_CHECKS = /* GraphQL */ `
 `;
 
 const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
-/**
- * The address under which GitHub lets an account commit. GraphQL names no account for a bot's
- * commit, because `GitActor.user` is a `User`.
- */
+/** GitHub's e-mail address for an account. A bot's commit has no account in `GitActor.user`. */
 const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
 const newestShape = z
   .looseObject({
@@ -176,7 +172,6 @@ export const moreChecksAnswer = z.looseObject({
 export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
 export type PullAnswer = z.infer<typeof pull>;
 
-/** What several branches look like, each with the newest of its pull requests. */
 export const inspection = ({
   pullRequests = PULL_REQUESTS,
   isSaidAsked = false,
@@ -197,7 +192,7 @@ export const inspection = ({
         nodes { ...Pull }
       }`;
     if (!isSaidAsked) return fields;
-    // Comments are read of the one that changed last: each further one would cost as much again.
+    // Only of the pull request that changed last, because comments are expensive to read.
     return `${fields}
       lastChanged: pullRequests(headRefName: ${branch}, first: 1, orderBy: { field: UPDATED_AT, direction: DESC }) {
         nodes { ...SaidOn }

@@ -18,12 +18,11 @@ import { repositoryById } from "../repositories.ts";
 import { askInstallations } from "../repository-questions.ts";
 import { toWords } from "../deliveries/conversation.ts";
 
-/** Questions in one call: GitHub gives a GraphQL query 10 seconds, and a card has few repositories. */
+/** Questions in one call, since GitHub ends a GraphQL query after 10 seconds. */
 const PER_CALL = 25;
-/** A commit with more than 2,000 checks is judged by the first 2,000. */
+/** 2,000 checks; further ones of a commit are ignored. */
 const MAX_PAGES = 20;
 
-/** What several branches look like now, in the order asked: one call for each installation. */
 export const inspect = (
   client: GitHubClient,
   questions: readonly BranchQuestion[],
@@ -36,12 +35,12 @@ async function toBranchAnswer(
   question: BranchQuestion,
   caller: Caller,
 ): Promise<BranchAnswer> {
-  // GraphQL does not name the default branch of an empty repository.
+  // In GraphQL, an empty repository has no default branch.
   const defaultBranch =
     answer.defaultBranchRef?.name ??
     (await repositoryById(caller, answer.databaseId))?.defaultBranch ??
     "main";
-  // A fork's branch may bear the same name, and filters are not to be trusted.
+  // Excludes forks' branches of the same name, and does not rely on GitHub's filters.
   const isOurs = (pull: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>
     pull.headRefName === question.branchName && pull.headRepository?.databaseId === answer.databaseId;
   const ours = answer.pullRequests?.nodes.filter(isOurs) ?? [];

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { ForgeUnavailable } from "../../values.ts";
 import { type Answer, shaped, unexpected } from "../calls/client.ts";
+import { isUnavailable, recovered } from "../calls/failures.ts";
 import { refusedBy } from "../github-repository.ts";
 import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./pull-state.ts";
 import { refusalOf } from "../calls/refusals.ts";
 
 const MERGE_ASYNC = "/pulls/{pull_number}/merge-async";
-/** Small merges are done within the first call; after that GitHub asks for about one look a second. */
-const LOOK_AFTER_MS = [0, 400];
-const LOOK_EVERY_MS = 1_000;
+/** Small merges finish at once; for others, GitHub recommends to poll about once a second. */
+const POLL_AFTER_MS = [0, 400];
+const POLL_EVERY_MS = 1_000;
 
 const resultShape = z.looseObject({
   status: z.enum(["pending", "merged", "enqueued", "failed"]),
@@ -22,8 +22,8 @@ const resultShape = z.looseObject({
 type AsyncResult = z.infer<typeof resultShape>;
 
 /**
- * Asks GitHub to merge in the background and follows it (https://docs.github.com/en/rest/pulls/pulls, since October 2026).
- * It is the only way to merge stacked pull requests, and it uses the merge queue where there is one.
+ * Merges in the background (https://docs.github.com/en/rest/pulls/pulls, since October 2026). This
+ * uses the target's merge queue, and is the only way to merge stacked pull requests.
  */
 export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> {
   const { repository, order } = merge;
@@ -34,24 +34,25 @@ export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> 
         merge_action: "default",
       });
       if (answer.status === 404) return "not_offered";
-      // 409 with a result hands out the merge that is under way; without one it is a refusal.
+      // 409 with a result is a merge that is in progress; without one it is a refusal.
       const isResult = answer.status < 300 || resultShape.safeParse(answer.body).success;
       if (!isResult) return refusedBy(answer);
-      return await acted(merge, answer, shaped(resultShape, answer));
+      return await follow(merge, answer, shaped(resultShape, answer));
     },
     () => findMerged(merge),
   );
 }
 
-/** Waits for a merge under way as long as there is time; null when GitHub no longer knows it (after 24 hours). */
+/** Polls a merge until `until`; null when GitHub no longer knows it (after 24 hours). */
 export async function followMerge(merge: Merge, uuid: string): Promise<Merged | null> {
-  const { repository, until } = merge;
+  const { repository, order, until } = merge;
   const { clock } = repository;
-  for (let looks = 0; ; looks++) {
-    const wait = LOOK_AFTER_MS[looks] ?? LOOK_EVERY_MS;
-    if (looks > 0 && clock.now() + wait > until) return pendingWith(uuid);
+  for (let polls = 0; ; polls++) {
+    const wait = POLL_AFTER_MS[polls] ?? POLL_EVERY_MS;
+    if (polls > 0 && clock.now() + wait > until) return pendingWith(uuid);
     if (wait > 0) await clock.sleep(wait);
-    const answer = await look(merge, uuid);
+    const parameters = { pull_number: order.number, uuid };
+    const answer = await recovered(repository.read(`${MERGE_ASYNC}/{uuid}`, parameters), isUnavailable, null);
     if (answer === null) continue;
     if (answer.status === 404) return null;
     if (answer.status >= 400) return refusedBy(answer);
@@ -60,15 +61,15 @@ export async function followMerge(merge: Merge, uuid: string): Promise<Merged | 
   }
 }
 
-async function acted(merge: Merge, answer: Answer, result: AsyncResult): Promise<Merged> {
+async function follow(merge: Merge, answer: Answer, result: AsyncResult): Promise<Merged> {
   const { uuid, expected_head_sha: expected } = result.details;
-  // It was merged before we asked: the answer does not tell by whom.
+  // It may have been merged before, and the answer does not show by whom.
   const earlier = result.status === "merged" ? await findMerged(merge) : null;
   if (earlier !== null) return earlier;
   if (result.status !== "pending") return await finished(merge, answer, result, uuid ?? null);
   if (!uuid) throw unexpected(answer, "details.uuid");
   if (expected && expected !== merge.order.headSha) {
-    // Somebody else's merge, of another commit than ours.
+    // Another merge of another head is in progress.
     return { ok: false, refusal: { ...refusalOf(answer.status, answer.body), reason: "head_moved" } };
   }
   return (await followMerge(merge, uuid)) ?? pendingWith(uuid);
@@ -82,21 +83,11 @@ async function finished(
 ): Promise<Merged> {
   if (result.status === "failed") return refusedBy(answer);
   if (result.status === "merged" && result.details.sha) return mergedAs(result.details.sha);
-  // A queued merge stays "enqueued" here for ever; only the pull request tells that the queue has landed it.
+  // A queued merge stays "enqueued" here: only the pull request shows that the queue merged it.
   const merged = await findMerged(merge);
   if (merged !== null) return merged;
   if (result.status === "merged") throw unexpected(answer, "details.sha");
   return { ok: true, value: { state: "enqueued", handle } };
-}
-
-/** Null where this look brought no answer; the next one may. */
-async function look({ repository, order }: Merge, uuid: string): Promise<Answer | null> {
-  try {
-    return await repository.read(`${MERGE_ASYNC}/{uuid}`, { pull_number: order.number, uuid });
-  } catch (error) {
-    if (error instanceof ForgeUnavailable) return null;
-    throw error;
-  }
 }
 
 function pendingWith(handle: string): Merged {

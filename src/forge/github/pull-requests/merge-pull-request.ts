@@ -18,13 +18,12 @@ import {
 } from "./pull-state.ts";
 import { allWordsOf } from "../calls/refusals.ts";
 
-/** GitHub's own doing, gone in a moment (Prow's Tide waits 4 s and 8 s before it tries again). */
+/** Temporary states of GitHub (Prow's Tide tries again after 4 s and 8 s). */
 const TRANSIENT = /base branch was modified|merge already in progress/i;
-/** The wording for conflicts, a closed or merged pull request, and for GitHub not knowing yet. */
+/** For conflicts, a closed or merged pull request, or while GitHub computes `mergeable`. */
 const AMBIGUOUS = /not mergeable/i;
 const REPEAT_AFTER_MS = [1_000, 3_000, 6_000];
 
-/** Merges with the head pinned; what GitHub shows as merged by nobody else is a success. */
 export async function mergePullRequest(merge: Merge): Promise<Merged> {
   const { order, repository, until } = merge;
   const { clock, ref } = repository;
@@ -40,8 +39,8 @@ export async function mergePullRequest(merge: Merge): Promise<Merged> {
     const { message } = result.refusal;
     if (!TRANSIENT.test(message) && !AMBIGUOUS.test(message)) return await explained(merge, result.refusal);
     const pull = await readPull(merge);
-    const settled = settledBy(pull, order, message);
-    if (settled !== null) return settled;
+    const outcome = settledBy(pull, order, message);
+    if (outcome !== null) return outcome;
     const blocker = AMBIGUOUS.test(message) ? blockerIn(pull, message) : null;
     if (blocker !== null) return { ok: false, refusal: blocker };
     const wait = REPEAT_AFTER_MS[repeats];
@@ -59,7 +58,7 @@ async function isRetargeted(merge: Merge): Promise<boolean> {
   return pull?.state === "open" && pull.base.ref !== targetBranch;
 }
 
-/** Nothing in the pull request blocks the merge, and still GitHub does not carry it out. */
+/** For a merge that GitHub does not finish although nothing in the pull request blocks it. */
 function outOfTime(message: string, isUndecided: boolean): Merged {
   if (/in progress/i.test(message)) return { ok: true, value: { state: "pending", handle: null } };
   if (TRANSIENT.test(message) || isUndecided) throw new ForgeUnavailable(message);
@@ -71,20 +70,20 @@ async function tryMerge(merge: Merge, lacks: Set<Feature>): Promise<Merged> {
     const result = await startMerge(merge);
     if (result !== "not_offered") return result;
   }
-  const result = await mergeAtOnce(merge);
-  // A repository or pull request that is gone answers 404 as well; that says nothing about what is offered.
-  const isThere = result.ok || result.refusal.reason !== "not_permitted";
-  if (isThere && !lacks.has("async_merge")) {
+  const result = await mergeSynchronously(merge);
+  // 404 for the first call may also mean that the repository or pull request does not exist.
+  const exists = result.ok || result.refusal.reason !== "not_permitted";
+  if (exists && !lacks.has("async_merge")) {
     lacks.add("async_merge");
     await merge.repository.onLacking(merge.repository.ref.forgeId, "async_merge");
   }
   return result;
 }
 
-/** A refusal may only mean that the pull request was merged, closed or pushed to in the meantime. */
+/** Reads the pull request if it may have been merged, closed or pushed to since. */
 async function explained(merge: Merge, refusal: Refusal): Promise<Merged> {
-  const isTelling = !["unknown", "pull_request_closed", "conflicts"].includes(refusal.reason);
-  const pull = isTelling ? null : await readPull(merge);
+  const isClear = !["unknown", "pull_request_closed", "conflicts"].includes(refusal.reason);
+  const pull = isClear ? null : await readPull(merge);
   return settledBy(pull, merge.order, refusal.message) ?? { ok: false, refusal };
 }
 
@@ -100,8 +99,8 @@ export const ENQUEUE = /* GraphQL */ `
   }
 `;
 
-/** Merges in one call, for servers without the asynchronous merge. */
-async function mergeAtOnce(merge: Merge): Promise<Merged> {
+/** For servers without the asynchronous merge. */
+async function mergeSynchronously(merge: Merge): Promise<Merged> {
   const { order, repository } = merge;
   return await repository.carryOut<Merged>(
     async () => {
@@ -114,7 +113,6 @@ async function mergeAtOnce(merge: Merge): Promise<Merged> {
   );
 }
 
-/** The synchronous merge does not put anything into a merge queue, and says so. */
 async function enqueue(merge: Merge): Promise<Merged> {
   const pull = await readPull(merge);
   if (pull === null) throw new UnknownOutcome("GitHub does not show the pull request");

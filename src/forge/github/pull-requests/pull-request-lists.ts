@@ -1,8 +1,8 @@
-/** The checks or reviews of several pull requests, asked live and read to their end. */
+/** Reads complete lists, such as the checks or reviews, of several pull requests. */
 import { z } from "zod";
-import { type PullRequestQuestion } from "../../pull-requests.ts";
+import type { PullRequestQuestion } from "../../pull-requests.ts";
 import { type Asked, ForgeUnavailable } from "../../values.ts";
-import { type Caller, type GitHubClient } from "../calls/client.ts";
+import type { Caller, GitHubClient } from "../calls/client.ts";
 import { isUnanswered } from "../calls/failures.ts";
 import { graphqlData, nodesOf, pageInfoShape } from "../calls/graphql-answer.ts";
 import {
@@ -14,24 +14,22 @@ import {
   type RepositoryPart,
 } from "../repository-questions.ts";
 
-/** A caller waits for these answers, and one slow installation must not hold up the others. */
+/** An API request waits for these answers, and a slow installation must not delay the others. */
 const WITHIN_MS = 5_000;
-/** Questions in one call, as in `inspect`. */
+/** Questions in one call. */
 const PER_CALL = 25;
 
-/** A list of a pull request: how to ask for it, and how to turn its items into the answer. */
-export interface PullRequestList<Item, Told> {
-  /** Names the operations: `Checks` and `MoreChecks`. */
+export interface PullRequestList<Item, Value> {
+  /** Part of the operations' names: `Checks` and `MoreChecks`. */
   readonly name: string;
-  /** The part of a pull request that holds the list; `page` are the connection's arguments. */
+  /** The GraphQL field with the list; `page` are the connection's arguments. */
   readonly select: (page: string) => string;
-  /** What `select` refers to. */
   readonly fragments: string;
   readonly shape: z.ZodType<ListPart<Item>>;
-  readonly tell: (items: readonly Item[]) => readonly Told[];
+  readonly tell: (items: readonly Item[]) => readonly Value[];
 }
 
-/** What is read of a pull request: its GraphQL id and a page of its list. */
+/** A pull request's GraphQL id and a page of its list. */
 interface ListPart<Item> {
   readonly id: string;
   readonly page: Page<Item>;
@@ -39,32 +37,27 @@ interface ListPart<Item> {
 
 interface Page<Item> {
   readonly items: readonly Item[];
-  /** Where the next page begins; null after the last. */
+  /** The cursor of the next page; null after the last. */
   readonly next: string | null;
 }
 
 export const NO_ITEMS: Page<never> = { items: [], next: null };
 
-/** A connection as a page. */
+/** Parses a connection. */
 export const pageOf = <Item>(item: z.ZodType<Item>): z.ZodType<Page<Item>> =>
   z
     .looseObject({ pageInfo: pageInfoShape, nodes: nodesOf(item) })
-    .refine(({ pageInfo }) => !pageInfo.hasNextPage || pageInfo.endCursor, "a next page, but not where")
+    .refine(({ pageInfo }) => !pageInfo.hasNextPage || pageInfo.endCursor, "a next page without a cursor")
     .transform(({ pageInfo, nodes }) => ({
       items: nodes,
       next: pageInfo.hasNextPage ? (pageInfo.endCursor ?? null) : null,
     }));
 
-/**
- * A list of several pull requests, whole and in the order asked: one call for each installation,
- * and one more for every further hundred of a long list. What goes wrong with one is told in its
- * place.
- */
-export async function readLists<Item, Told>(
+export async function readLists<Item, Value>(
   client: GitHubClient,
-  list: PullRequestList<Item, Told>,
+  list: PullRequestList<Item, Value>,
   questions: readonly PullRequestQuestion[],
-): Promise<Asked<readonly Told[]>[]> {
+): Promise<Asked<readonly Value[]>[]> {
   return await byInstallation(questions, async (installationId, group) => {
     const caller = client.as(installationId, WITHIN_MS);
     return await inBatches(group, PER_CALL, (some) => readSome(caller, list, some));
@@ -73,13 +66,12 @@ export async function readLists<Item, Told>(
 
 type ListAnswer<Item> = RepositoryPart & { readonly pullRequest?: ListPart<Item> | null | undefined };
 
-/** Asks for the first page of the list. */
-export const firstPages = <Item, Told>({
+export const firstPages = <Item, Value>({
   name,
   select,
   fragments,
   shape,
-}: PullRequestList<Item, Told>): QuestionKind<PullRequestQuestion, ListAnswer<Item>> => ({
+}: PullRequestList<Item, Value>): QuestionKind<PullRequestQuestion, ListAnswer<Item>> => ({
   operation: name,
   fields: ({ number }, declare) =>
     `pullRequest(number: ${declare("p", "Int!", number)}) { id ${select("first: 100")} }`,
@@ -87,18 +79,21 @@ export const firstPages = <Item, Told>({
   shape: z.looseObject({ databaseId: z.number(), pullRequest: shape.nullish() }),
 });
 
-/** The document that asks for a further page. */
-export const furtherPage = <Item, Told>({ name, select, fragments }: PullRequestList<Item, Told>): string => `
+export const furtherPage = <Item, Value>({
+  name,
+  select,
+  fragments,
+}: PullRequestList<Item, Value>): string => `
   query More${name}($id: ID!, $after: String!) {
     node(id: $id) { ... on PullRequest { id ${select("first: 100, after: $after")} } }
   }
   ${fragments}`;
 
-async function readSome<Item, Told>(
+async function readSome<Item, Value>(
   caller: Caller,
-  list: PullRequestList<Item, Told>,
+  list: PullRequestList<Item, Value>,
   questions: readonly PullRequestQuestion[],
-): Promise<Asked<readonly Told[]>[]> {
+): Promise<Asked<readonly Value[]>[]> {
   try {
     const found = await askRepositories(caller, firstPages(list), questions);
     return await Promise.all(
@@ -109,12 +104,12 @@ async function readSome<Item, Told>(
   }
 }
 
-async function readOne<Item, Told>(
+async function readOne<Item, Value>(
   caller: Caller,
-  list: PullRequestList<Item, Told>,
+  list: PullRequestList<Item, Value>,
   { repository, number }: PullRequestQuestion,
   found: Found<ListAnswer<Item>>,
-): Promise<Asked<readonly Told[]>> {
+): Promise<Asked<readonly Value[]>> {
   if (!found.ok) return { ok: false, error: (found.refusal ?? found.failure).message };
   const { pullRequest } = found.value;
   if (!pullRequest) return { ok: false, error: `${repository.fullName} has no pull request ${number}` };
@@ -125,9 +120,9 @@ async function readOne<Item, Told>(
   }
 }
 
-async function readToEnd<Item, Told>(
+async function readToEnd<Item, Value>(
   caller: Caller,
-  list: PullRequestList<Item, Told>,
+  list: PullRequestList<Item, Value>,
   { id, page }: ListPart<Item>,
 ): Promise<Item[]> {
   const items = [...page.items];

@@ -26,10 +26,7 @@ const openedShape = z.looseObject({
 
 type Opened = Ordered<OpenedPullRequest>;
 
-/**
- * Opens a pull request, or finds the one that is open already for the same head and target, or that
- * an earlier try opened: GitHub refuses to open a second one only while the first is open.
- */
+/** GitHub refuses a second pull request only while the first is open, so this searches for it. */
 export async function openPullRequest(
   repository: GitHubRepository,
   draft: PullRequestDraft,
@@ -42,7 +39,7 @@ export async function openPullRequest(
   };
   const earlier = draft.isRepeated ? await find() : null;
   if (earlier !== null) return earlier;
-  const order = async (isDraft: boolean): Promise<Opened> => {
+  const open = async (isDraft: boolean): Promise<Opened> => {
     const answer = await write("POST /pulls", {
       title: plainTitle(draft.title) || draft.headBranch,
       body: draft.body,
@@ -51,20 +48,20 @@ export async function openPullRequest(
       draft: isDraft,
     });
     if (answer.status < 300) return { ok: true, value: toOpened(shaped(openedShape, answer)) };
-    const words = answer.status === 422 ? allWordsOf(answer.body) : "";
-    if (/pull request already exists/i.test(words)) {
+    const message = answer.status === 422 ? allWordsOf(answer.body) : "";
+    if (/pull request already exists/i.test(message)) {
       const found = await find();
       if (found === null) throw notListed();
       return found;
     }
-    // Private repositories have drafts on some plans only.
-    if (isDraft && /draft pull requests are not supported/i.test(words)) {
+    // Depends on the plan for private repositories.
+    if (isDraft && /draft pull requests are not supported/i.test(message)) {
       await onLacking(ref.forgeId, "drafts");
-      return await order(false);
+      return await open(false);
     }
     return refusedBy(answer);
   };
-  return await carryOut(() => order(draft.isDraft && !ref.lacks?.includes("drafts")), find);
+  return await carryOut(() => open(draft.isDraft && !ref.lacks?.includes("drafts")), find);
 }
 
 const notListed = (): UnknownOutcome =>
@@ -74,15 +71,15 @@ async function findOpened(repository: GitHubRepository, draft: PullRequestDraft)
   const owner = ownerIn(repository.ref.fullName);
   const listed = await findUnder(owner, repository, draft);
   if (listed !== null) return listed;
-  // GitHub lists by the owner's present name only.
+  // The filter needs the owner's present name.
   const now = await repositoryById(repository.caller, repository.ref.forgeId);
   if (now === null || ownerIn(now.fullName) === owner) return null;
   return await findUnder(ownerIn(now.fullName), repository, draft);
 }
 
 /**
- * The newest that is open, else the newest that only an earlier try can have opened. Filters are
- * not trusted: one that GitHub does not understand lists everything.
+ * The newest open one, else the newest that only an earlier attempt can have opened. Filters the
+ * list itself, because GitHub ignores filters that it does not understand.
  */
 async function findUnder(
   owner: string,
@@ -126,7 +123,7 @@ const ownerIn = (fullName: string): string => fullName.split("/")[0] ?? "";
 
 const MAX_TITLE_BYTES = 256;
 
-/** A title as one line of at most 256 bytes: commit and pull request titles take neither line breaks nor control characters. */
+/** One line of at most 256 bytes without control characters. */
 export function plainTitle(title: string): string {
   const line = title.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
   if (Buffer.byteLength(line) <= MAX_TITLE_BYTES) return line;
@@ -140,7 +137,7 @@ export function plainTitle(title: string): string {
   return `${short.trimEnd()}…`;
 }
 
-/** There is no REST call for it. */
+/** REST has no such call. */
 export const MARK_READY = /* GraphQL */ `
   mutation MarkReady($pullRequestId: ID!) {
     markPullRequestReadyForReview(input: { pullRequestId: $pullRequestId }) {
@@ -173,10 +170,6 @@ const stateShape = z.looseObject({ node: z.looseObject({ isDraft: z.boolean() })
 
 type Ready = Ordered<{ readonly targetBranch: string | null }>;
 
-/**
- * Marks a draft ready for review; its GraphQL id names the pull request whatever its repository is
- * called now.
- */
 export async function markReady(
   { caller, carryOut }: GitHubRepository,
   pullRequestId: string,

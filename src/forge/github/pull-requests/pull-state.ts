@@ -7,11 +7,10 @@ import type { GitHubRepository } from "../github-repository.ts";
 import { plainTitle } from "./pull-requests.ts";
 import { succeeded } from "../repositories.ts";
 
-/** One order to merge. */
 export interface Merge {
   readonly repository: GitHubRepository;
   readonly order: MergeOrder;
-  /** On the clock: the end of what may be waited. */
+  /** The end of waiting, by `ForgeClock`. */
   readonly until: number;
 }
 
@@ -24,9 +23,9 @@ const pullShape = z.looseObject({
   merged_at: z.string().nullish(),
   merged_by: z.looseObject({ type: z.string().nullish() }).nullish(),
   merge_commit_sha: z.string().nullish(),
-  /** Null while GitHub is working it out. */
+  /** Null while GitHub computes it. */
   mergeable: z.boolean().nullish(),
-  /** GitHub's word for what blocks it: dirty, behind, blocked. */
+  /** Such as `dirty`, `behind` or `blocked`. */
   mergeable_state: z.string().nullish(),
   head: z.looseObject({ sha: z.string() }),
   base: z.looseObject({ ref: z.string() }),
@@ -34,14 +33,12 @@ const pullShape = z.looseObject({
 
 type Pull = z.infer<typeof pullShape>;
 
-/** The order's pull request, or null. */
 export async function readPull({ repository, order }: Omit<Merge, "until">): Promise<Pull | null> {
   const answer = await repository.read("/pulls/{pull_number}", { pull_number: order.number });
   if (answer.status === 404) return null;
   return shaped(pullShape, succeeded(answer));
 }
 
-/** What both ways to merge are sent. */
 export const mergeParameters = ({ number, headSha, method, title }: MergeOrder) => ({
   pull_number: number,
   sha: headSha,
@@ -51,7 +48,6 @@ export const mergeParameters = ({ number, headSha, method, title }: MergeOrder) 
 
 export const mergedAs = (sha: string): Merged => ({ ok: true, value: { state: "merged", sha } });
 
-/** Whether the pull request is merged by now, by us or by a person; null when it is not. */
 export async function findMerged(merge: Merge): Promise<Merged | null> {
   const pull = await readPull(merge);
   return pull === null ? null : mergedIn(pull);
@@ -63,7 +59,7 @@ function mergedIn(pull: Pull): Merged | null {
   return mergedAs(pull.merge_commit_sha ?? pull.head.sha);
 }
 
-/** What the pull request's state alone says about the order; null when it can still be merged. */
+/** The result from the state of the pull request; null if it may still be merged. */
 export function settledBy(pull: Pull | null, order: MergeOrder, message: string): Merged | null {
   if (pull === null) return null;
   const merged = mergedIn(pull);
@@ -79,7 +75,7 @@ const REASON_OF_STATE: Readonly<Record<string, RefusalReason>> = {
   blocked: "protected",
 };
 
-/** Why it cannot be merged, for an answer whose words do not say; null when it can be. */
+/** What blocks the merge when GitHub's message does not show it; null for nothing. */
 export function blockerIn(pull: Pull | null, message: string): Refusal | null {
   if (pull === null) return null;
   if (pull.mergeable === false) return { reason: "conflicts", message };

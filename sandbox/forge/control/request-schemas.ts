@@ -1,17 +1,16 @@
-/** What may be sent to the control over HTTP, and what is answered to anything else. */
+/** The request bodies of `/_control`. */
 import { z } from "zod";
 
-/** What was sent means nothing: where, and what may stand there. */
-export class BadWish extends Error {
-  override readonly name = "BadWish";
+/** The message names each invalid field. */
+export class InvalidBody extends Error {
+  override readonly name = "InvalidBody";
 }
 
-/** A body as a schema has it; throws `BadWish`. */
-export function wished<T>(schema: z.ZodType<T>, body: unknown): T {
-  const read = schema.safeParse(body);
-  if (read.success) return read.data;
-  const faults = read.error.issues.map(({ path, message }) => `${["body", ...path].join(".")}: ${message}`);
-  throw new BadWish(faults.join("; "));
+export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
+  const { success, data, error } = schema.safeParse(body);
+  if (success) return data;
+  const issues = error.issues.map(({ path, message }) => `${["body", ...path].join(".")}: ${message}`);
+  throw new InvalidBody(issues.join("; "));
 }
 
 const count = z.int().min(0);
@@ -50,15 +49,14 @@ const fault = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** What goes wrong with API calls. */
-export const faultWish = z.strictObject({
+export const faultSchema = z.strictObject({
   match: callMatch.exactOptional(),
   fault,
   skip: count.exactOptional(),
   times: count.exactOptional(),
 });
 
-export const scriptWish = z.strictObject({
+export const scriptSchema = z.strictObject({
   match: callMatch,
   answers: z.array(
     z.union([z.literal("pass"), z.strictObject({ status, body: z.unknown().exactOptional(), headers })]),
@@ -81,8 +79,7 @@ const deliveryFault = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("hold"), percent }),
 ]);
 
-/** What goes wrong with webhooks. */
-export const deliveryWish = z.strictObject({
+export const deliverySchema = z.strictObject({
   match: z
     .strictObject({ event: z.string().exactOptional(), action: z.string().exactOptional() })
     .exactOptional(),
@@ -91,11 +88,11 @@ export const deliveryWish = z.strictObject({
   times: count.exactOptional(),
 });
 
-export const releaseWish = z.strictObject({
+export const releaseSchema = z.strictObject({
   order: z.enum(["kept", "reversed", "shuffled"]).exactOptional(),
 });
 
-export const webhookWish = z.strictObject({
+export const webhookSchema = z.strictObject({
   event: z.string(),
   payload: z.unknown(),
   guid: z.string().exactOptional(),
@@ -104,7 +101,7 @@ export const webhookWish = z.strictObject({
   url: z.string().exactOptional(),
 });
 
-export const staleReadsWish = z
+export const staleReadsSchema = z
   .strictObject({
     seconds: z.number().min(0),
     after: callMatch.exactOptional(),
@@ -112,5 +109,5 @@ export const staleReadsWish = z
   })
   .nullable();
 
-export const revokeWish = z.strictObject({ installationId: z.int() });
-export const seedWish = z.strictObject({ seed: z.int() });
+export const revokeSchema = z.strictObject({ installationId: z.int() });
+export const seedSchema = z.strictObject({ seed: z.int() });

@@ -4,34 +4,34 @@ import type { ForgeContext } from "../context.ts";
 import { openRepository, type GitRepository } from "../git/git.ts";
 import { listRefs } from "../git/refs.ts";
 
-/** The forge as it was at one moment, to answer reads from. */
-export interface OlderView {
+/** The forge at an earlier time, to serve stale reads from. */
+export interface Snapshot {
   readonly forge: ForgeContext;
   close(): void;
 }
 
 /**
- * Keeps what repositories hold now: the rows that belong to them and their refs. Who may call, and with which token, is not
- * kept: that is always current. Git's objects are shared, not copied.
+ * Copies the repositories' rows and refs. Git objects are shared; accounts, tokens and
+ * installations stay current.
  */
-export async function keepView(forge: ForgeContext): Promise<OlderView> {
-  mkdirSync(forge.git.viewsFolder, { recursive: true });
-  const folder = mkdtempSync(join(forge.git.viewsFolder, "view-"));
-  const kept = new Map<number, GitRepository>();
+export async function takeSnapshot(forge: ForgeContext): Promise<Snapshot> {
+  mkdirSync(forge.git.snapshotsFolder, { recursive: true });
+  const folder = mkdtempSync(join(forge.git.snapshotsFolder, "view-"));
+  const copies = new Map<number, GitRepository>();
   for (const { id } of forge.state.repositories.all()) {
-    kept.set(id, await keepRefs(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));
+    copies.set(id, await copyRepository(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));
   }
-  const git = { ...forge.git, repository: (id: number) => kept.get(id) ?? forge.git.repository(id) };
+  const git = { ...forge.git, repository: (id: number) => copies.get(id) ?? forge.git.repository(id) };
   return {
-    forge: { ...forge, git, state: keepRows(forge) },
+    forge: { ...forge, git, state: copyRows(forge) },
     close() {
-      for (const repository of kept.values()) repository.objects.close();
+      for (const repository of copies.values()) repository.objects.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-function keepRows({ state }: ForgeContext): ForgeContext["state"] {
+function copyRows({ state }: ForgeContext): ForgeContext["state"] {
   return {
     ...state,
     repositories: state.repositories.copy(),
@@ -47,8 +47,8 @@ function keepRows({ state }: ForgeContext): ForgeContext["state"] {
   };
 }
 
-/** A bare repository with today's refs that borrows its objects. */
-async function keepRefs(
+/** Creates a bare repository with the current refs and the original's objects as alternates. */
+async function copyRepository(
   from: GitRepository,
   path: string,
   env: Readonly<Record<string, string>>,

@@ -2,32 +2,31 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Express } from "express";
 
-/** The port a forge is reached at. */
-export interface Door {
+export interface ForgeListener {
   /** `http://127.0.0.1:PORT` */
   readonly root: string;
-  /** From now on this answers, also those who called before. */
-  open(app: Express): void;
-  /** Takes no more calls, lets those under way finish while `last` runs, then cuts what is left. */
-  close(last?: () => Promise<void>): Promise<void>;
+  /** Handles all requests with `app`, including those already waiting. */
+  serve(app: Express): void;
+  /** Accepts no more requests, runs `beforeCut` while open ones finish, then closes all. */
+  close(beforeCut?: () => Promise<void>): Promise<void>;
 }
 
-/** Takes a port before there is anything behind it: every answer of the forge carries its own address. */
-export async function takePort(host: string, port: number): Promise<Door> {
+/** Listens before the app exists, because responses contain the forge's address. */
+export async function openPort(host: string, port: number): Promise<ForgeListener> {
   const server = createServer();
-  let ready: ((app: Express) => void) | undefined;
+  let resolveApp: ((app: Express) => void) | undefined;
   const app = new Promise<Express>((resolve) => {
-    ready = resolve;
+    resolveApp = resolve;
   });
   server.on("request", (request, response) => void app.then((handle) => handle(request, response)));
   const root = await listen(server, host, port);
   return {
     root,
-    open: (handle) => ready?.(handle),
-    async close(last) {
+    serve: (handler) => resolveApp?.(handler),
+    async close(beforeCut) {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      await last?.();
+      await beforeCut?.();
       server.closeAllConnections();
       await closed;
     },

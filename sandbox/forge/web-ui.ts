@@ -5,55 +5,55 @@ import {
   setSuspended,
   uninstall,
 } from "./acts/change-installation.ts";
-import { dequeuePullRequest, landQueued, type DequeueReason } from "./acts/merge-queue.ts";
+import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./acts/merge-queue.ts";
 import { protectionOf } from "./acts/protection.ts";
 import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
 import { accountByLogin, repositoryByName } from "./world.ts";
 
-/** What people do on GitHub's pages, for which it has no API; the App is told as GitHub tells it. `by` is a login. */
-export interface Pages {
+/** Actions of GitHub's web interface, with the events they emit. `by` is a login. */
+export interface WebUi {
+  /** `repositories` are names without the owner. */
   installApp(account: string, repositories: readonly string[] | "all", by?: string): InstallationRow;
   uninstallApp(account: string, by?: string): void;
   setSuspended(account: string, suspended: boolean, by?: string): InstallationRow;
   acceptPermissions(account: string, permissions: Permissions, by?: string): InstallationRow;
-  /** Grants or takes back repositories, by their full names. */
+  /** Adds repositories, as full names, to the installation or removes them. */
   setGranted(
     account: string,
     repositories: readonly string[],
     granted: boolean,
     by?: string,
   ): InstallationRow;
-  /** Switches the merge queue of a branch on or off. */
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
-  /** The queue's turn has come for a pull request. */
+  /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
   landQueued(fullName: string, number: number): Promise<PullRequestRow>;
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
 }
 
-export function makePages(forge: ForgeContext): Pages {
-  const person = (login = "ada"): AccountRow => accountByLogin(forge, login);
+export function makeWebUi(forge: ForgeContext): WebUi {
+  const actor = (login = "ada"): AccountRow => accountByLogin(forge, login);
   const installationOn = (account: string): InstallationRow => {
     const [installation] = forge.state.installations.in(accountByLogin(forge, account).id);
-    if (installation === undefined) throw new Error(`the App is not installed on ${account}`);
+    if (installation === undefined) throw new Error(`The App is not installed on ${account}`);
     return installation;
   };
   return {
     installApp: (account, repositories, by) =>
-      install(forge, accountByLogin(forge, account), repositories, person(by)),
-    uninstallApp: (account, by) => uninstall(forge, installationOn(account), person(by)),
+      install(forge, accountByLogin(forge, account), repositories, actor(by)),
+    uninstallApp: (account, by) => uninstall(forge, installationOn(account), actor(by)),
     setSuspended: (account, suspended, by) =>
-      setSuspended(forge, installationOn(account), person(by), suspended),
+      setSuspended(forge, installationOn(account), actor(by), suspended),
     acceptPermissions: (account, permissions, by) =>
-      acceptPermissions(forge, installationOn(account), person(by), permissions),
+      acceptPermissions(forge, installationOn(account), actor(by), permissions),
     setGranted(account, fullNames, granted, by) {
       const repositories = fullNames.map((fullName) => repositoryByName(forge, fullName));
-      return setGranted(forge, installationOn(account), person(by), repositories, granted);
+      return setGranted(forge, installationOn(account), actor(by), repositories, granted);
     },
     setMergeQueue: (fullName, branch, isOn) => setMergeQueue(forge, fullName, branch, isOn),
-    landQueued: (fullName, number) => landQueued(forge, pullOf(forge, fullName, number).id),
+    landQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
-      dequeuePullRequest(forge, pullOf(forge, fullName, number).id, person(by), reason),
+      dequeuePullRequest(forge, pullOf(forge, fullName, number).id, actor(by), reason),
   };
 }
 
@@ -62,12 +62,11 @@ function setMergeQueue(forge: ForgeContext, fullName: string, branch: string, me
   const known = protectionOf(forge, repository, branch);
   if (known === undefined) {
     const ids = { id: forge.state.newId(), repositoryId: repository.id };
-    forge.state.protections.save({ ...UNPROTECTED, ...ids, branch, mergeQueue });
+    forge.state.protections.save({ ...NO_PROTECTION, ...ids, branch, mergeQueue });
   } else forge.state.protections.update(known.id, { mergeQueue });
 }
 
-/** A protection that asks for nothing. */
-const UNPROTECTED: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mergeQueue"> = {
+const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mergeQueue"> = {
   requiredStatusChecks: null,
   requiredReviews: null,
   restrictions: null,
@@ -80,6 +79,6 @@ const UNPROTECTED: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "merge
 function pullOf(forge: ForgeContext, fullName: string, number: number): PullRequestRow {
   const { id } = repositoryByName(forge, fullName);
   const pull = forge.state.pullRequests.in(id).find((each) => each.number === number);
-  if (pull === undefined) throw new Error(`no pull request ${number} in ${fullName}`);
+  if (pull === undefined) throw new Error(`No pull request ${number} in ${fullName}`);
   return pull;
 }

@@ -10,18 +10,18 @@ import { readReport } from "./monitor-report.ts";
 
 const MAX_REPORT = "1mb";
 
-/** How monitors report production errors: as Sentry's webhooks do, or plainly and signed the same way. */
-export function monitorDoor(deps: Deps): RequestHandler[] {
+/** Receives errors from monitors: Sentry webhooks, or plain JSON signed in the same way. */
+export function monitorEndpoint(deps: Deps): RequestHandler[] {
   const receive: RequestHandler<{ monitorId: string }> = async (request, response) => {
     const { monitorId } = request.params;
     const monitor = isUuid(monitorId) ? await findMonitor(deps.db, monitorId) : null;
-    if (!monitor) throw notFound("There is no monitor at this address.");
+    if (!monitor) throw notFound("There is no monitor at this URL.");
     const raw: unknown = request.body;
     const body = Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
     if (!isSignedWith(monitor.secret, body, request.get("sentry-hook-signature"))) {
       throw new Problem(
         "unauthenticated",
-        "Sign the body in the header Sentry-Hook-Signature: its HMAC-SHA256 with the monitor's secret, in lower-case hex.",
+        "The signature is missing or wrong. Set Sentry-Hook-Signature to the HMAC-SHA256 of the body with the monitor's secret, in lower-case hex.",
       );
     }
     const report = readReport(decodePayload(body).parsed, {
@@ -33,7 +33,7 @@ export function monitorDoor(deps: Deps): RequestHandler[] {
   };
   return [
     express.raw({ type: () => true, limit: MAX_REPORT, inflate: false }),
-    // Express types what comes first by any path's parameters.
+    // Express types the first handler for the parameters of any path.
     receive as RequestHandler,
   ];
 }

@@ -4,16 +4,16 @@ import { readRef, updateRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { closePullRequest, markMerged } from "./close-pull-request.ts";
-import { dismissStaleReviews } from "./dismiss-stale-reviews.ts";
-import { emitPullRequest } from "./emit-events.ts";
+import { emitPullRequest, emitReview } from "./emit-events.ts";
+import { protectionOf } from "./protection.ts";
 
 const branchOf = (change: RefChange): string => change.name.replace(/^refs\/heads\//, "");
 
-/** The ref under which anyone can fetch a pull request's commits, also when its branch is gone. */
+/** The ref that keeps a pull request's commits, also after its branch is deleted. */
 export const pullHeadRef = (pull: Pick<PullRequestRow, "number">): string => `refs/pull/${pull.number}/head`;
 
-/** Open pull requests from a branch follow it: new commits, or closed when it is deleted. */
-export async function followHead(
+/** Updates the open pull requests from a changed branch, or closes them if it was deleted. */
+export async function syncPullsFromBranch(
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
@@ -47,10 +47,10 @@ async function synchronize(
 }
 
 /**
- * Open pull requests into a branch follow it: merged once all their commits are there, whoever brought them; closed when it
- * is deleted.
+ * Marks open pull requests into a changed branch as merged if the branch now contains their head,
+ * or closes them if it was deleted.
  */
-export async function followBase(
+export async function syncPullsIntoBranch(
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
@@ -65,30 +65,46 @@ export async function followBase(
     return;
   }
   const repo = forge.git.repository(repository.id);
-  const news = await repo.text(["rev-list", after, ...(before === null ? [] : [`^${before}`]), "--"]);
-  const arrived = new Set(news.split("\n"));
+  const added = await repo.text(["rev-list", after, ...(before === null ? [] : [`^${before}`]), "--"]);
+  const addedShas = new Set(added.split("\n"));
   for (const pull of pulls) {
-    if (!arrived.has(pull.headSha)) continue;
-    const sha = await landingOf(repo, pull.headSha, before, after);
+    if (!addedShas.has(pull.headSha)) continue;
+    const sha = await findMergeCommit(repo, pull.headSha, before, after);
     await markMerged(forge, pull, { by, sha, baseSha: before ?? pull.baseSha });
   }
 }
 
-/** The commit that brought the head to the branch: the first on the branch's own line that contains it. */
-async function landingOf(
+/** The commit that merged `head`: the oldest on the branch's first-parent line that contains it. */
+async function findMergeCommit(
   repo: GitRepository,
   head: string,
   before: string | null,
   tip: string,
 ): Promise<string> {
   const old = before === null ? [] : [`^${before}`];
-  const [line, since] = await Promise.all([
+  const [firstParents, descendants] = await Promise.all([
     repo.text(["rev-list", "--first-parent", "--reverse", tip, ...old, "--"]),
     repo.text(["rev-list", "--ancestry-path", `${head}..${tip}`, "--"]),
   ]);
-  const containing = new Set([head, ...since.split("\n")]);
-  return line.split("\n").find((sha) => containing.has(sha)) ?? tip;
+  const containing = new Set([head, ...descendants.split("\n")]);
+  return firstParents.split("\n").find((sha) => containing.has(sha)) ?? tip;
 }
 
 const openPullRequests = (forge: ForgeContext, repository: RepositoryRow): PullRequestRow[] =>
   forge.state.pullRequests.in(repository.id).filter((each) => each.state === "open");
+
+/** Dismisses approvals after a push if the base branch's protection requires it. */
+async function dismissStaleReviews(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+  by: AccountRow,
+): Promise<void> {
+  const protection = protectionOf(forge, repository, pull.baseRef);
+  if (protection?.requiredReviews?.dismissStaleReviews !== true) return;
+  for (const review of forge.state.reviews.in(pull.id)) {
+    if (review.state !== "APPROVED") continue;
+    const dismissed = forge.state.reviews.update(review.id, { state: "DISMISSED", updatedAt: forge.now() });
+    await emitReview(forge, pull, dismissed, "dismissed", by);
+  }
+}

@@ -4,18 +4,18 @@ import { readRef } from "./git/refs.ts";
 import type { RefChange } from "./present/push.ts";
 import type { PullRequestRow, RepositoryRow } from "./rows.ts";
 import { markMerged } from "./acts/close-pull-request.ts";
-import { followHead } from "./acts/follow-branch.ts";
+import { syncPullsFromBranch } from "./acts/sync-pull-requests.ts";
 import { resumeAsyncMerges } from "./acts/merge-async.ts";
 
-/** Brings rows in line with git after the forge was killed between moving a ref and writing down what follows. */
-export async function catchUp(forge: ForgeContext): Promise<void> {
+/** Updates pull requests after the forge was killed between changing a ref and saving rows. */
+export async function recover(forge: ForgeContext): Promise<void> {
   for (const repository of forge.state.repositories.all())
     for (const pull of forge.state.pullRequests.in(repository.id))
-      if (pull.state === "open") await catchUpPullRequest(forge, repository, pull);
+      if (pull.state === "open") await recoverPullRequest(forge, repository, pull);
   resumeAsyncMerges(forge);
 }
 
-async function catchUpPullRequest(
+async function recoverPullRequest(
   forge: ForgeContext,
   repository: RepositoryRow,
   pull: PullRequestRow,
@@ -35,5 +35,5 @@ async function catchUpPullRequest(
   if (tip === pull.headSha) return;
   const author = forge.state.accounts.need(pull.userId);
   const change: RefChange = { name: `refs/heads/${pull.headRef}`, before: pull.headSha, after: tip };
-  await followHead(forge, repository, author, change);
+  await syncPullsFromBranch(forge, repository, author, change);
 }

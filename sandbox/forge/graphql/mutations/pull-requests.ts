@@ -1,15 +1,16 @@
+import { addComment as addCommentNow } from "../../acts/comments.ts";
+import { setDraft } from "../../acts/edit-pull-request.ts";
 import { disableAutoMerge, enableAutoMerge } from "../../acts/auto-merge.ts";
-import { mergeBranch as mergeBranchNow } from "../../acts/merge-branch.ts";
 import { mergePullRequest as mergeNow } from "../../acts/merge-pull-request.ts";
 import { dequeuePullRequest as dequeue, enqueuePullRequest as enqueue } from "../../acts/merge-queue.ts";
 import { protectionOf } from "../../acts/protection.ts";
 import { revertPullRequest as revert } from "../../acts/revert-pull-request.ts";
 import type { MergeMethod } from "../../rows.ts";
-import { needRepository } from "../find-node.ts";
+import { cursorOf } from "../connection.ts";
 import { mergeQueueEntryObject } from "../nodes/merge-queue.ts";
-import { assertMayWrite, pullRequestToWrite } from "../permission.ts";
+import { pullRequestToWrite } from "../permission.ts";
 import { unprocessable } from "../refusal.ts";
-import type { Mutation } from "./mutation.ts";
+import type { Mutation, Scope } from "../scope.ts";
 
 interface MergeInput {
   readonly pullRequestId: string;
@@ -78,27 +79,6 @@ export const dequeuePullRequest: Mutation<{ id: string }> = async ({ input }, sc
   return { mergeQueueEntry };
 };
 
-interface BranchInput {
-  readonly repositoryId: string;
-  readonly base: string;
-  readonly head: string;
-  readonly commitMessage?: string | null;
-}
-
-/** `mergeCommit` is null where the base had everything. */
-export const mergeBranch: Mutation<BranchInput> = async ({ input }, scope) => {
-  const repository = needRepository(scope, input.repositoryId);
-  const by = assertMayWrite(scope, repository, "contents:write");
-  const { base, head, commitMessage } = input;
-  const sha = await mergeBranchNow(scope.forge, repository.id, {
-    by,
-    base,
-    head,
-    message: commitMessage ?? null,
-  });
-  return { mergeCommit: () => scope.commit(repository, sha) };
-};
-
 interface RevertInput {
   readonly pullRequestId: string;
   readonly title?: string | null;
@@ -117,3 +97,26 @@ export const revertPullRequest: Mutation<RevertInput> = async ({ input }, scope)
   const opened = await revert(scope.forge, pull, { by, title, body, draft: draft ?? false });
   return { pullRequest: scope.pullRequest(pull), revertPullRequest: scope.pullRequest(opened) };
 };
+
+/** The subject must be a pull request: the forge has no issues. */
+export const addComment: Mutation<{ subjectId: string; body: string }> = async ({ input }, scope) => {
+  const { pull, by } = pullRequestToWrite(scope, input.subjectId, "pull_requests:write");
+  const viaAppId = scope.caller.kind === "installation" ? scope.caller.installation.appId : null;
+  const row = await addCommentNow(scope.forge, pull, by, input.body, viaAppId);
+  const position = scope.forge.state.comments.in(pull.id).length - 1;
+  return {
+    subject: scope.pullRequest(scope.forge.state.pullRequests.need(pull.id)),
+    commentEdge: { cursor: cursorOf(position), node: () => scope.comment(row) },
+  };
+};
+
+export const markPullRequestReadyForReview: Mutation<{ pullRequestId: string }> = ({ input }, scope) =>
+  changeDraft(scope, input.pullRequestId, false);
+export const convertPullRequestToDraft: Mutation<{ pullRequestId: string }> = ({ input }, scope) =>
+  changeDraft(scope, input.pullRequestId, true);
+
+/** GitHub refuses installations that have only `pull_requests:write`. */
+async function changeDraft(scope: Scope, pullRequestId: string, draft: boolean): Promise<object> {
+  const { pull, by } = pullRequestToWrite(scope, pullRequestId, "contents:write", "pull_requests:write");
+  return { pullRequest: scope.pullRequest(await setDraft(scope.forge, pull.id, by, draft)) };
+}

@@ -1,0 +1,19 @@
+import { roleToEnter } from "../../flow/move.ts";
+import { mayAct } from "../../flow/roles.ts";
+import type { Refusal } from "../../flow/refusal.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { findActingRole } from "../../store/tenancy/credentials.ts";
+import type { Transition } from "./begin-move.ts";
+
+/** Whether the user who started a move may still enter its stage, after a revocation or a change of roles. */
+export async function mayEnter(db: Db, actorId: string, { card, stage }: Transition): Promise<boolean> {
+  const role = await findActingRole(db, card.workspaceId, actorId);
+  return role !== null && mayAct(role, roleToEnter(stage));
+}
+
+/** The refusal of a move whose user may not go on with it. */
+export const NO_LONGER_PERMITTED: Refusal = {
+  reason: "not_permitted",
+  message:
+    "The credential that started this move was revoked, or its role no longer suffices. Move the card again with a valid one.",
+};

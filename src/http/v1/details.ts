@@ -1,0 +1,267 @@
+import { z } from "zod";
+import { BROKEN_KINDS, REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
+import type { EventKind } from "../../store/events/timeline.ts";
+import type { InboxItem } from "../../store/inbox/list-inbox.ts";
+import { actor, checksState, reviewState, timestamp } from "./shapes.ts";
+
+/** The variants of a union by reason or kind. Those with the same shape share a variant. */
+function variants<Kind extends string>(
+  shapes: Readonly<Record<Kind, z.ZodObject>>,
+  variant: (kind: z.ZodEnum, shape: z.ZodObject) => z.ZodObject,
+): [z.ZodObject, ...z.ZodObject[]] {
+  const kindsOf = (shape: z.ZodObject) =>
+    (Object.keys(shapes) as Kind[]).filter((kind) => shapes[kind] === shape);
+  const distinct = [...new Set(Object.values<z.ZodObject>(shapes))];
+  return distinct.map((shape) => variant(z.enum(kindsOf(shape)), shape)) as [z.ZodObject];
+}
+
+const skipUnknown = "Skip a kind you do not know: new ones are added.";
+const sha = z.string().meta({ description: "The id of a commit" });
+const branchName = z.string();
+const prNumber = z.int();
+const targetBranch = z.string();
+const login = z.string().nullable().meta({ description: "The GitHub login; null if unknown" });
+const names = z.array(z.string());
+
+/** What GitHub's message names; a message may name several rules, so every reason can have these. */
+const githubDetails = z.object({
+  checks: names.optional().meta({ description: "The required checks that GitHub's message names" }),
+  requiredReviews: z.int().optional(),
+  mergeMethod: z.enum(["merge", "squash", "rebase"]).optional().meta({
+    description: "The merge method that the repository does not allow",
+  }),
+  connection: z.enum(BROKEN_KINDS).optional().meta({
+    description: "Set if Trunkline cannot work with the repository at all",
+  }),
+});
+const checksDetails = githubDetails.extend({
+  failing: names.optional().meta({ description: "The names of the failing checks" }),
+  pending: names.optional().meta({ description: "The names of the pending checks" }),
+});
+
+const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
+  conflicts: githubDetails.extend({
+    prNumber: prNumber.optional(),
+    files: names.optional().meta({ description: "The files that both sides changed, if GitHub lists them" }),
+  }),
+  checks_failing: checksDetails,
+  checks_pending: checksDetails,
+  nothing_to_merge: githubDetails,
+  review_required: githubDetails,
+  changes_requested: githubDetails,
+  behind_base: githubDetails,
+  protected: githubDetails,
+  not_permitted: githubDetails,
+  pull_request_closed: githubDetails.extend({ prNumber: prNumber.optional() }),
+  branch_missing: githubDetails.extend({
+    branch: branchName.optional().meta({ description: "The missing branch" }),
+    taken: names.optional().meta({ description: "The branch names that were tried and exist already" }),
+  }),
+  head_moved: githubDetails,
+  queue_rejected: githubDetails.extend({
+    reason: z.string().optional().meta({ description: "The reason from GitHub's merge queue" }),
+  }),
+  unknown: githubDetails.extend({
+    attempts: z
+      .int()
+      .optional()
+      .meta({ description: "Set if Trunkline failed this often and stopped trying" }),
+  }),
+};
+
+const message = z.string().meta({ description: "GitHub's message, verbatim, if there is one" });
+const repository = z.string().meta({ description: "The full name of the repository" });
+
+export const blockedReason = z
+  .discriminatedUnion(
+    "reason",
+    variants(refusalDetails, (reason, details) => z.object({ reason, message, repository, details })),
+  )
+  .meta({ id: "BlockedReason" });
+
+export const blocked = z
+  .object({
+    reason: z.enum(REFUSAL_REASONS),
+    message,
+    repository,
+    reasons: z.array(blockedReason).meta({ description: "All reasons; the first one is repeated above" }),
+    statusId: z.uuid().meta({ description: "The stage that the card could not enter" }),
+    headSha: z.string().nullable(),
+    at: timestamp,
+  })
+  .meta({ id: "Blocked", description: "Why the last move was refused" });
+
+const pullRequest = z.object({ prNumber, targetBranch });
+const release = z.object({ releaseId: z.uuid(), releaseName: z.string() });
+
+const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
+  created: z.object({ number: z.int() }),
+  updated: z.object({
+    fields: names.meta({ description: "The fields in the request that changed the card" }),
+  }),
+  status_changed: z.object({
+    from: z.uuid().meta({ description: "The stage before" }),
+    to: z.uuid().meta({ description: "The stage after" }),
+  }),
+  branch_created: z.object({ branchName, sha }),
+  branch_adopted: z.object({ branchName, sha: sha.nullable(), prNumber: prNumber.nullable() }),
+  branch_deleted: z.object({ branchName, sha: sha.nullable() }),
+  pushed: z.object({
+    branchName,
+    before: sha.nullable(),
+    after: sha,
+    commits: z.array(z.object({ sha, title: z.string() })),
+    forced: z.boolean(),
+  }),
+  pull_request_opened: pullRequest.extend({
+    isDraft: z.boolean().optional().meta({ description: "Absent if the event was recorded from a webhook" }),
+  }),
+  pull_request_ready: pullRequest,
+  pull_request_merged: pullRequest.extend({
+    sha: sha
+      .nullable()
+      .optional()
+      .meta({ description: "The commit of the merge. Absent if the event was recorded from a webhook" }),
+  }),
+  pull_request_closed: pullRequest,
+  pull_request_reopened: pullRequest,
+  promotion_refused: blocked,
+  checks_changed: z.object({ branchName, sha, from: checksState, to: checksState }),
+  review_submitted: z.object({ prNumber, state: reviewState }),
+  repository_linked: z.object({ repositoryId: z.uuid() }),
+  repository_unlinked: z.object({ repositoryId: z.uuid(), branchName: branchName.nullable() }),
+  backmerge_opened: pullRequest.extend({ branchName }),
+  release_added: release,
+  release_picked: release.extend({ commits: z.array(sha).meta({ description: "The commits of the pick" }) }),
+  release_completed: release.extend({
+    tags: z.array(z.object({ fullName: z.string(), tagName: z.string(), sha })),
+  }),
+  proposal_opened: pullRequest.extend({ headBranch: z.string() }),
+  proposal_accepted: pullRequest.extend({ sha: sha.nullable() }),
+  agent_gave_up: z.object({
+    prNumber: prNumber.nullable().meta({ description: "null if the agent gave up through the API" }),
+    reason: z.string().nullable(),
+  }),
+};
+
+const happenedAt = timestamp.meta({
+  description:
+    "When it happened: by GitHub's clock in whole seconds if it happened there, otherwise by Trunkline's. Items are not sorted by it",
+});
+
+const timelineEvent = z
+  .discriminatedUnion(
+    "kind",
+    variants(eventData, (kind, data) =>
+      z.object({
+        type: z.literal("event"),
+        id: z.uuid(),
+        kind,
+        actor,
+        repositoryFullName: z.string().nullable(),
+        data,
+        at: happenedAt,
+      }),
+    ),
+  )
+  .meta({ id: "TimelineEvent", description: `What happened to the card. ${skipUnknown}` });
+
+const timelineComment = z
+  .object({
+    type: z.literal("comment"),
+    id: z.uuid(),
+    body: z.string(),
+    author: actor,
+    editable: z.boolean().meta({ description: "Whether this credential may edit it" }),
+    at: happenedAt,
+    editedAt: timestamp.nullable(),
+  })
+  .meta({ id: "TimelineComment" });
+
+export const timelineItem = z
+  .discriminatedUnion("type", [timelineEvent, timelineComment])
+  .meta({ id: "TimelineItem" });
+
+const inboxData: Readonly<Record<InboxItem["kind"], z.ZodObject>> = {
+  promotion_blocked: blocked,
+  branch_suggestion: z.object({ branchName, login }),
+  branch_deleted: z.object({ branchName, sha: sha.nullable(), login }),
+  error_reported: z.object({
+    monitorId: z.uuid(),
+    monitorName: z.string(),
+    fingerprint: z.string(),
+    title: z.string(),
+    url: z.string().nullable(),
+  }),
+  pr_merged_outside: z.object({
+    prNumber,
+    targetBranch,
+    sha: sha.nullable(),
+    login,
+    statusId: z.uuid().meta({ description: "The stage that merges into this branch" }),
+  }),
+  pr_closed_outside: z.object({ prNumber, targetBranch, login }),
+  checks_broken: z.object({
+    prNumber,
+    branchName,
+    sha,
+    failing: names.meta({ description: "The names of the failing checks" }),
+  }),
+  waiting_stale: z.object({ since: timestamp, staleAfterDays: z.int(), statusId: z.uuid() }),
+  connection_broken: z.object({
+    broken: z.enum(["uninstalled", "suspended", "refused", "not_granted", "permissions"]),
+    missing: names.optional().meta({ description: "For `permissions`: those the account has not granted" }),
+  }),
+  backmerge_open: z.object({
+    targetBranch,
+    prNumber: prNumber.nullable(),
+    branchName: branchName.nullable(),
+    sha,
+    releaseId: z.uuid().nullable().meta({ description: "null for a hotfix" }),
+  }),
+  proposal_waiting: z.object({
+    prNumber,
+    title: z.string(),
+    headBranch: z.string(),
+    targetBranch,
+    isDraft: z.boolean(),
+    login,
+  }),
+  agent_gave_up: z.object({
+    prNumber: prNumber.nullable().meta({ description: "null if the agent gave up through the API" }),
+    reason: z.string().nullable(),
+    login,
+    name: z.string(),
+  }),
+  agent_stopped_reacting: z.object({
+    prNumber,
+    login,
+    reason: z.enum(["changes_requested", "checks_failing", "question"]),
+    since: timestamp,
+    agentSilenceHours: z.int(),
+  }),
+};
+
+export const inboxItem = z
+  .discriminatedUnion(
+    "kind",
+    variants(inboxData, (kind, data) =>
+      z.object({
+        id: z.uuid().meta({
+          description:
+            "Stays the same while the item exists; if the same thing happens again, it is a new item with another id",
+        }),
+        kind,
+        detail: z.string().meta({ description: "The reason, as GitHub's message if there is one" }),
+        projectId: z.uuid(),
+        card: z.object({ number: z.int(), title: z.string() }).nullable(),
+        repository: z.string().nullable(),
+        dismissible: z.boolean().meta({
+          description: "Whether it can be dismissed. The others disappear when their cause is gone",
+        }),
+        at: timestamp,
+        data,
+      }),
+    ),
+  )
+  .meta({ id: "InboxItem", description: skipUnknown });

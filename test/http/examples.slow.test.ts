@@ -1,0 +1,23 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { recordExamples } from "../support/stories/api-examples.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+const FILE = join(import.meta.dirname, "../../src/http/examples.json");
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+it("the examples of the API reference are calls and answers of the service", async () => {
+  const recorded = await recordExamples(world);
+  if (process.env["WRITE_EXAMPLES"] !== undefined) writeFileSync(FILE, JSON.stringify(recorded));
+  const committed = JSON.parse(readFileSync(FILE, "utf8")) as typeof recorded;
+  // Where this fails, `npm run examples` records them again.
+  const statuses = (examples: typeof recorded) =>
+    Object.entries(examples).map(([operation, { answers }]) => [operation, Object.keys(answers)]);
+  expect(statuses(committed)).toEqual(statuses(recorded));
+}, 120_000);

@@ -1,0 +1,123 @@
+/** Work that a credential started ends after its revocation. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { beginTransaction } from "../../src/store/db/transaction.ts";
+import { revokeCredential, setMembership } from "../../src/store/tenancy/credentials.ts";
+import { eventually, type Api } from "../support/api.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { cardInReview, headOf } from "../support/stories/merged-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
+const revoke = (api: Api): Promise<boolean> => revokeCredential(board.db, clientIdOf(api));
+
+const MERGES = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
+
+interface Promotion {
+  readonly pending: readonly number[];
+  readonly promoted: readonly { readonly number: number }[];
+  readonly skipped: readonly { readonly number: number; readonly reason: string }[];
+}
+
+describe("a promotion whose credential is", () => {
+  it.each<[string, (api: Api) => Promise<unknown>]>([
+    ["revoked", revoke],
+    [
+      "reduced to the viewer role",
+      async (api) => {
+        const { user_id: userId } = await board
+          .db("credentials")
+          .where({ client_id: clientIdOf(api) })
+          .first("user_id");
+        await setMembership(board.db, { workspaceId: board.workspaceId, userId, role: "viewer" });
+      },
+    ],
+  ])("%s merges no further card", async (what, end) => {
+    const member = await board.as({ role: "member" });
+    const numbers: number[] = [];
+    for (const at of [1, 2, 3])
+      numbers.push(await cardInReview(world, board, { web: { [`${what}-${at}.txt`]: "work\n" } }));
+    const { projectId, stages, api } = board;
+    const { id } = (await api.post<{ id: string }>(`/v1/releases?projectId=${projectId}`, { name: what }))
+      .body;
+    await api.put(`/v1/releases/${id}/cards`, { taskNumbers: numbers });
+    const gate = world.forge.control.faults.add({ match: MERGES, fault: { kind: "gate" } });
+    const promoting = member.post(`/v1/releases/${id}/promote`, { statusId: stages.Done });
+    await eventually(
+      () => Promise.resolve(world.forge.control.faults.list()),
+      (rules) => rules.some(({ id: rule, hits }) => rule === gate && hits > 0),
+    );
+    await end(member);
+    world.forge.control.faults.clear();
+    await promoting;
+    const { id: actionId } = await board.db("release_actions").where({ release_id: id }).first("id");
+    const { body } = await eventually(
+      () => api.get<Promotion>(`/v1/operations/${actionId}`),
+      ({ body: operation }) => operation.pending.length === 0,
+    );
+    const [first, ...others] = numbers;
+    expect(body).toMatchObject({
+      promoted: [{ number: first }],
+      skipped: others.map((number) => ({ number, reason: "not_permitted" })),
+    });
+    const cards = await Promise.all(numbers.map((number) => api.readCard(number)));
+    expect(cards.map(({ statusId }) => statusId === stages.Done)).toEqual([true, false, false]);
+    await api.delete(`/v1/releases/${id}`);
+  });
+});
+
+it("a move that is resumed after the revocation merges nothing and blocks its card with the reason", async () => {
+  const member = await board.as({ role: "member" });
+  const number = await cardInReview(world, board, { web: { "resumed.txt": "work\n" } });
+  const main = await headOf(board, "web", "main");
+  world.forge.control.faults.add({ match: MERGES, fault: { kind: "answer", status: 503 } });
+  expect((await member.move(number, board.stages.Done)).status).toBe(503);
+  world.forge.control.faults.clear();
+  await revoke(member);
+  // A move is resumed a moment after its last attempt.
+  const { blocked, statusId } = await eventually(
+    async () => {
+      await resumeOrphanedMoves(world.service.deps);
+      return board.api.readCard(number);
+    },
+    (card) => card.blocked !== null,
+  );
+  expect(blocked).toMatchObject({ reason: "not_permitted" });
+  expect(statusId).toBe(board.stages["In review"]);
+  expect(await headOf(board, "web", "main")).toBe(main);
+});
+
+it("a write that waits for a lock commits before a revocation is complete, or not at all", async () => {
+  const member = await board.as({ role: "member" });
+  const { number } = await board.api.card({ repositoryIds: [] });
+  const order: string[] = [];
+  const waiting = (count: number) =>
+    eventually(
+      () => board.db("pg_stat_activity").where({ wait_event_type: "Lock" }),
+      ({ length }) => length === count,
+    );
+  const trx = await beginTransaction(board.db);
+  await trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
+  const writing = member.patch(`/v1/cards/${number}`, { title: "Changed" }).then(({ status }) => {
+    order.push("write");
+    return status;
+  });
+  await waiting(1);
+  const revoking = revoke(member).then(() => order.push("revocation"));
+  await waiting(2);
+  await trx.commit();
+  const status = await writing;
+  await revoking;
+  expect([status, order]).toEqual([200, ["write", "revocation"]]);
+  expect((await member.patch(`/v1/cards/${number}`, { title: "Again" })).status).toBe(401);
+});
