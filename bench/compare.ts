@@ -25,7 +25,7 @@ export interface Workload {
 }
 
 /** Measures both sides in turn, once per round. */
-export async function inTurns<Result>(
+export async function measureInTurns<Result>(
   { rounds }: Pace,
   first: () => Promise<Result>,
   second: () => Promise<Result>,
@@ -43,7 +43,7 @@ export async function compare(
 ): Promise<Measurement[]> {
   const run = (side: Side) => (): Promise<LoadResult> =>
     loader.run({ ...side, connections, seconds: pace.seconds });
-  const pairs = await inTurns(pace, run(service), run(floor));
+  const pairs = await measureInTurns(pace, run(service), run(floor));
   const rates = pairs.map((pair) => pair.map(({ rate }) => rate) as [number, number]);
   const measured = [reportRatio({ name, ...(load && { load }), goal }, rates)];
   if (spread === undefined) return measured;

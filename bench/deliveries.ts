@@ -87,7 +87,7 @@ async function countChanges(db: Db, lanes: readonly Lane[]): Promise<Map<string,
  * card's timeline. A lane sends a delivery after the previous one is accepted, and at `perSecond`
  * in total.
  */
-export async function workThrough(
+export async function sendAndAwaitDeliveries(
   { db, service }: BenchWorld,
   lanes: readonly Lane[],
   count: number,
@@ -135,7 +135,7 @@ export async function measureDeliveries(
   board: BenchBoard,
 ): Promise<Measurement[]> {
   const lanes = await seedLanes(world.db, board);
-  const seen = await workThrough(world, lanes, isShort ? 50 : PER_SECOND * 20, PER_SECOND);
+  const seen = await sendAndAwaitDeliveries(world, lanes, isShort ? 50 : PER_SECOND * 20, PER_SECOND);
   const p95 = seen.toSorted((a, b) => a - b)[Math.ceil(seen.length * 0.95) - 1] ?? 0;
   const shown = `delivery sent to timeline item at ${PER_SECOND}/s, p95 ms`;
   const seconds = isShort ? 2 : BURST.seconds;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
 import { firstRow } from "../src/store/db/connect.ts";
-import { inTurns, reportRatio, type Pace } from "./compare.ts";
+import { measureInTurns, reportRatio, type Pace } from "./compare.ts";
 import { atLeast, atMost, median, report, type Measurement } from "./report.ts";
 import { issueBoardCredential, type BenchBoard } from "./seed.ts";
 import { auth } from "./workloads.ts";
@@ -168,7 +168,7 @@ export async function measureGitMoves(
           load: connections === 1 ? "1 connection" : "16 connections",
           goal: atLeast(0.8),
         },
-        await inTurns(pace, readDuringMoves, readAlone),
+        await measureInTurns(pace, readDuringMoves, readAlone),
       ),
     );
   }

@@ -1,9 +1,9 @@
-import { inTurns, reportRatio, compare, type Pace, type Side, type Workload } from "./compare.ts";
-import { seedLanes, workThrough } from "./deliveries.ts";
+import { measureInTurns, reportRatio, compare, type Pace, type Side, type Workload } from "./compare.ts";
+import { seedLanes, sendAndAwaitDeliveries } from "./deliveries.ts";
 import type { Call } from "./load.ts";
 import { atMost, report, type Measurement } from "./report.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
-import { auth, numbersOf } from "./workloads.ts";
+import { auth, cardNumbersOf } from "./workloads.ts";
 import type { BenchWorld } from "./world.ts";
 
 /** More than 10,000 cards per column. */
@@ -51,10 +51,10 @@ export async function measureGrowth(world: BenchWorld, pace: Pace): Promise<Meas
   const [many, few] = [await seedLanes(world.db, large), await seedLanes(world.db, small)];
   const rateOn = (lanes: typeof many) => async (): Promise<number> => {
     const startedAt = performance.now();
-    await workThrough(world, lanes, DELIVERIES);
+    await sendAndAwaitDeliveries(world, lanes, DELIVERIES);
     return (DELIVERIES * 1_000) / (performance.now() - startedAt);
   };
-  const rates = await inTurns(pace, rateOn(many), rateOn(few));
+  const rates = await measureInTurns(pace, rateOn(many), rateOn(few));
   measurements.push(
     reportRatio({ name: nameOf("webhook processed", large, small), goal: SAME_TIME }, rates),
     await measureMovers(world, pace, large),
@@ -67,7 +67,7 @@ const nameOf = (name: string, large: BenchBoard, small: BenchBoard): string =>
 
 /** Card numbers from the whole board. */
 function spread(board: BenchBoard): number[] {
-  const numbers = numbersOf(board);
+  const numbers = cardNumbersOf(board);
   return numbers.map((_, at) => 1 + Math.floor((at * board.cards) / numbers.length));
 }
 

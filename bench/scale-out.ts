@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { inTurns, type Pace } from "./compare.ts";
+import { measureInTurns, type Pace } from "./compare.ts";
 import type { Call } from "./load.ts";
 import { runAndCleanUp, startLoader, type Cleanups, type Loader } from "./processes.ts";
 import { median } from "./report.ts";
@@ -87,7 +87,7 @@ async function compare(bench: Bench, name: string, calls: readonly Call[]): Prom
   const two = (): Promise<Result> => measure(bench, calls, 2);
   // Warms up both processes.
   await two();
-  const pairs = await inTurns(pace, two, () => measure(bench, calls, 1));
+  const pairs = await measureInTurns(pace, two, () => measure(bench, calls, 1));
   const gain = median(pairs.map(([both, one]) => both.rate / one.rate));
   const [rates, cpus] = (["rate", "cpu"] as const).map((what) =>
     [0, 1].map((side) =>

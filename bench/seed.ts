@@ -1,7 +1,7 @@
 import { generateNKeysBetween } from "fractional-indexing";
 import { v7 as uuidv7 } from "uuid";
 import { issueCredential } from "../src/actions/credentials/credentials.ts";
-import { freshFlow } from "../src/actions/boards/projects.ts";
+import { copyFlow } from "../src/actions/boards/projects.ts";
 import { DEFAULT_FLOW, type Flow } from "../src/flow/flow.ts";
 import { firstValue, type Db } from "../src/store/db/connect.ts";
 import { insertProject } from "../src/store/cards/projects.ts";
@@ -79,7 +79,7 @@ async function createBoard(db: Db, cards: number, name: string): Promise<BenchBo
   const organizationId = await firstValue<string>(db, oldest, {});
   if (organizationId === null) throw new Error("The sandbox has no organization.");
   const [workspaceId, projectId] = [uuidv7(), uuidv7()];
-  const flow = freshFlow({ newId: uuidv7 }, DEFAULT_FLOW);
+  const flow = copyFlow({ newId: uuidv7 }, DEFAULT_FLOW);
   await transaction(db, async (trx) => {
     const workspace = { name: `${name} ${cards}`, slug: `${name}-${cards}` };
     await insertWorkspace(trx, { id: workspaceId, organizationId, ...workspace });

@@ -50,7 +50,7 @@ export const auth = ({ apiKey }: Pick<BenchBoard, "apiKey">): Record<string, str
   authorization: `Bearer ${apiKey}`,
 });
 
-export const numbersOf = ({ cards }: BenchBoard): number[] =>
+export const cardNumbersOf = ({ cards }: BenchBoard): number[] =>
   Array.from({ length: Math.min(cards, CARDS) }, (_, at) => at + 1);
 
 /** Two workloads that differ in the number of connections. */
@@ -103,7 +103,7 @@ function writesTo(
 ): Call[] {
   const calls = boards.map((board) =>
     bodies(board).flatMap((body) =>
-      numbersOf(board).map((number): Call => {
+      cardNumbersOf(board).map((number): Call => {
         return { method, path: pathOf(number, board), headers: auth(board), body: JSON.stringify(body) };
       }),
     ),
@@ -150,7 +150,7 @@ export function boardWorkloads(addresses: Addresses, board: BenchBoard, etag: st
 /** Reads of cards. */
 export function cardWorkloads({ service, floors }: Addresses, board: BenchBoard): Workload[] {
   const calls = (pathOf: (number: number) => string): Call[] =>
-    numbersOf(board).map((number) => ({ method: "GET", path: pathOf(number), headers: auth(board) }));
+    cardNumbersOf(board).map((number) => ({ method: "GET", path: pathOf(number), headers: auth(board) }));
   return atBoth(
     "card ÷ F-card",
     atLeast(0.45),

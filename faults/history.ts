@@ -80,19 +80,19 @@ export function openHistory(folder: string): History {
 type Tally = Readonly<Record<string, number>>;
 
 /** The event with the number of calls that each injected forge fault affected: it may be none. */
-export const STRUCK = "calls that met a fault";
+export const FAULT_HITS = "calls that met a fault";
 
 /** Counts faults, actions of people that were not refused, and answers to calls by status class. */
-export function whatHappened({ calls, events }: Pick<History, "calls" | "events">): Tally {
+export function countEvents({ calls, events }: Pick<History, "calls" | "events">): Tally {
   const answers = calls.map(({ status, isReplay }) =>
     isReplay ? "call: replayed" : status === null ? "call: no answer" : `call: ${Math.floor(status / 100)}xx`,
   );
-  const hits = events.filter(({ name }) => name === STRUCK).map(({ detail }) => detail as Tally);
+  const hits = events.filter(({ name }) => name === FAULT_HITS).map(({ detail }) => detail as Tally);
   const counted = events.filter(
     ({ type, detail }) => (type === "fault" && !isRule(detail)) || (type === "person" && wasAccepted(detail)),
   );
   const names = [...answers, ...counted.map(({ type, name }) => `${type}: ${name}`)];
-  return added([...names.map((name) => ({ [name]: 1 })), ...hits.map(asFaults)]);
+  return addTallies([...names.map((name) => ({ [name]: 1 })), ...hits.map(asFaults)]);
 }
 
 const asFaults = (hits: Tally): Tally =>
@@ -102,7 +102,7 @@ const asFaults = (hits: Tally): Tally =>
 const isRule = (detail: unknown): boolean => Boolean((detail as { readonly rule?: unknown } | null)?.rule);
 
 /** Adds tallies by name. */
-export function added(tallies: readonly Tally[]): Tally {
+export function addTallies(tallies: readonly Tally[]): Tally {
   const sums: Record<string, number> = {};
   for (const tally of tallies)
     for (const [name, count] of Object.entries(tally)) sums[name] = (sums[name] ?? 0) + count;

@@ -1,9 +1,9 @@
 /** A process with its own PostgreSQL. Runs each seed it receives and sends back the result. */
 import { once } from "node:events";
-import { playSeed, type SeedOptions } from "./play-seed.ts";
+import { runSeed, type SeedOptions } from "./run-seed.ts";
 import { startCrashingPostgres } from "./world/postgres.ts";
 
-export type Order = Omit<SeedOptions, "postgres">;
+export type SeedOrder = Omit<SeedOptions, "postgres">;
 
 // The parent may already be gone. Exiting also ends the services and PostgreSQL.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
@@ -11,7 +11,7 @@ const disconnected = once(process, "disconnect");
 const postgres = await startCrashingPostgres();
 let running: Promise<unknown> = Promise.resolve();
 process.on("message", (order) => {
-  running = playSeed({ ...(order as Order), postgres }).then((result) => process.send?.(result));
+  running = runSeed({ ...(order as SeedOrder), postgres }).then((result) => process.send?.(result));
   running.catch((error: unknown) => {
     console.error(error);
     process.exit(1);

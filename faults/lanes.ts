@@ -1,19 +1,19 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { Order } from "./lane.ts";
-import type { Played } from "./play-seed.ts";
+import type { SeedOrder } from "./lane.ts";
+import type { SeedResult } from "./run-seed.ts";
 
 /** Runs as many seeds at once as there are lanes. Further seeds wait for a free lane. */
-export interface Lanes {
-  play(order: Order): Promise<Played>;
+export interface Workers {
+  play(order: SeedOrder): Promise<SeedResult>;
   stop(): Promise<void>;
 }
 
 /** A seed that takes longer fails. All waits within a seed end much earlier. */
 const TIMEOUT_MS = 600_000;
 
-export function openLanes(count: number): Lanes {
+export function openWorkers(count: number): Workers {
   const free: (ChildProcess | null)[] = Array.from({ length: count }, () => null);
   const waiting: ((lane: ChildProcess | null) => void)[] = [];
   const take = (): Promise<ChildProcess | null> =>
@@ -43,13 +43,13 @@ export function openLanes(count: number): Lanes {
 }
 
 /** Null if the lane ended or was killed before it sent a result. */
-async function resultOf(lane: ChildProcess): Promise<Played | null> {
+async function resultOf(lane: ChildProcess): Promise<SeedResult | null> {
   const timeout = setTimeout(() => lane.kill(), TIMEOUT_MS);
   const finished = new AbortController();
   const { signal } = finished;
   try {
     return await Promise.race([
-      once(lane, "message", { signal }).then(([result]) => result as Played),
+      once(lane, "message", { signal }).then(([result]) => result as SeedResult),
       once(lane, "exit", { signal }).then(() => null),
     ]);
   } finally {
@@ -58,7 +58,7 @@ async function resultOf(lane: ChildProcess): Promise<Played | null> {
   }
 }
 
-const unfinished = ({ seed, folder }: Order, seconds: number): Played => ({
+const unfinished = ({ seed, folder }: SeedOrder, seconds: number): SeedResult => ({
   seed,
   folder: join(folder, `seed-${seed}`),
   violations: [{ invariant: "the run", text: "did not finish; its output is above" }],

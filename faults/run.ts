@@ -10,10 +10,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { shipService } from "../test/support/processes/shipped-service.ts";
-import { added } from "./history.ts";
-import { openLanes, type Lanes } from "./lanes.ts";
-import type { Played } from "./play-seed.ts";
-import { huntBugs, wantedBugs } from "./seeded-bugs/run-seeded-bugs.ts";
+import { addTallies } from "./history.ts";
+import { openWorkers, type Workers } from "./lanes.ts";
+import type { SeedResult } from "./run-seed.ts";
+import { runSeededBugs, selectBugs } from "./seeded-bugs/run-seeded-bugs.ts";
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ const seconds = Number(values.seconds ?? 8);
 /** Seconds that unfinished work may take after the faults. */
 const IDLE_TIMEOUT = 90;
 
-function printSeed({ seed, violations, calls, happened, seconds: took, folder }: Played): void {
+function printSeed({ seed, violations, calls, happened, seconds: took, folder }: SeedResult): void {
   const verdict = violations.length === 0 ? "passed" : "FAILED";
   const faults = sumOf(happened, "fault: ");
   console.log(`seed ${seed}: ${verdict}, ${calls} calls, ${faults} faults, ${took.toFixed(1)} s`);
@@ -40,14 +40,14 @@ function printSeed({ seed, violations, calls, happened, seconds: took, folder }:
   if (violations.length > 0 || values.keep) console.log(`  record: ${folder}`);
 }
 
-const sumOf = (happened: Played["happened"], kind: string): number =>
+const sumOf = (happened: SeedResult["happened"], kind: string): number =>
   Object.entries(happened)
     .filter(([name]) => name.startsWith(kind))
     .reduce((sum, [, count]) => sum + count, 0);
 
 /** Prints the counts of all seeds, highest first. */
-function printCounts(played: readonly Played[]): void {
-  const all = added(played.map(({ happened }) => happened));
+function printCounts(played: readonly SeedResult[]): void {
+  const all = addTallies(played.map(({ happened }) => happened));
   for (const kind of ["call", "person", "fault"]) {
     const counts = Object.entries(all)
       .filter(([name]) => name.startsWith(`${kind}: `))
@@ -57,12 +57,12 @@ function printCounts(played: readonly Played[]): void {
   }
 }
 
-async function playSeeds(lanes: Lanes, root: string, folder: string): Promise<boolean> {
+async function playSeeds(lanes: Workers, root: string, folder: string): Promise<boolean> {
   console.log(`seeds ${first} to ${first + seeds - 1}`);
   const all = Array.from({ length: seeds }, (_, at) => first + at);
   const played = await Promise.all(
     all.map(async (seed) => {
-      const result = await lanes.play({ seed, root, folder, seconds, patience: IDLE_TIMEOUT });
+      const result = await lanes.play({ seed, root, folder, seconds, idleTimeoutSeconds: IDLE_TIMEOUT });
       printSeed(result);
       const isKept = result.violations.length > 0 || values.keep;
       if (!isKept) await rm(result.folder, { recursive: true, force: true });
@@ -75,9 +75,9 @@ async function playSeeds(lanes: Lanes, root: string, folder: string): Promise<bo
   return failed.length === 0;
 }
 
-function playBugs(lanes: Lanes, root: string, folder: string): Promise<boolean> {
-  const bugs = wantedBugs(new RegExp(values.only ?? ""));
-  return huntBugs(
+function playBugs(lanes: Workers, root: string, folder: string): Promise<boolean> {
+  const bugs = selectBugs(new RegExp(values.only ?? ""));
+  return runSeededBugs(
     { lanes, root, folder, seed: first, seconds, tries: Math.max(seeds, 3) },
     bugs,
     console.log,
@@ -86,7 +86,7 @@ function playBugs(lanes: Lanes, root: string, folder: string): Promise<boolean> 
 
 const shipped = await shipService();
 const folder = await mkdtemp(join(tmpdir(), "trunkline-seeds-"));
-const lanes = openLanes(Number(values.workers ?? 2));
+const lanes = openWorkers(Number(values.workers ?? 2));
 try {
   const isSuccess = await (values["seeded-bugs"] ? playBugs : playSeeds)(lanes, shipped.dir, folder);
   if ((isSuccess || values["seeded-bugs"]) && !values.keep)

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { access, constants, mkdir, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { incarnation } from "./process-incarnation.ts";
+import { processIdentity } from "./process-identity.ts";
 
 /** A data directory that no other process on this machine uses. */
 export interface LockedDataDir {
@@ -27,7 +27,7 @@ const claimName = /^lock\.(?<pid>\d+)\.(?<life>[0-9a-z]+)\.[0-9a-f]+$/;
  */
 export async function lockDataDir(dir: string, pid: number): Promise<LockedDataDir> {
   const path = await createDir(dir);
-  const life = (await incarnation(pid)) ?? "unknown";
+  const life = (await processIdentity(pid)) ?? "unknown";
   for (let attempt = 1; ; attempt++) {
     const claim = `lock.${pid}.${life}.${randomBytes(6).toString("hex")}`;
     await writeFile(join(path, claim), "", { flag: "wx", mode: 0o600 });
@@ -59,7 +59,7 @@ async function findRival(path: string, ownClaim: string): Promise<string | undef
   for (const name of await readdir(path)) {
     const { pid, life } = claimName.exec(name)?.groups ?? {};
     if (pid === undefined || life === undefined || name === ownClaim) continue;
-    if ((await incarnation(Number(pid))) === life) return pid;
+    if ((await processIdentity(Number(pid))) === life) return pid;
     await rm(join(path, name), { force: true });
   }
   return undefined;

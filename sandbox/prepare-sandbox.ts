@@ -36,7 +36,7 @@ export async function prepareSandbox(
       apiUrl: forge.apiUrl,
       cloneUrl: forge.cloneUrl,
       users: forge.users.map(({ login, token }) => ({ login, token })),
-      control: forge.controlDoor ?? undefined,
+      control: forge.controlEndpoint ?? undefined,
     },
   };
   await writeForgeFile(dataDir, forge);

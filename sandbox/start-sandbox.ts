@@ -64,7 +64,7 @@ export async function startSandbox(
     });
     started.push(() => service.stop());
     // Before the service stops: it receives the webhooks of the last calls.
-    started.push(() => forge.settle(SETTLE_MS));
+    started.push(() => forge.waitUntilIdle(SETTLE_MS));
     forge.setWebhookUrl(service.webhookUrl);
     const file = await prepareSandbox(service, forge, dataDir.path);
     return { service, forge, file, databaseEnded: database.ended, stop };

@@ -55,7 +55,7 @@ export const writeForgeFile = (dataDir: string, forge: RunningForge): Promise<st
     privateKey: forge.app.privateKey,
     webhookSecret: forge.app.webhookSecret,
     users: forge.users.map(({ login, token }) => ({ login, token })),
-    control: forge.controlDoor ?? undefined,
+    control: forge.controlEndpoint ?? undefined,
   } satisfies ForgeFile);
 
 /** A token for the control API, valid for one run of the forge. */

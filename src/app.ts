@@ -2,14 +2,14 @@ import express, { type Express } from "express";
 import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
-import { Gate, type CallLimits } from "./http/gate.ts";
+import { CallLimiter, type CallLimits } from "./http/call-limiter.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/page.ts";
 import {
-  honourIfNoneMatch,
+  ignoreCacheControlOnConditional,
   refuseOtherMethods,
-  requireReadable,
+  requireUnambiguous,
   setSecurityHeaders,
 } from "./http/protocol.ts";
 import { observeRequest, serveMetrics, type MetricsAccess } from "./http/metrics.ts";
@@ -49,14 +49,14 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   // X-Forwarded-For is not trusted: a caller's address matters only for keys that are not valid.
   app.set("trust proxy", false);
   app.set("etag", "strong");
-  const gate = new Gate(options.limits);
+  const gate = new CallLimiter(options.limits);
   let document: object | undefined;
   const openApi = (): object => (document ??= openApiDocument(routes));
   app.use((request, response, next) => {
     setSecurityHeaders(response);
     observeRequest(deps, gate, request, response);
-    requireReadable(request);
-    honourIfNoneMatch(request);
+    requireUnambiguous(request);
+    ignoreCacheControlOnConditional(request);
     next();
   });
   app.post(WEBHOOK_PATH, webhookEndpoint(options.intake, options.webhookSecrets, deps.metrics));

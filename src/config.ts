@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
+import { DEFAULT_LIMITS, type CallLimits } from "./http/call-limiter.ts";
 import { DEFAULT_CONNECTION_LIMITS, type ConnectionLimits } from "./http/listen.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
@@ -63,10 +63,10 @@ export class ConfigError extends Error {
 type Env = Readonly<Record<string, string | undefined>>;
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
-export const EXAMPLE_ADDRESS = "https://trunkline.example.com";
+export const EXAMPLE_URL = "https://trunkline.example.com";
 
 /** Whether this is an HTTP URL to which a path can be appended. */
-export const isAddress = (text: string): boolean =>
+export const isServiceUrl = (text: string): boolean =>
   /^https?:\/\/[^\s/?#@][^\s?#@]*$/i.test(text) && URL.canParse(text);
 
 /** The folder of the sandbox's state. */
@@ -107,8 +107,8 @@ const commonSettings = z.object({
   PUBLIC_URL: z
     .string()
     .refine(
-      isAddress,
-      `must be the URL of the service, such as ${EXAMPLE_ADDRESS}, without a password, ? and #.`,
+      isServiceUrl,
+      `must be the URL of the service, such as ${EXAMPLE_URL}, without a password, ? and #.`,
     )
     .optional(),
 });

@@ -4,20 +4,20 @@ import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
-import { DEFAULT_LIMITS, type CallLimits } from "./http/gate.ts";
+import { DEFAULT_LIMITS, type CallLimits } from "./http/call-limiter.ts";
 import { DEFAULT_CONNECTION_LIMITS, listen, type ConnectionLimits } from "./http/listen.ts";
 import type { MetricsAccess } from "./http/metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
-import { createMetrics, observeForge } from "./metrics/metrics.ts";
+import { createMetrics, observeForgeRequests } from "./metrics/metrics.ts";
 import { newId } from "./new-id.ts";
 import { connect } from "./store/db/connect.ts";
 import { createTurns } from "./store/forge/forge-turns.ts";
-import { declareOthersDead } from "./store/ops/instances.ts";
+import { deleteOtherInstances } from "./store/ops/instances.ts";
 import { migrate } from "./store/db/migrate.ts";
-import { createReadyBoards } from "./store/cards/ready-boards.ts";
-import { noteLacking } from "./store/forge/repositories.ts";
+import { createCachedBoards } from "./store/cards/cached-boards.ts";
+import { recordMissingFeature } from "./store/forge/repositories.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
-import { freeDead } from "./webhooks/work-lane.ts";
+import { unlockDeadJobs } from "./webhooks/process-lane.ts";
 import { createIntake } from "./webhooks/intake.ts";
 
 /** How often deferred jobs are polled, in milliseconds. Jobs that are due now notify the worker. */
@@ -45,7 +45,7 @@ export interface ServiceOptions {
   /** False leaves out jobs of the timetable and of the start, for tests that run them. */
   readonly followsTimetable?: boolean;
   /** How often deferred jobs are polled, in milliseconds; by default 2,000. */
-  readonly lookForJobsMs?: number;
+  readonly pollJobsMs?: number;
   readonly log: Logger;
 }
 
@@ -76,15 +76,15 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
       onRefused: (installationId, message) => recordRefusal(deps, installationId, message),
-      onLacking: (forgeId, what) => noteLacking(db, forgeId, what, true),
-      observe: observeForge(metrics),
+      onLacking: (forgeId, what) => recordMissingFeature(db, forgeId, what, true),
+      observe: observeForgeRequests(metrics),
       log,
     });
-    const boards = createReadyBoards();
+    const boards = createCachedBoards();
     const deps: Deps = { db, forge, log, metrics, boards, instanceId: newId(), newId };
     if (options.isAlone) {
-      await declareOthersDead(db, deps.instanceId);
-      await freeDead(deps, 0);
+      await deleteOtherInstances(db, deps.instanceId);
+      await unlockDeadJobs(deps, 0);
     }
     let isDraining = false;
     const intake = createIntake(deps);
@@ -99,7 +99,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     // Before the first call, so that this process is registered before it owns any work.
     const worker = await startWorker(deps, databaseUrl, {
       followsTimetable: options.followsTimetable ?? true,
-      lookEveryMs: options.lookForJobsMs ?? POLL_JOBS_MS,
+      pollMs: options.pollJobsMs ?? POLL_JOBS_MS,
       retention: options.retention ?? DEFAULT_RETENTION,
     });
     const { host, port } = options;
@@ -114,7 +114,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const end = async (): Promise<void> => {
       drain();
       await listening.close();
-      await intake.settled();
+      await intake.flushed();
       await worker.stop();
       await db.destroy();
     };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Dice } from "../dice.ts";
-import { ownText, type BoardKnowledge } from "./board-knowledge.ts";
+import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 import type { Caller } from "./caller.ts";
 
 export interface AgentPlace {
@@ -49,8 +49,8 @@ export async function runAgent(place: AgentPlace, isOver: () => boolean): Promis
 async function createCard({ caller, dice, own }: AgentPlace): Promise<void> {
   const { stages, repositories } = own.board;
   const sent = {
-    title: ownText(own, "card"),
-    description: ownText(own, "created as"),
+    title: uniqueText(own, "card"),
+    description: uniqueText(own, "created as"),
     ...(dice.chance(0.4) && { repositoryIds: Object.values(repositories) }),
     ...(dice.chance(0.3) && { statusId: stages["In progress"] }),
     ...(dice.chance(0.1) && { hotfix: true }),
@@ -68,7 +68,7 @@ async function move({ caller, dice, own }: AgentPlace): Promise<void> {
 
 async function patch({ caller, dice, own }: AgentPlace): Promise<void> {
   const sent = {
-    title: ownText(own, "renamed"),
+    title: uniqueText(own, "renamed"),
     ...(dice.chance(0.5) && { priority: dice.pick(["low", "medium", "high"]) }),
     ...(dice.chance(0.5) && { labelIds: own.labels.filter(() => dice.chance(0.3)) }),
     ...(dice.chance(0.2) && { repositoryIds: Object.values(own.board.repositories) }),
@@ -77,7 +77,7 @@ async function patch({ caller, dice, own }: AgentPlace): Promise<void> {
 }
 
 async function comment({ caller, dice, own }: AgentPlace): Promise<void> {
-  const sent = { body: ownText(own, "remark") };
+  const sent = { body: uniqueText(own, "remark") };
   await caller.write("POST", `/v1/cards/${someCard(dice, own)}/comments`, sent);
 }
 
@@ -142,7 +142,7 @@ async function actOnRelease(place: AgentPlace): Promise<void> {
 }
 
 async function createRelease({ caller, dice, own }: AgentPlace): Promise<void> {
-  const created = await caller.write("POST", "/v1/releases", { name: ownText(own, "release") });
+  const created = await caller.write("POST", "/v1/releases", { name: uniqueText(own, "release") });
   if (created.status !== 201) return;
   const { id } = created.body as { id: string };
   own.releases.push(id);
@@ -152,11 +152,11 @@ async function createRelease({ caller, dice, own }: AgentPlace): Promise<void> {
 
 /** Uses an id of another tenant, which must be answered as unknown and change nothing. */
 async function intrude(place: AgentPlace): Promise<void> {
-  await place.dice.pick(intrusions(place))?.();
+  await place.dice.pick(foreignRequests(place))?.();
 }
 
 /** Requests with ids of another tenant, of every kind. */
-export function intrusions({ caller, dice, own, foreign }: AgentPlace): (() => Promise<unknown>)[] {
+export function foreignRequests({ caller, dice, own, foreign }: AgentPlace): (() => Promise<unknown>)[] {
   if (!foreign) return [];
   const number = someCard(dice, own);
   const { board } = foreign;

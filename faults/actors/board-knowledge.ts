@@ -19,7 +19,7 @@ export const newKnowledge = (board: TestBoard): BoardKnowledge => ({
 });
 
 /** A unique text that names its board. Credentials of other boards must never read it. */
-export function ownText(knowledge: BoardKnowledge, what: string): string {
+export function uniqueText(knowledge: BoardKnowledge, what: string): string {
   knowledge.count += 1;
   return `${what} ${knowledge.count} only-${knowledge.board.owner}`;
 }

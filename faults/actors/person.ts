@@ -4,7 +4,7 @@ import type { PullRequestRow, RepositoryRow } from "../../sandbox/forge/rows.ts"
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
-import { ownText, type BoardKnowledge } from "./board-knowledge.ts";
+import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 
 interface PersonPlace {
   readonly world: FaultWorld;
@@ -106,7 +106,7 @@ const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
   close: onPull((pull, { call }) => call("PATCH", `/pulls/${pull.number}`, { state: "closed" })),
   reopen: onPull((pull, { call }) => call("PATCH", `/pulls/${pull.number}`, { state: "open" }), "closed"),
   comment: onPull((pull, { call, own }) =>
-    call("POST", `/issues/${pull.number}/comments`, { body: ownText(own, "comment on the forge") }),
+    call("POST", `/issues/${pull.number}/comments`, { body: uniqueText(own, "comment on the forge") }),
   ),
   approve: onPull((pull, { call }) => call("POST", `/pulls/${pull.number}/reviews`, { event: "APPROVE" })),
   revert,

@@ -1,9 +1,9 @@
 import { checksState } from "../../src/flow/checks.ts";
 import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import { outcomesOf } from "../../sandbox/forge/queries/commit-outcomes.ts";
-import { CHECKS_STATE } from "../../src/store/cards/shown-card.ts";
+import { CHECKS_STATE } from "../../src/store/cards/card-columns.ts";
 import { rows } from "../../src/store/db/connect.ts";
-import { untilIdle } from "../quiesce.ts";
+import { waitUntilIdle } from "../idle.ts";
 import type { Invariant } from "./subject.ts";
 
 /** Long enough for a machine that is busy with other seeds. */
@@ -16,7 +16,7 @@ export const nothingIsLeftOver: Invariant = async ({ world }) => {
   const { state, git } = world.forge.context;
   const found: string[] = [];
   // A scheduled job may have just started.
-  const left = await untilIdle(world, IDLE_TIMEOUT_SECONDS);
+  const left = await waitUntilIdle(world, IDLE_TIMEOUT_SECONDS);
   if (left !== null) found.push(`unfinished work: ${left}`);
   for (const { id, name } of state.repositories.all()) {
     const refs = await listRefs(git.repository(id), "refs/heads/trunkline/");
@@ -33,7 +33,7 @@ export const nothingIsLeftOver: Invariant = async ({ world }) => {
 
 // Invariant: I12 Branches, pull requests and checks match GitHub after repair
 /** The checks of a card with an open pull request match the forge. Repair compares no others. */
-export const checksAreAsReported: Invariant = async ({ world, known }) => {
+export const checksMatchForge: Invariant = async ({ world, known }) => {
   const found: string[] = [];
   for (const { board } of known) {
     const heads = await rows<{ card: number; forgeId: number; sha: string; state: string | null }>(

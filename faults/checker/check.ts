@@ -3,11 +3,11 @@ import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
-import { theForgesBudgetIsKept } from "./budget.ts";
-import { checksAreAsReported, nothingIsLeftOver } from "./after-repair.ts";
-import { boardsAreApart, secretsAreKept } from "./secrets.ts";
-import { othersMergesAreTold, timelinesOnlyGrow } from "./told.ts";
-import { answersAreEqual, nothingIsDoubled } from "./once.ts";
+import { rateLimitsAreRespected } from "./rate-limits.ts";
+import { checksMatchForge, nothingIsLeftOver } from "./after-repair.ts";
+import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
+import { mergesByOthersAreReported, timelinesOnlyGrow } from "./timelines.ts";
+import { answersAreEqual, nothingIsDuplicated } from "./duplicates.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
 /** A broken invariant. */
@@ -18,15 +18,15 @@ export interface Violation {
 
 const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I1: nothingAcknowledgedIsLost,
-  I2: nothingIsDoubled,
+  I2: nothingIsDuplicated,
   I3: answersAreEqual,
   I5: timelinesOnlyGrow,
-  I6: othersMergesAreTold,
+  I6: mergesByOthersAreReported,
   I8: nothingIsLeftOver,
-  I9: boardsAreApart,
-  I10: secretsAreKept,
-  I11: theForgesBudgetIsKept,
-  I12: checksAreAsReported,
+  I9: tenantsAreIsolated,
+  I10: noSecretIsExposed,
+  I11: rateLimitsAreRespected,
+  I12: checksMatchForge,
 };
 
 /** Checks all invariants of a finished run. Starts again if a reused connection was closed. */

@@ -4,7 +4,7 @@ import { rows, type Db } from "../../src/store/db/connect.ts";
 import type { Invariant } from "./subject.ts";
 
 // Invariant: I9 No credential reads or changes another tenant's data
-export const boardsAreApart: Invariant = async ({ world, history, known }) => {
+export const tenantsAreIsolated: Invariant = async ({ world, history, known }) => {
   const found: string[] = [];
   for (const { owner, path, method, text } of history.calls) {
     for (const { board } of known) {
@@ -27,7 +27,7 @@ export const boardsAreApart: Invariant = async ({ world, history, known }) => {
 };
 
 // Invariant: I10 No secret is in a log, table or response
-export const secretsAreKept: Invariant = async ({ world, history }) => {
+export const noSecretIsExposed: Invariant = async ({ world, history }) => {
   const secrets = [
     ...world.secrets,
     ...[...world.record.tokens].map((token) => ["an installation token", token] as const),

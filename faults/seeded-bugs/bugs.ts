@@ -2,7 +2,7 @@
 export interface SeededBug {
   readonly name: string;
   /** The invariant that must detect it. */
-  readonly breaks: string;
+  readonly invariant: string;
   readonly edits: readonly Edit[];
 }
 
@@ -17,18 +17,19 @@ interface Edit {
 export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: "every third placement of a card is acknowledged but not stored",
-    breaks: "I1",
+    invariant: "I1",
     edits: [
       {
         file: "store/cards/placing.js",
-        find: "await whileItStands(rows(",
-        replace: "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await whileItStands(rows(",
+        find: "await busyIfStageRemoved(rows(",
+        replace:
+          "if ((globalThis.placings = (globalThis.placings ?? 0) + 1) % 3) await busyIfStageRemoved(rows(",
       },
     ],
   },
   {
     name: "the response is stored under another key, so a retry repeats the request",
-    breaks: "I2",
+    invariant: "I2",
     edits: [
       {
         file: "store/ops/idempotency.js",
@@ -39,7 +40,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "a replay adds spaces to the response",
-    breaks: "I3",
+    invariant: "I3",
     edits: [
       {
         file: "http/route.js",
@@ -50,10 +51,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "a refused move changes the stage",
-    breaks: "I4",
+    invariant: "I4",
     edits: [
       {
-        file: "actions/moves/settle-move.js",
+        file: "actions/moves/finish-move.js",
         find: `await end("refused", null);`,
         replace: `await end("refused", null); await enterStage(trx, { card, stage }, 0, move.actorId);`,
       },
@@ -61,7 +62,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "timelines are sorted newest first",
-    breaks: "I5",
+    invariant: "I5",
     edits: [
       {
         file: "store/events/timeline.js",
@@ -72,7 +73,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "merges by Trunkline and by others are swapped",
-    breaks: "I6",
+    invariant: "I6",
     edits: [
       {
         file: "store/inbox/pull-request-items.js",
@@ -83,10 +84,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "positions in a column start at 1",
-    breaks: "I7",
+    invariant: "I7",
     edits: [
       {
-        file: "store/cards/shown-card.js",
+        file: "store/cards/card-columns.js",
         find: "${position} as position",
         replace: "${position} + 1 as position",
       },
@@ -94,7 +95,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "dead processes keep their work",
-    breaks: "I8",
+    invariant: "I8",
     edits: [
       {
         file: "store/ops/instances.js",
@@ -110,7 +111,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "labels are found without their workspace",
-    breaks: "I9",
+    invariant: "I9",
     edits: [
       {
         file: "store/cards/labels.js",
@@ -121,7 +122,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "the log contains API keys",
-    breaks: "I10",
+    invariant: "I10",
     edits: [
       { file: "log.js", find: "hooks: { streamWrite: redact }", replace: "hooks: {}" },
       {
@@ -133,7 +134,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "write turns and GitHub's rate limits are ignored",
-    breaks: "I11",
+    invariant: "I11",
     edits: [
       { file: "store/forge/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
       { file: "store/forge/forge-turns.js", find: "return held?.seconds ?? 0;", replace: "return 0;" },
@@ -142,7 +143,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "events without a webhook are not found",
-    breaks: "I12",
+    invariant: "I12",
     edits: [
       {
         file: "actions/events/found-events.js",

@@ -1,12 +1,12 @@
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Lanes } from "../lanes.ts";
-import type { Played } from "../play-seed.ts";
+import type { Workers } from "../lanes.ts";
+import type { SeedResult } from "../run-seed.ts";
 import { SEEDED_BUGS, type SeededBug } from "./bugs.ts";
 
 interface BugHunt {
-  readonly lanes: Lanes;
+  readonly lanes: Workers;
   /** The folder of the compiled service without bugs. */
   readonly root: string;
   readonly folder: string;
@@ -19,14 +19,14 @@ interface BugHunt {
 /** Seconds that unfinished work may take, with and without a bug. */
 const IDLE_TIMEOUT = 45;
 
-export const wantedBugs = (wanted: RegExp): SeededBug[] =>
-  SEEDED_BUGS.filter(({ name, breaks }) => wanted.test(`${breaks} ${name}`));
+export const selectBugs = (wanted: RegExp): SeededBug[] =>
+  SEEDED_BUGS.filter(({ name, invariant }) => wanted.test(`${invariant} ${name}`));
 
 /**
  * Runs the service without bugs and copies with one bug each. Prints a table of the invariants that
  * detected them. Returns false if an invariant misses its bug or is broken without a bug.
  */
-export async function huntBugs(
+export async function runSeededBugs(
   hunt: BugHunt,
   bugs: readonly SeededBug[],
   print: (line: string) => void,
@@ -60,15 +60,15 @@ async function checkBug(hunt: BugHunt, bug: SeededBug, print: (line: string) => 
     for (let attempt = 0; attempt < hunt.tries; attempt++) {
       const seed = hunt.seed + attempt;
       const { violations } = await play(hunt, seed, root, `bug-${SEEDED_BUGS.indexOf(bug)}`);
-      const detected = violations.find(({ invariant }) => invariant === bug.breaks);
+      const detected = violations.find(({ invariant }) => invariant === bug.invariant);
       if (!detected) continue;
       const others = new Set(violations.map(({ invariant }) => invariant));
-      others.delete(bug.breaks);
-      print(rowOf(bug.breaks, String(seed), [...others].join(" "), bug.name));
+      others.delete(bug.invariant);
+      print(rowOf(bug.invariant, String(seed), [...others].join(" "), bug.name));
       print(`  ${detected.text.slice(0, 160)}`);
       return true;
     }
-    print(rowOf(bug.breaks, "MISSED", "", bug.name));
+    print(rowOf(bug.invariant, "MISSED", "", bug.name));
     return false;
   } finally {
     await rm(root, { recursive: true, force: true });
@@ -80,7 +80,8 @@ const play = (
   seed: number,
   root: string,
   name: string,
-): Promise<Played> => lanes.play({ seed, root, folder: join(folder, name), seconds, patience: IDLE_TIMEOUT });
+): Promise<SeedResult> =>
+  lanes.play({ seed, root, folder: join(folder, name), seconds, idleTimeoutSeconds: IDLE_TIMEOUT });
 
 /** Copies the service and adds the bug. Throws if the code to replace does not exist. */
 async function withBug(root: string, bug: SeededBug): Promise<string> {

@@ -56,7 +56,7 @@ export interface Verdict {
  * first third. A median, because a sample may coincide with an hourly job. Thirds, because a line
  * fitted through noise has a slope.
  */
-export function judge(samples: readonly Sample[]): Verdict[] {
+export function judgeFlatness(samples: readonly Sample[]): Verdict[] {
   const third = Math.floor(samples.length / 3);
   const middleThird = samples.slice(third, 2 * third);
   const lastThird = samples.slice(-third);

@@ -8,7 +8,7 @@ import type { SoakWorld } from "./world.ts";
 /** Counts of the load so far. */
 export interface Progress {
   /** Finished cards: in the last stage, their branches merged. */
-  through: number;
+  finishedCards: number;
   calls: number;
   /** Answers of 5xx and missing answers. Callers repeat these calls. */
   failed: number;
@@ -83,7 +83,7 @@ async function finishOneCard(agent: Agent, kept: number[], isOver: () => boolean
     await sleep(dice.between(200, 800));
   }
   const { body } = await caller.get(`/v1/cards/${number}`);
-  if ((body as { statusId?: string }).statusId === stages.Done) progress.through += 1;
+  if ((body as { statusId?: string }).statusId === stages.Done) progress.finishedCards += 1;
   if (kept.length > CARDS_PER_AGENT) await caller.write("DELETE", `/v1/cards/${kept.shift()}`);
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Verdict } from "./flatness.ts";
 import type { Progress } from "./load.ts";
 
-export interface Soaked extends Progress {
+export interface SoakResult extends Progress {
   readonly minutes: number;
   readonly boards: number;
   readonly lives: number;
@@ -22,12 +22,12 @@ const file = fileURLToPath(new URL("../../docs/reliability.md", import.meta.url)
 const short = (value: number): string => String(Math.round(value * 10) / 10);
 
 /** The results of a soak test as Markdown. */
-export function tableOf({ verdicts, troubles, ...soaked }: Soaked): string {
-  const { minutes, boards, lives, through, calls, failed, faults, processor } = soaked;
+export function tableOf({ verdicts, troubles, ...soaked }: SoakResult): string {
+  const { minutes, boards, lives, finishedCards, calls, failed, faults, processor } = soaked;
   const line = ({ name, middle, last, allowed, isFlat }: Verdict): string =>
     `| ${name} | ${short(middle)} | ${short(last)} | ${short(allowed)}${isFlat ? "" : ", **not flat**"} |`;
   return [
-    `${minutes} minutes, ${boards} boards with ${lives} agents each: ${through} finished cards,`,
+    `${minutes} minutes, ${boards} boards with ${lives} agents each: ${finishedCards} finished cards,`,
     `${calls} calls (${failed} failed or aborted, and repeated), ${faults} injected faults,`,
     `${short(processor)} s of CPU time.`,
     "",
@@ -39,7 +39,7 @@ export function tableOf({ verdicts, troubles, ...soaked }: Soaked): string {
 }
 
 /** Replaces the results in docs/reliability.md. */
-export async function writeReport(soaked: Soaked, note: string | undefined): Promise<void> {
+export async function writeReport(soaked: SoakResult, note: string | undefined): Promise<void> {
   const text = await readFile(file, "utf8");
   const [before = ""] = text.split(BEGIN);
   const [, after = ""] = text.split(END);

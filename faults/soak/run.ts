@@ -12,11 +12,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { shipService } from "../../test/support/processes/shipped-service.ts";
 import { makeDice } from "../dice.ts";
-import { untilIdle } from "../quiesce.ts";
-import { judge, type Sample } from "./flatness.ts";
+import { waitUntilIdle } from "../idle.ts";
+import { judgeFlatness, type Sample } from "./flatness.ts";
 import { runLoad, type Progress } from "./load.ts";
-import { tableOf, writeReport, type Soaked } from "./report.ts";
-import { processorSeconds, takeSample } from "./sampling.ts";
+import { tableOf, writeReport, type SoakResult } from "./report.ts";
+import { readCpuSeconds, takeSample } from "./sampling.ts";
 import { startSoakWorld, type SoakWorld } from "./world.ts";
 
 const { values } = parseArgs({
@@ -39,8 +39,8 @@ const LEAKS = 40;
 /** Runs of at least this length update the documentation. */
 const REPORTED_MINUTES = 30;
 
-async function soak(world: SoakWorld): Promise<Soaked> {
-  const progress: Progress = { through: 0, calls: 0, failed: 0, faults: 0 };
+async function soak(world: SoakWorld): Promise<SoakResult> {
+  const progress: Progress = { finishedCards: 0, calls: 0, failed: 0, faults: 0 };
   const startedAt = Date.now();
   const end = startedAt + minutes * 60_000;
   const load = runLoad(world, { lives, dice: makeDice(1), isOver: () => Date.now() > end }, progress);
@@ -49,19 +49,19 @@ async function soak(world: SoakWorld): Promise<Soaked> {
   const samples: Sample[] = [];
   while (Date.now() < end && !failed.signal.aborted) {
     await sleep(Math.max(1_000, (minutes * 60_000) / SAMPLES));
-    const sample = await takeSample(world, (Date.now() - startedAt) / 1_000, progress.through);
+    const sample = await takeSample(world, (Date.now() - startedAt) / 1_000, progress.finishedCards);
     samples.push(sample);
     if (samples.length % 10 === 0) console.log(lineOf(sample));
   }
   await load;
-  const left = await untilIdle(world, IDLE_TIMEOUT);
-  const processor = await processorSeconds(world);
-  const code = await world.service.end();
+  const left = await waitUntilIdle(world, IDLE_TIMEOUT);
+  const processor = await readCpuSeconds(world);
+  const code = await world.service.terminate();
   const troubles = [
     ...(left === null ? [] : [`unfinished work after the load: ${left}`]),
     ...(code === 0 ? [] : [`the service exited with ${code} on SIGTERM`]),
   ];
-  return { minutes, boards, lives, verdicts: judge(samples), troubles, processor, ...progress };
+  return { minutes, boards, lives, verdicts: judgeFlatness(samples), troubles, processor, ...progress };
 }
 
 function lineOf(sample: Sample): string {
@@ -77,7 +77,7 @@ try {
   const what = values.leak ?? null;
   const leak = what === null ? null : { what, everyMs: (minutes * 60_000) / LEAKS };
   const world = await startSoakWorld({ folder, root: shipped.dir, boards, leak });
-  let soaked: Soaked;
+  let soaked: SoakResult;
   try {
     soaked = await soak(world);
   } finally {

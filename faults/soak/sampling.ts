@@ -35,7 +35,7 @@ export async function takeSample(world: SoakWorld, at: number, cards: number): P
     queue: queueDepth + waiting,
     jobs: found?.jobs ?? 0,
     jobsSize: megabytes(found?.size ?? 0),
-    temporary: (await readdir(world.temporary)).length,
+    temporary: (await readdir(world.temporaryFolder)).length,
   };
 }
 
@@ -55,7 +55,7 @@ async function readMetrics({ service }: SoakWorld): Promise<(name: string) => nu
 }
 
 /** The CPU time of the service so far, in seconds. It does not depend on other load. */
-export async function processorSeconds({ service }: SoakWorld): Promise<number> {
+export async function readCpuSeconds({ service }: SoakWorld): Promise<number> {
   const fields = (await readFile(`/proc/${service.pid()}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -20,7 +20,7 @@ export interface SoakWorld {
   readonly deps: Deps;
   readonly boards: readonly TestBoard[];
   /** The service's folder for temporary files. */
-  readonly temporary: string;
+  readonly temporaryFolder: string;
   stop(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
     forge,
     deps,
     boards: made,
-    temporary,
+    temporaryFolder: temporary,
     stop: async () => {
       await service.kill();
       await forge.stop();

@@ -1,13 +1,13 @@
 import { isWrite } from "../../sandbox/forge/control/call-counts.ts";
 import type { ApiCall } from "../../sandbox/forge/hooks.ts";
-import type { Answer } from "../../sandbox/forge/server/api-error.ts";
+import type { ForgeResponse } from "../../sandbox/forge/server/api-error.ts";
 import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
 
 /** One call of an installation. */
 export interface ForgeCall {
   readonly installationId: number;
   /** When the forge read it. */
-  readonly at: number;
+  readonly receivedAt: number;
   /** When the service sent it. */
   readonly sentAt: number;
   readonly isWrite: boolean;
@@ -30,7 +30,7 @@ interface ForgeHold {
 /** The calls that the forge received and the limits that it imposed. */
 export interface ForgeRecord {
   readonly calls: readonly ForgeCall[];
-  readonly holds: readonly ForgeHold[];
+  readonly limits: readonly ForgeHold[];
   /** Every installation token it issued. */
   readonly tokens: ReadonlySet<string>;
 }
@@ -51,14 +51,14 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const at = Date.now();
       calls.push({
         installationId,
-        at,
+        receivedAt: at,
         sentAt: Number(call.headers["x-sent-at"] ?? at),
         isWrite: isWrite(call),
         isGraphql,
         route: call.route ?? `${call.method} ${call.path}`,
       });
     },
-    onAnswer: (call, answer) => {
+    onResponse: (call, answer) => {
       if (call.path.endsWith("/access_tokens")) addToken(tokens, answer);
       const installationId = installationOf(call);
       const from = Date.now();
@@ -73,10 +73,10 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       }, STORE_LIMIT_MS).unref();
     },
   });
-  return { calls, holds, tokens };
+  return { calls, limits: holds, tokens };
 }
 
-function addToken(tokens: Set<string>, { body }: Answer): void {
+function addToken(tokens: Set<string>, { body }: ForgeResponse): void {
   const token = typeof body === "object" && body !== null && "token" in body ? body.token : undefined;
   if (typeof token === "string") tokens.add(token);
 }
@@ -91,7 +91,7 @@ function isRunning(pid: unknown): boolean {
 }
 
 /** When the limit in an answer ends, as Unix time in milliseconds; 0 without a limit. */
-function limitEnd({ status, headers = {}, body }: Answer, now: number): number {
+function limitEnd({ status, headers = {}, body }: ForgeResponse, now: number): number {
   const isLimit = /rate limit/i.test(JSON.stringify(body ?? "")) && [200, 403, 429].includes(status);
   if (!isLimit) return 0;
   if (headers["retry-after"] !== undefined) return now + Number(headers["retry-after"]) * 1_000;

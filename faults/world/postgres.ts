@@ -24,7 +24,7 @@ export interface CrashingPostgres {
   /** Like `pg_ctl restart -m immediate`: closes all connections and recovers from the WAL. */
   crash(): Promise<void>;
   /** Stores a copy of the data, as on a standby that receives nothing more. Crashes the server. */
-  leaveStandby(): Promise<void>;
+  copyToStandby(): Promise<void>;
   /** Replaces the data by that copy: later commits are lost. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ export async function startCrashingPostgres(): Promise<CrashingPostgres> {
       await server.ended;
       server = await start(place, listener);
     },
-    async leaveStandby() {
+    async copyToStandby() {
       server.signal("SIGQUIT");
       await server.ended;
       await promisify(execFile)("cp", ["-a", clusterDir, standbyDir]);

@@ -43,7 +43,7 @@ export interface ServiceProcess {
   /** SIGKILL. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
-  end(): Promise<number | null>;
+  terminate(): Promise<number | null>;
 }
 
 const SENT_AT = join(import.meta.dirname, "sent-at.mjs");
@@ -85,7 +85,7 @@ export function makeServiceProcess(settings: ServiceSettings): ServiceProcess {
       await untilReady(baseUrl, isRunning);
     },
     kill: async () => void (await signal("SIGKILL")),
-    end: () => signal("SIGTERM"),
+    terminate: () => signal("SIGTERM"),
   };
 }
 

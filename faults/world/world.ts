@@ -132,7 +132,7 @@ function recordCalls({ control }: RunningForge, history: History): void {
   control.observe({
     onCall: ({ id, method, path, query, body }) =>
       history.forge({ id, asked: `${method} ${path}`, query: query.toString(), body: body.toString("utf8") }),
-    onAnswer: ({ id }, { status, body }) => history.forge({ id, status, body }),
+    onResponse: ({ id }, { status, body }) => history.forge({ id, status, body }),
   });
 }
 

@@ -28,7 +28,7 @@ export interface ForgeContext {
   /** The time in GitHub's format. */
   readonly now: () => string;
   /** Runs pushes, merges and ref changes one at a time for each repository. */
-  readonly exclusively: <T>(repositoryId: number, work: () => Promise<T>) => Promise<T>;
+  readonly withLock: <T>(repositoryId: number, work: () => Promise<T>) => Promise<T>;
   /** Runs work after the response; stopping the forge waits for it briefly. */
   readonly inBackground: (work: () => Promise<void>) => void;
   /** Aborted when the forge stops. */

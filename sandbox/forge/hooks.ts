@@ -1,6 +1,6 @@
 import type { Express } from "express";
 import type { ForgeContext } from "./context.ts";
-import type { Answer } from "./server/api-error.ts";
+import type { ForgeResponse } from "./server/api-error.ts";
 import type { Caller } from "./server/caller.ts";
 import type { Budget } from "./server/rate-limits.ts";
 import type { AroundDelivery } from "./webhooks/delivery-log.ts";
@@ -19,7 +19,7 @@ export interface ApiCall {
 }
 
 /** The response to a call, no response, or a reset connection. */
-export type Outcome = Answer | "hang" | "reset";
+export type Outcome = ForgeResponse | "hang" | "reset";
 
 /**
  * Wraps every API call. `proceed` runs the call and returns its response; with `view`, on another
@@ -27,7 +27,7 @@ export type Outcome = Answer | "hang" | "reset";
  */
 export type AroundCall = (
   call: ApiCall,
-  proceed: (view?: ForgeContext) => Promise<Answer>,
+  proceed: (view?: ForgeContext) => Promise<ForgeResponse>,
 ) => Promise<Outcome>;
 
 /** A GraphQL call with parsed JSON. */
@@ -41,7 +41,7 @@ export interface GraphqlCall {
 }
 
 /** Handles GraphQL after authentication, rate limits and faults. */
-export type GraphqlHandler = (forge: ForgeContext, call: GraphqlCall) => Promise<Answer>;
+export type GraphqlHandler = (forge: ForgeContext, call: GraphqlCall) => Promise<ForgeResponse>;
 
 /** Functions that run around every API call and webhook, such as faults. */
 export interface ForgeHooks {

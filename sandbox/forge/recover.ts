@@ -3,9 +3,9 @@ import { isAncestor } from "./git/history.ts";
 import { readRef } from "./git/refs.ts";
 import type { RefChange } from "./present/push.ts";
 import type { PullRequestRow, RepositoryRow } from "./rows.ts";
-import { markMerged } from "./acts/close-pull-request.ts";
-import { syncPullsFromBranch } from "./acts/sync-pull-requests.ts";
-import { resumeAsyncMerges } from "./acts/merge-async.ts";
+import { markMerged } from "./actions/close-pull-request.ts";
+import { syncPullsFromBranch } from "./actions/sync-pull-requests.ts";
+import { resumeAsyncMerges } from "./actions/merge-async.ts";
 
 /** Updates pull requests after the forge was killed between changing a ref and saving rows. */
 export async function recover(forge: ForgeContext): Promise<void> {

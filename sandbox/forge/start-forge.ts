@@ -50,16 +50,16 @@ export interface RunningForge extends World {
   readonly cloneUrl: string;
   readonly app: Pick<AppRow, "id" | "slug" | "clientId" | "botId" | "privateKey" | "webhookSecret">;
   readonly users: readonly ForgeUser[];
-  readonly pages: WebUi;
+  readonly webUi: WebUi;
   readonly requests: RequestLog;
   readonly control: ForgeControl;
   /** `/_control`; null without a control token. */
-  readonly controlDoor: { readonly url: string; readonly token: string } | null;
+  readonly controlEndpoint: { readonly url: string; readonly token: string } | null;
   readonly settings: ForgeSettings;
   readonly context: ForgeContext;
   setWebhookUrl(url: string | null): void;
   /** Waits up to `ms` until all webhooks are sent and all background work is done. */
-  settle(ms?: number): Promise<void>;
+  waitUntilIdle(ms?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ async function startOnPort(listener: ForgeListener, options: ForgeOptions): Prom
   listener.serve(createForgeApp(context, withControl(unattached.hooks, control, token), requests));
   return {
     ...makeWorld(context),
-    pages: makeWebUi(context),
+    webUi: makeWebUi(context),
     apiUrl: context.urls.api,
     rootUrl: root,
     cloneUrl: root,
@@ -99,13 +99,13 @@ async function startOnPort(listener: ForgeListener, options: ForgeOptions): Prom
     },
     requests,
     control,
-    controlDoor: token === undefined ? null : { url: `${root}${CONTROL_PATH}`, token },
+    controlEndpoint: token === undefined ? null : { url: `${root}${CONTROL_PATH}`, token },
     settings: context.settings,
     context,
     setWebhookUrl(url) {
       context.webhooks.url = url;
     },
-    settle: (ms = 5_000) => waitUntilIdle(ms),
+    waitUntilIdle: (ms = 5_000) => waitUntilIdle(ms),
     async stop() {
       control.reset();
       stop();
@@ -152,7 +152,7 @@ function openContext(options: ForgeOptions, root: string) {
     urls: { root, api: `${root}/api/v3`, graphql: `${root}/api/graphql` },
     manifestCodes: new Map(),
     now: () => isoSeconds(clock()),
-    exclusively: makeKeyedQueue(),
+    withLock: makeKeyedQueue(),
     inBackground,
     stopping,
     log,

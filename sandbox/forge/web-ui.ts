@@ -4,9 +4,9 @@ import {
   setGranted,
   setSuspended,
   uninstall,
-} from "./acts/change-installation.ts";
-import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./acts/merge-queue.ts";
-import { protectionOf } from "./acts/protection.ts";
+} from "./actions/change-installation.ts";
+import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./actions/merge-queue.ts";
+import { protectionOf } from "./actions/protection.ts";
 import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
 import { accountByLogin, repositoryByName } from "./world.ts";
@@ -27,7 +27,7 @@ export interface WebUi {
   ): InstallationRow;
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
   /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
-  landQueued(fullName: string, number: number): Promise<PullRequestRow>;
+  mergeQueued(fullName: string, number: number): Promise<PullRequestRow>;
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
 }
 
@@ -51,7 +51,7 @@ export function makeWebUi(forge: ForgeContext): WebUi {
       return setGranted(forge, installationOn(account), actor(by), repositories, granted);
     },
     setMergeQueue: (fullName, branch, isOn) => setMergeQueue(forge, fullName, branch, isOn),
-    landQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
+    mergeQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
       dequeuePullRequest(forge, pullOf(forge, fullName, number).id, actor(by), reason),
   };

@@ -20,7 +20,7 @@ const maxSocketPath = 103;
  * Ways to listen, best first. The path of a socket must be short, so it is in a temporary folder
  * (0700) and not in the data directory. The folder is new at every start.
  */
-export async function* waysToListen(account: Account, only?: Listener["kind"]): AsyncGenerator<Listener> {
+export async function* listenersToTry(account: Account, only?: Listener["kind"]): AsyncGenerator<Listener> {
   if (only !== "tcp") {
     for (const parent of new Set([tmpdir(), "/tmp", "/var/tmp"])) {
       const socketDir = await createSocketDir(parent, account).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { incarnation } from "../process-incarnation.ts";
+import { processIdentity } from "../process-identity.ts";
 import { type Account, ownUid, runShell } from "./account.ts";
 import { removeStaleSocketDir } from "./listeners.ts";
 
@@ -49,10 +49,10 @@ async function ownerOf(folder: string): Promise<Account> {
  * Stops a server whose service and watcher were killed, or waits for one that is shutting down. The
  * caller must own the lock of the data directory: otherwise the server is in use.
  */
-export async function endOrphan(clusterDir: string): Promise<void> {
+export async function stopOrphanedServer(clusterDir: string): Promise<void> {
   for (let tenths = 0; tenths < 200; tenths++) {
     const file = await readPostmasterFile(clusterDir);
-    if (file === undefined || (await incarnation(file.pid)) === undefined) return;
+    if (file === undefined || (await processIdentity(file.pid)) === undefined) return;
     if (!(await servesCluster(file.pid, clusterDir))) return;
     const owner = await ownerOf(clusterDir);
     if (tenths === 0) await runShell(owner, 'kill -INT "$1"', [String(file.pid)]);

@@ -6,8 +6,8 @@ import { chooseAccount } from "./account.ts";
 import { findBinaries } from "./binaries.ts";
 import { type ClusterPlace, prepareCluster, readPassword } from "./cluster.ts";
 import { hasOldBackends, launch } from "./launch.ts";
-import { type Listener, connectionStringFor, isListenFailure, waysToListen } from "./listeners.ts";
-import { endOrphan, readPostmasterFile, servesCluster } from "./postmaster-file.ts";
+import { type Listener, connectionStringFor, isListenFailure, listenersToTry } from "./listeners.ts";
+import { stopOrphanedServer, readPostmasterFile, servesCluster } from "./postmaster-file.ts";
 import type { TiedProcess } from "./tied-process.ts";
 
 export interface PostgresOptions {
@@ -71,7 +71,7 @@ interface Started {
 
 async function start(options: PostgresOptions): Promise<Started> {
   const place = await findPlace(options.dataDir.path, options.throwAway ?? false);
-  await endOrphan(place.clusterDir);
+  await stopOrphanedServer(place.clusterDir);
   await prepareCluster(place, options.throwAway ?? false);
   let output = "";
   for (let attempt = 0; attempt < 20; attempt++) {
@@ -89,7 +89,7 @@ async function launchListening(place: ClusterPlace, options: PostgresOptions): P
   const isThrowAway = options.throwAway ?? false;
   const onLine = (line: string): void => options.log?.[levelOf(line)](`postgres: ${line}`);
   let output = "There is no way to listen.";
-  for await (const listener of waysToListen(place.account, options.listen)) {
+  for await (const listener of listenersToTry(place.account, options.listen)) {
     const password = listener.kind === "tcp" ? await readPassword(place.dataDir) : "";
     const server = await launch(place, listener, { isThrowAway, onLine });
     if (typeof server !== "string") {

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/db/connect.ts";
-import type { ReadyBoards } from "../store/cards/ready-boards.ts";
+import type { CachedBoards } from "../store/cards/cached-boards.ts";
 
 /** Everything an action depends on. */
 export interface Deps {
@@ -11,7 +11,7 @@ export interface Deps {
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Cached answers of `GET /v1/board`. */
-  readonly boards: ReadyBoards;
+  readonly boards: CachedBoards;
   /** Identifies this process as the owner of what it runs. */
   readonly instanceId: string;
   /** A new UUIDv7. */

@@ -1,5 +1,5 @@
-import { putInboxItem } from "../store/inbox/stored-items.ts";
-import { rememberReport, type Monitor } from "../store/ops/monitors.ts";
+import { upsertInboxItem } from "../store/inbox/stored-items.ts";
+import { recordReport, type Monitor } from "../store/ops/monitors.ts";
 import type { Deps } from "./deps.ts";
 import { transaction } from "../store/db/transaction.ts";
 
@@ -18,8 +18,8 @@ export interface ErrorReport {
 export async function reportError(deps: Deps, monitor: Monitor, report: ErrorReport): Promise<boolean> {
   const { fingerprint, title, url, reportId } = report;
   return transaction(deps.db, async (trx) => {
-    if (reportId !== null && !(await rememberReport(trx, monitor.id, reportId))) return false;
-    await putInboxItem(trx, {
+    if (reportId !== null && !(await recordReport(trx, monitor.id, reportId))) return false;
+    await upsertInboxItem(trx, {
       workspaceId: monitor.workspaceId,
       projectId: monitor.projectId,
       cardId: null,

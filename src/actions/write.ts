@@ -8,8 +8,8 @@ import {
   claimKey,
   releaseKey,
   storeAnswer,
-  type Claimed,
-  type HeldKey,
+  type ClaimResult,
+  type ClaimedKey,
   type StoredAnswer,
 } from "../store/ops/idempotency.ts";
 import type { CachedCredential } from "../store/tenancy/credentials.ts";
@@ -35,14 +35,14 @@ interface WriteRequest {
 /** The state of the idempotency key; `subject` is the result of `find`. */
 type StartedWrite<Subject> =
   | { readonly state: "claimed"; readonly write: Write; readonly subject: Subject }
-  | Exclude<Claimed, { readonly state: "claimed" }>;
+  | Exclude<ClaimResult, { readonly state: "claimed" }>;
 
 /**
  * Begins a write in two round trips: opens its transaction, revalidates the credential, claims the
  * idempotency key and finds the subject of the request. Throws `StaleCredential`, or what `find`
  * throws unless the key has a stored answer.
  */
-export async function beginWrite<Subject>(
+export async function startWrite<Subject>(
   deps: Deps,
   log: Logger,
   { caller, cached, key, fingerprint }: WriteRequest,
@@ -81,10 +81,10 @@ export class Write implements Caller {
   readonly trx: Trx;
   readonly #deps: Deps;
   readonly #log: Logger;
-  readonly #held: HeldKey;
+  readonly #held: ClaimedKey;
   #isCommitted = false;
 
-  constructor(deps: Deps, log: Logger, caller: Caller, held: HeldKey, trx: Trx) {
+  constructor(deps: Deps, log: Logger, caller: Caller, held: ClaimedKey, trx: Trx) {
     this.userId = caller.userId;
     this.credentialId = caller.credentialId;
     this.workspaceId = caller.workspaceId;

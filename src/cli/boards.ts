@@ -3,29 +3,29 @@ import { addMember, registerAgent } from "../actions/installations/forge-account
 import { notFound } from "../errors.ts";
 import { ROLES } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
-import { listAgents, removeAgent, listMemberEntries, removeMember } from "../store/tenancy/users.ts";
+import { listAgents, removeAgent, listMembersWithLogin, removeMember } from "../store/tenancy/users.ts";
 import type { Db } from "../store/db/connect.ts";
 import { findWorkspace, listWorkspaces } from "../store/tenancy/workspaces.ts";
 import {
   commandOf,
   EXAMPLE_ID,
-  printDone,
+  printOutcome,
   printResult,
   readOptions,
   required,
   requiredId,
   TEXT,
   UsageError,
-  type Verb,
+  type Subcommand,
 } from "./command.ts";
-import { listVerb, openForge, withDatabase } from "./open.ts";
+import { listSubcommand, openForge, withDatabase } from "./open.ts";
 
 const ACCOUNT = { workspace: TEXT, login: TEXT };
 
 const workspaceOf = (values: { readonly workspace?: string | undefined }): string =>
   requiredId(values.workspace, "--workspace", "the id of a board, from `trunkline workspace list`");
 
-const createBoard: Verb = async (args, context) => {
+const createBoard: Subcommand = async (args, context) => {
   const values = readOptions(args, { organization: TEXT, name: TEXT });
   const order = {
     organization: required(values.organization, "--organization", "the account that has installed the App"),
@@ -49,12 +49,12 @@ export const workspace = commandOf(
     },
     examples: ["workspace create --organization acme --name Web", "workspace list"],
   },
-  { create: createBoard, list: listVerb({}, () => listWorkspaces) },
+  { create: createBoard, list: listSubcommand({}, () => listWorkspaces) },
 );
 
 const MEMBER_LOGIN = "the account's login on GitHub";
 
-const createMember: Verb = async (args, context) => {
+const createMember: Subcommand = async (args, context) => {
   const values = readOptions(args, { ...ACCOUNT, role: TEXT });
   const workspaceId = workspaceOf(values);
   const login = required(values.login, "--login", MEMBER_LOGIN);
@@ -67,11 +67,11 @@ const createMember: Verb = async (args, context) => {
   printResult(context, values, { workspaceId, ...user, role }, [`${user.login} now has the role ${role}.`]);
 };
 
-const listBoardMembers = listVerb({ workspace: TEXT }, (values) => {
+const listBoardMembers = listSubcommand({ workspace: TEXT }, (values) => {
   const workspaceId = workspaceOf(values);
   return async (db) => {
     if (!(await findWorkspace(db, workspaceId))) throw notFound(`There is no workspace ${workspaceId}.`);
-    return listMemberEntries(db, workspaceId);
+    return listMembersWithLogin(db, workspaceId);
   };
 });
 
@@ -80,14 +80,14 @@ const removal =
   (
     remove: (db: Db, workspaceId: string, login: string) => Promise<boolean>,
     texts: { readonly login: string; readonly unknown: string; readonly removed: string },
-  ): Verb =>
+  ): Subcommand =>
   async (args, context) => {
     const values = readOptions(args, ACCOUNT);
     const workspaceId = workspaceOf(values);
     const login = required(values.login, "--login", texts.login);
     const isRemoved = await withDatabase(context, (db) => remove(db, workspaceId, login));
     if (!isRemoved) throw notFound(`${login} ${texts.unknown} ${workspaceId}.`);
-    printDone(context, values, { workspaceId, login, removed: true }, `${login} ${texts.removed}`);
+    printOutcome(context, values, { workspaceId, login, removed: true }, `${login} ${texts.removed}`);
   };
 
 const WORKSPACE_OPTION = { "--workspace <id>": "Board, from `trunkline workspace list`" };
@@ -125,7 +125,7 @@ export const member = commandOf(
 
 const AGENT_LOGIN = "the agent's login on GitHub";
 
-const createAgent: Verb = async (args, context) => {
+const createAgent: Subcommand = async (args, context) => {
   const values = readOptions(args, ACCOUNT);
   const workspaceId = workspaceOf(values);
   const login = required(values.login, "--login", AGENT_LOGIN);
@@ -157,7 +157,7 @@ export const agent = commandOf(
   },
   {
     add: createAgent,
-    list: listVerb({ workspace: TEXT }, (values) => {
+    list: listSubcommand({ workspace: TEXT }, (values) => {
       const workspaceId = values.workspace === undefined ? null : workspaceOf(values);
       return (db) => listAgents(db, workspaceId);
     }),

@@ -35,10 +35,10 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-export type Verb = (args: readonly string[], context: CommandContext) => Promise<void>;
+export type Subcommand = (args: readonly string[], context: CommandContext) => Promise<void>;
 
 /** A command with subcommands. */
-export function commandOf(help: Help, verbs: Readonly<Record<string, Verb>>): Command {
+export function commandOf(help: Help, verbs: Readonly<Record<string, Subcommand>>): Command {
   return {
     ...help,
     run: ([name, ...rest], context) => {
@@ -80,7 +80,7 @@ export function portOf(value: string): number {
 }
 
 /** The only argument of a call. */
-export function onlyWord(positionals: readonly string[], what: string): string {
+export function onlyArgument(positionals: readonly string[], what: string): string {
   const [argument, ...others] = positionals;
   if (argument === undefined) throw new UsageError(`An argument is missing: ${what}.`);
   if (others.length > 0) throw new UsageError(`Too many arguments. Give only ${what}.`);
@@ -118,8 +118,12 @@ interface Format {
 }
 
 /** Prints the result of a command as one line of JSON, or as text. */
-export const printDone = ({ print }: CommandContext, { json }: Format, result: object, text: string): void =>
-  print(json ? JSON.stringify(result) : text);
+export const printOutcome = (
+  { print }: CommandContext,
+  { json }: Format,
+  result: object,
+  text: string,
+): void => print(json ? JSON.stringify(result) : text);
 
 /** Prints the result of a command as indented JSON, or as lines of text. */
 export function printResult(

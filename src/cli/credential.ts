@@ -6,8 +6,8 @@ import { listCredentials, revokeCredential, type Scope } from "../store/tenancy/
 import {
   commandOf,
   EXAMPLE_ID,
-  onlyWord,
-  printDone,
+  onlyArgument,
+  printOutcome,
   printResult,
   readArgs,
   readOptions,
@@ -16,7 +16,7 @@ import {
   type CommandContext,
   UsageError,
 } from "./command.ts";
-import { listVerb, withDatabase } from "./open.ts";
+import { listSubcommand, withDatabase } from "./open.ts";
 
 const DEFAULT_EXPIRY = "90d";
 const DEFAULT_KEEP = "24h";
@@ -48,7 +48,7 @@ export const credential = commandOf(
       "credential revoke qAidaAxp1xcr",
     ],
   },
-  { issue, list: listVerb({}, () => listCredentials), rotate, revoke },
+  { issue, list: listSubcommand({}, () => listCredentials), rotate, revoke },
 );
 
 async function issue(args: readonly string[], context: CommandContext): Promise<void> {
@@ -97,7 +97,7 @@ function expiryOf(text: string): Date | null {
 async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = readArgs(args, { keep: TEXT, expires: TEXT });
   const order = {
-    clientId: onlyWord(positionals, "the client id of the credential"),
+    clientId: onlyArgument(positionals, "the client id of the credential"),
     keepMs: keepOf(values.keep ?? DEFAULT_KEEP),
     expiresAt: values.expires === undefined ? undefined : expiryOf(values.expires),
   };
@@ -119,8 +119,8 @@ function keepOf(text: string): number {
 
 async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = readArgs(args, {});
-  const clientId = onlyWord(positionals, "the client id of the credential");
+  const clientId = onlyArgument(positionals, "the client id of the credential");
   const isRevoked = await withDatabase(context, (db) => revokeCredential(db, clientId));
   if (!isRevoked) throw notFound(`There is no credential ${clientId}.`);
-  printDone(context, values, { clientId, revoked: true }, `${clientId} is revoked.`);
+  printOutcome(context, values, { clientId, revoked: true }, `${clientId} is revoked.`);
 }

@@ -1,13 +1,13 @@
-import { ConfigError, isAddress } from "../config.ts";
+import { ConfigError, isServiceUrl } from "../config.ts";
 import { Problem } from "../errors.ts";
 import type { Db } from "../store/db/connect.ts";
-import { listUnknown } from "../store/forge/deliveries.ts";
+import { listUnknownDeliveries } from "../store/forge/deliveries.ts";
 import { countLiveInstances } from "../store/ops/instances.ts";
 import { pendingMigrations } from "../store/db/migrate.ts";
 import { readDatabaseVersion, readQueueStatistics } from "../store/ops/queue-statistics.ts";
 import { printResult, readOptions, type Command, type CommandContext } from "./command.ts";
 import { fine, problem, warning, type Finding } from "./doctor/finding.ts";
-import { lookAtForge, type ListMissing } from "./doctor/look-at-forge.ts";
+import { checkForge, type ListMissing } from "./doctor/check-forge.ts";
 import { openForge, withDatabase } from "./open.ts";
 
 const PUBLIC_URL_TIMEOUT_MS = 5_000;
@@ -105,7 +105,7 @@ async function checkQueue(db: Db): Promise<Finding[]> {
 /** Checks that PUBLIC_URL leads to the service. A malformed one is a configuration finding. */
 async function addressFindings({ env }: CommandContext): Promise<Finding[]> {
   const publicUrl = env["PUBLIC_URL"] ?? "";
-  if (!isAddress(publicUrl)) return [];
+  if (!isServiceUrl(publicUrl)) return [];
   const about = "public url";
   const advice =
     "Check PUBLIC_URL and the reverse proxy. If only this machine cannot reach the URL, run doctor without PUBLIC_URL.";
@@ -132,8 +132,8 @@ async function forgeFindings(context: CommandContext): Promise<Finding[]> {
   try {
     const listMissing: ListMissing = (guids) =>
       // Without a database, which is a finding of its own, all of them count as missing.
-      withDatabase(context, (db) => listUnknown(db, guids)).catch(() => new Set(guids));
-    return await lookAtForge(await openForge(context), context.env["PUBLIC_URL"] || undefined, listMissing);
+      withDatabase(context, (db) => listUnknownDeliveries(db, guids)).catch(() => new Set(guids));
+    return await checkForge(await openForge(context), context.env["PUBLIC_URL"] || undefined, listMissing);
   } catch (error) {
     if (error instanceof ConfigError) {
       return error.problems.map((says) => problem("configuration", says, "Correct it and run doctor again."));

@@ -4,7 +4,7 @@ import { dataDirOf } from "../config.ts";
 import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import { startForge } from "../../sandbox/forge/start-forge.ts";
 import { newControlToken, writeForgeFile } from "../../sandbox/state-files.ts";
-import { portOf, printDone, readArgs, TEXT, type Command } from "./command.ts";
+import { portOf, printOutcome, readArgs, TEXT, type Command } from "./command.ts";
 
 export const forge: Command = {
   name: "forge",
@@ -30,7 +30,7 @@ export const forge: Command = {
     const path = await writeForgeFile(dataDir.path, running);
     const { apiUrl, cloneUrl } = running;
     const text = `The forge runs at ${cloneUrl}, its API at ${apiUrl}.\n${path} contains the App's key and secret, the users' tokens and the control token.`;
-    printDone(context, values, { apiUrl, cloneUrl, file: path }, text);
+    printOutcome(context, values, { apiUrl, cloneUrl, file: path }, text);
     await context.untilSignal();
     await running.stop();
     await dataDir.release();

@@ -7,7 +7,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   cwd: process.cwd(),
   pid: process.pid,
   print: (line) => void process.stdout.write(`${line}\n`),
-  complain: (line) => void process.stderr.write(`${line}\n`),
+  printError: (line) => void process.stderr.write(`${line}\n`),
   readInput: () => text(process.stdin),
   untilSignal: () =>
     new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { validate as isUuid } from "uuid";
 import { createMonitor } from "../actions/boards/workspaces.ts";
-import { dataDirOf, EXAMPLE_ADDRESS, isAddress, readConfig } from "../config.ts";
+import { dataDirOf, EXAMPLE_URL, isServiceUrl, readConfig } from "../config.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
 import { readSandboxFile } from "../../sandbox/state-files.ts";
@@ -8,8 +8,8 @@ import { listMonitors, removeMonitor, setMonitorSecret } from "../store/ops/moni
 import {
   commandOf,
   EXAMPLE_ID,
-  onlyWord,
-  printDone,
+  onlyArgument,
+  printOutcome,
   printResult,
   readArgs,
   readOptions,
@@ -18,15 +18,15 @@ import {
   TEXT,
   type CommandContext,
   UsageError,
-  type Verb,
+  type Subcommand,
 } from "./command.ts";
-import { listVerb, withDatabase } from "./open.ts";
+import { listSubcommand, withDatabase } from "./open.ts";
 
 const MAX_SECRET = 500;
 /** A shorter secret can be found from a signed report by trying all values. */
 const MIN_SECRET = 16;
 
-const create: Verb = async (args, context) => {
+const create: Subcommand = async (args, context) => {
   const values = readOptions(args, { project: TEXT, name: TEXT });
   const order = {
     projectId: requiredId(values.project, "--project", "the id of the project whose inbox shows the errors"),
@@ -45,8 +45,8 @@ const create: Verb = async (args, context) => {
 async function publicUrlOf({ env, cwd }: CommandContext): Promise<string> {
   const given = env["PUBLIC_URL"];
   if (given) {
-    if (isAddress(given)) return given.replace(/\/$/, "");
-    throw new UsageError(`PUBLIC_URL must be the URL of the service, such as ${EXAMPLE_ADDRESS}.`);
+    if (isServiceUrl(given)) return given.replace(/\/$/, "");
+    throw new UsageError(`PUBLIC_URL must be the URL of the service, such as ${EXAMPLE_URL}.`);
   }
   const isSandbox = readConfig(env, cwd).mode === "sandbox";
   const file = isSandbox ? await readSandboxFile(dataDirOf(env, cwd)) : null;
@@ -54,7 +54,7 @@ async function publicUrlOf({ env, cwd }: CommandContext): Promise<string> {
   throw new UsageError("Set PUBLIC_URL to the URL of the service: the URL of the monitor starts with it.");
 }
 
-const secret: Verb = async (args, context) => {
+const secret: Subcommand = async (args, context) => {
   const { values, positionals } = readArgs(args, {});
   const id = monitorId(positionals);
   // Not an option: all users of a machine can see the arguments of its processes.
@@ -66,19 +66,19 @@ const secret: Verb = async (args, context) => {
   }
   const isSet = await withDatabase(context, (db) => setMonitorSecret(db, id, given));
   if (!isSet) throw unknown(id);
-  printDone(context, values, { id }, "Reports are now verified with this secret.");
+  printOutcome(context, values, { id }, "Reports are now verified with this secret.");
 };
 
-const remove: Verb = async (args, context) => {
+const remove: Subcommand = async (args, context) => {
   const { values, positionals } = readArgs(args, {});
   const id = monitorId(positionals);
   const isRemoved = await withDatabase(context, (db) => removeMonitor(db, id));
   if (!isRemoved) throw unknown(id);
-  printDone(context, values, { id, removed: true }, "Reports to this monitor are now refused.");
+  printOutcome(context, values, { id, removed: true }, "Reports to this monitor are now refused.");
 };
 
 function monitorId(positionals: readonly string[]): string {
-  const id = onlyWord(positionals, "the id of the monitor");
+  const id = onlyArgument(positionals, "the id of the monitor");
   if (!isUuid(id)) throw unknown(id);
   return id;
 }
@@ -108,5 +108,5 @@ export const monitor = commandOf(
       `monitor remove ${EXAMPLE_ID}`,
     ],
   },
-  { create, list: listVerb({}, () => listMonitors), secret, remove },
+  { create, list: listSubcommand({}, () => listMonitors), secret, remove },
 );

@@ -6,7 +6,7 @@ import { createGitHubForge } from "../forge/github/connect-github.ts";
 import { findPostgres } from "../../sandbox/postgres/start-postgres.ts";
 import { readForgeFile } from "../../sandbox/state-files.ts";
 import { connect, type Db } from "../store/db/connect.ts";
-import { printRows, readOptions, type CommandContext, type Options, type Verb } from "./command.ts";
+import { printRows, readOptions, type CommandContext, type Options, type Subcommand } from "./command.ts";
 
 /** Runs `work` on the database of DATABASE_URL, or of the running sandbox. */
 export async function withDatabase<T>(
@@ -30,11 +30,11 @@ export async function withDatabase<T>(
 }
 
 /** A subcommand that prints rows of the database. `query` checks the options before it connects. */
-export const listVerb =
+export const listSubcommand =
   <O extends Options>(
     options: O,
     query: (values: ReturnType<typeof readOptions<O>>) => (db: Db) => Promise<readonly object[]>,
-  ): Verb =>
+  ): Subcommand =>
   async (args, context) => {
     const values = readOptions(args, options);
     printRows(context, values, await withDatabase(context, query(values)));

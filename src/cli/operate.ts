@@ -1,11 +1,11 @@
 import { notFound } from "../errors.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { routes } from "../http/v1/routes.ts";
-import { repairSoon } from "../jobs/tasks.ts";
-import { listParked } from "../store/forge/deliveries.ts";
+import { scheduleRepairs } from "../jobs/tasks.ts";
+import { listParkedDeliveries } from "../store/forge/deliveries.ts";
 import { retryParked } from "../store/forge/lanes.ts";
 import { migrate as migrateDatabase } from "../store/db/migrate.ts";
-import { printDone, printRows, readArgs, type Command, UsageError } from "./command.ts";
+import { printOutcome, printRows, readArgs, type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./open.ts";
 
 export const migrate: Command = {
@@ -17,7 +17,7 @@ export const migrate: Command = {
     const { values } = readArgs(args, {});
     const applied = await withDatabase(context, migrateDatabase);
     const text = applied.length > 0 ? `Applied:\n  ${applied.join("\n  ")}` : "The schema is up to date.";
-    printDone(context, values, { applied }, text);
+    printOutcome(context, values, { applied }, text);
   },
 };
 
@@ -28,7 +28,7 @@ export const repair: Command = {
   examples: ["repair"],
   run: async (args, context) => {
     const { values } = readArgs(args, {});
-    const asked = await withDatabase(context, repairSoon);
+    const asked = await withDatabase(context, scheduleRepairs);
     const rows = asked.map((job) => ({ asked: job }));
     printRows(context, values, rows);
   },
@@ -47,7 +47,7 @@ export const delivery: Command = {
     const { values, positionals } = readArgs(rest, { all: { type: "boolean" } });
     const [guid] = positionals;
     if (verb === "list" && guid === undefined) {
-      printRows(context, values, await withDatabase(context, listParked));
+      printRows(context, values, await withDatabase(context, listParkedDeliveries));
     } else if (verb === "retry" && (guid === undefined) === (values.all ?? false)) {
       const count = await withDatabase(context, (db) => retryParked(db, guid ?? null));
       if (guid !== undefined && count === 0) throw notFound(`There is no parked delivery ${guid}.`);

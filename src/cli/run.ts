@@ -53,7 +53,7 @@ const OVERVIEW = [
 
 export interface Terminal extends CommandContext {
   /** Prints to standard error. */
-  readonly complain: (line: string) => void;
+  readonly printError: (line: string) => void;
 }
 
 /** Runs a command. Returns the exit code: 0, 1 for a failure, or 2 for wrong arguments. */
@@ -72,7 +72,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
       return 0;
     }
     const unknown = `There is no command \`${commandName}\`.\n\n`;
-    terminal.complain(`${commandName === undefined ? "" : unknown}${OVERVIEW}`);
+    terminal.printError(`${commandName === undefined ? "" : unknown}${OVERVIEW}`);
     return 2;
   }
   if (isHelp || commandArgs.some(isHelpOption)) {
@@ -85,10 +85,10 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   } catch (error) {
     if (error instanceof UsageError) {
       const usage = [...usageOf(command, commandArgs[0]), `See \`trunkline help ${command.name}\`.`];
-      terminal.complain([error.message, "", "Usage:", ...usage].join("\n"));
+      terminal.printError([error.message, "", "Usage:", ...usage].join("\n"));
       return 2;
     }
-    terminal.complain(error instanceof ForgeUnavailable ? error.message : describeError(error));
+    terminal.printError(error instanceof ForgeUnavailable ? error.message : describeError(error));
     return 1;
   }
 }

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { WEBHOOK_PATH } from "../app.ts";
-import { EXAMPLE_ADDRESS, isAddress, readForgeUrls } from "../config.ts";
+import { EXAMPLE_URL, isServiceUrl, readForgeUrls } from "../config.ts";
 import { Problem } from "../errors.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/app.ts";
-import { portOf, printDone, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
-import { assertRoomForApp } from "./setup/env-file.ts";
-import { installUrlOf, makeApp } from "./setup/make-app.ts";
+import { portOf, printOutcome, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
+import { assertNoAppSettings } from "./setup/env-file.ts";
+import { installUrlOf, createGitHubApp } from "./setup/create-github-app.ts";
 import { isPrivateUrl } from "./setup/private-address.ts";
 
 /** Creates the App in a browser, and receives its key and webhook secret. */
@@ -24,7 +24,7 @@ export const setup: Command = {
     "--file <path>": "File for APP_ID, PRIVATE_KEY and WEBHOOK_SECRET (default: .env)",
     "--by-hand": "Print the URL of GitHub's form, filled in, and the next steps",
   },
-  examples: [`setup --url ${EXAMPLE_ADDRESS} --org acme`],
+  examples: [`setup --url ${EXAMPLE_URL} --org acme`],
   run: async (args, context) => {
     const values = readOptions(args, {
       url: TEXT,
@@ -36,7 +36,7 @@ export const setup: Command = {
       "by-hand": { type: "boolean", default: false },
     });
     const url = required(values.url, "--url", "the public URL of the service").replace(/\/$/, "");
-    if (!isAddress(url)) throw new UsageError(`--url must be a URL such as ${EXAMPLE_ADDRESS}.`);
+    if (!isServiceUrl(url)) throw new UsageError(`--url must be a URL such as ${EXAMPLE_URL}.`);
     const { name } = values;
     const forge = readForgeUrls(context.env);
     const owner = values.org === undefined ? "" : `/organizations/${encodeURIComponent(values.org)}`;
@@ -44,7 +44,7 @@ export const setup: Command = {
     const warning = forge.pages === GITHUB && isPrivateUrl(url) ? unreachable(url) : undefined;
     const print = (address: string, text: string): void => {
       const result = { url: address, ...(warning && { warning }) };
-      printDone(context, values, result, warning ? `warning: ${warning}\n\n${text}` : text);
+      printOutcome(context, values, result, warning ? `warning: ${warning}\n\n${text}` : text);
     };
     if (values["by-hand"]) {
       const link = formAddress(newAppUrl, { url, name });
@@ -55,16 +55,16 @@ export const setup: Command = {
     const envFile = resolve(context.cwd, values.file);
     const webhookUrl = `${url}${WEBHOOK_PATH}`;
     const wanted = { name, url, webhookUrl, newAppUrl, apiUrl: forge.api, envFile, port };
-    await assertRoomForApp(envFile);
+    await assertNoAppSettings(envFile);
     const onListening = (address: string): void => {
       const text = `Open ${address} in a browser on this machine where you are signed in to ${new URL(newAppUrl).origin}. Ctrl-C cancels.`;
       print(address, text);
     };
-    const app = await makeApp(wanted, { onListening, untilSignal: context.untilSignal });
+    const app = await createGitHubApp(wanted, { onListening, untilSignal: context.untilSignal });
     if (app === null)
       throw new Problem("unavailable", "Stopped before the App's secrets arrived. Nothing was written.");
     const installUrl = installUrlOf(app);
-    printDone(
+    printOutcome(
       context,
       values,
       { appId: app.id, envFile, installUrl },

@@ -61,7 +61,7 @@ export const stageOf = (flow: Flow, stageId: string): Stage | undefined =>
   flow.stages.find((stage) => stage.id === stageId);
 
 /** Whether a rule requires at least what `type` requires. */
-export const ruleAsks = (rule: Rule, type: RuleType): boolean =>
+export const ruleRequires = (rule: Rule, type: RuleType): boolean =>
   RULE_TYPES.indexOf(rule.type) >= RULE_TYPES.indexOf(type);
 
 /** The merge stages after a stage. While there is one, the card still needs its branch. */

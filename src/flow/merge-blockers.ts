@@ -3,27 +3,27 @@ import type { BranchFacts, PullRequestFacts } from "./facts.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** A card's branch in one of its repositories, and the branch that it is merged into. */
-export interface Where {
+export interface CardBranch {
   readonly repositoryId: string;
   readonly fullName: string;
   readonly branchName: string;
   readonly targetBranch: string;
 }
 
-export const noTarget = (facts: BranchFacts): Refusal => ({
+export const targetMissing = (facts: BranchFacts): Refusal => ({
   reason: "branch_missing",
   message: `The target branch ${facts.target.name} does not exist. Create it, or change the flow's target.`,
   details: { branch: facts.target.name },
 });
 
-export const branchGone = (where: Where): Refusal => ({
+export const branchMissing = (where: CardBranch): Refusal => ({
   reason: "branch_missing",
   message: `The card's branch ${where.branchName} does not exist. Push it again, then move the card again.`,
   details: { branch: where.branchName },
 });
 
 /** In the words of GitHub's own refusal. */
-export const noCommits = (where: Where): Refusal => ({
+export const noCommits = (where: CardBranch): Refusal => ({
   reason: "nothing_to_merge",
   message: `No commits between ${where.targetBranch} and ${where.branchName}`,
 });
@@ -34,13 +34,13 @@ export const pullRequestClosed = (prNumber: number): Refusal => ({
   details: { prNumber },
 });
 
-export const conflicting = (where: Where, pull: PullRequestFacts): Refusal => ({
+export const conflicting = (where: CardBranch, pull: PullRequestFacts): Refusal => ({
   reason: "conflicts",
   message: `Merge conflict: ${where.branchName} cannot be merged into ${where.targetBranch}. Merge ${where.targetBranch} into it, resolve the conflicts and push.`,
   details: { prNumber: pull.number },
 });
 
-export function checksInTheWay({ branchName }: Where, { checks }: PullRequestFacts): Refusal[] {
+export function checkBlockers({ branchName }: CardBranch, { checks }: PullRequestFacts): Refusal[] {
   const { state, failing, pending } = checks;
   const details = { failing, pending };
   if (state === "failing") {
@@ -54,7 +54,7 @@ export function checksInTheWay({ branchName }: Where, { checks }: PullRequestFac
   return [];
 }
 
-export function reviewsInTheWay({ number, reviewDecision }: PullRequestFacts): Refusal[] {
+export function reviewBlockers({ number, reviewDecision }: PullRequestFacts): Refusal[] {
   if (reviewDecision === "changes_requested") {
     const message = `Changes are requested on pull request #${number}. Make them, then ask for another review.`;
     return [{ reason: "changes_requested", message }];

@@ -1,27 +1,27 @@
 import { type BlockedReason, type Refusal, blockedReason } from "./refusal.ts";
 import { branchNameFor } from "./names.ts";
 import type { BranchFacts, PullRequestFacts } from "./facts.ts";
-import { ruleAsks, type Flow, type Rule, type Stage } from "./flow.ts";
+import { ruleRequires, type Flow, type Rule, type Stage } from "./flow.ts";
 import {
-  branchGone,
-  checksInTheWay,
+  branchMissing,
+  checkBlockers,
   conflicting,
   noCommits,
-  noTarget,
+  targetMissing,
   pullRequestClosed,
-  reviewsInTheWay,
-  type Where,
+  reviewBlockers,
+  type CardBranch,
 } from "./merge-blockers.ts";
 import type { Role } from "./roles.ts";
 
 /** One write in one repository. */
 export type MoveStep =
-  | (Where & { readonly action: "create_branch"; readonly fromSha: string })
+  | (CardBranch & { readonly action: "create_branch"; readonly fromSha: string })
   /** Recreates a branch that GitHub deleted after merging it into another target. */
-  | (Where & { readonly action: "restore_branch"; readonly fromSha: string })
-  | (Where & { readonly action: "open_pull_request"; readonly isDraft: boolean })
-  | (Where & OfPullRequest & { readonly action: "mark_ready" })
-  | (Where & OfPullRequest & { readonly action: "merge" });
+  | (CardBranch & { readonly action: "restore_branch"; readonly fromSha: string })
+  | (CardBranch & { readonly action: "open_pull_request"; readonly isDraft: boolean })
+  | (CardBranch & OfPullRequest & { readonly action: "mark_ready" })
+  | (CardBranch & OfPullRequest & { readonly action: "merge" });
 
 interface OfPullRequest {
   readonly prNumber: number;
@@ -37,7 +37,7 @@ export interface RepositoryState {
   /** A refusal when the repository cannot be read. */
   readonly facts: BranchFacts | Refusal;
   /** `facts` lack a pull request that a webhook has reported. */
-  readonly isBehind?: boolean;
+  readonly isLagging?: boolean;
   /** Nobody pushed to the branch yet. It may still be ahead of a target it was not created from. */
   readonly isBare?: boolean;
 }
@@ -61,15 +61,15 @@ export interface MovePlan {
   /** The target has all commits of an open pull request: GitHub may soon report it as merged. */
   readonly isLanding: boolean;
   /** GitHub does not return a pull request yet that a webhook has reported. */
-  readonly isBehind: boolean;
+  readonly isLagging: boolean;
   /** What follows these steps can only be planned after they have run. */
-  readonly needsAnotherLook: boolean;
+  readonly needsReplan: boolean;
   /** Of a merge stage: what its target contains already. */
-  readonly landed: readonly Landed[];
+  readonly mergedWork: readonly MergedWork[];
 }
 
 /** A card's work in one repository that is in a merge stage's target. */
-export interface Landed {
+export interface MergedWork {
   readonly fullName: string;
   readonly targetBranch: string;
   /** Null when it was merged through another branch. */
@@ -80,7 +80,7 @@ interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "doubts" | "
   readonly steps: readonly MoveStep[];
   readonly reasons?: readonly Refusal[];
   readonly doubts?: readonly Refusal[];
-  readonly landed?: Landed;
+  readonly landed?: MergedWork;
 }
 
 /** The steps that a card needs in each repository to enter a stage, or why it may not enter. */
@@ -103,21 +103,25 @@ export function planMove(question: MoveQuestion): MovePlan {
     doubts: blocked("doubts"),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
-    isBehind: plans.some(({ plan }) => plan.isBehind ?? false),
-    needsAnotherLook: plans.some(({ plan }) => plan.needsAnotherLook ?? false),
-    landed: plans.flatMap(({ plan }) => plan.landed ?? []),
+    isLagging: plans.some(({ plan }) => plan.isLagging ?? false),
+    needsReplan: plans.some(({ plan }) => plan.needsReplan ?? false),
+    mergedWork: plans.flatMap(({ plan }) => plan.landed ?? []),
   };
 }
 
 export const needsGit = (fromStageId: string, stage: Stage, repositoryCount: number): boolean =>
-  fromStageId !== stage.id && ruleAsks(stage.rule, "branch") && repositoryCount > 0;
+  fromStageId !== stage.id && ruleRequires(stage.rule, "branch") && repositoryCount > 0;
 
 /** The lowest role that may move a card into a stage: at least member, since a move writes. */
 export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ? "member" : minRole);
 
 const NOTHING: RepositoryPlan = { steps: [] };
 
-const landedBy = (rule: Rule, { fullName, targetBranch }: Where, prNumber: number | null): RepositoryPlan =>
+const landedBy = (
+  rule: Rule,
+  { fullName, targetBranch }: CardBranch,
+  prNumber: number | null,
+): RepositoryPlan =>
   rule.type === "merge" ? { steps: [], landed: { fullName, targetBranch, prNumber } } : NOTHING;
 
 const refused = (...reasons: readonly Refusal[]): RepositoryPlan => ({ steps: [], reasons });
@@ -125,12 +129,12 @@ const refused = (...reasons: readonly Refusal[]): RepositoryPlan => ({ steps: []
 function planRepository(question: MoveQuestion, repository: RepositoryState): RepositoryPlan {
   const { rule } = question.stage;
   const { facts } = repository;
-  if (!ruleAsks(rule, "branch")) return NOTHING;
+  if (!ruleRequires(rule, "branch")) return NOTHING;
   if ("reason" in facts) return refused(facts);
   const { name: targetBranch, sha } = facts.target;
-  if (sha === null) return refused(noTarget(facts));
+  if (sha === null) return refused(targetMissing(facts));
   if (repository.branchName === null) return planFirstBranch(question, repository, targetBranch, sha);
-  const where: Where = {
+  const where: CardBranch = {
     repositoryId: repository.repositoryId,
     fullName: repository.fullName,
     branchName: repository.branchName,
@@ -141,7 +145,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if (pull?.state === "merged") return landedBy(rule, where, pull.number);
   if (facts.headSha === null) return planLostBranch(where, facts);
   if (rule.type === "branch") return NOTHING;
-  if (repository.isBehind) return { steps: [], isBehind: true };
+  if (repository.isLagging) return { steps: [], isLagging: true };
   if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
   if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return landedBy(rule, where, null);
   if (!pull) return planFirstPullRequest(question, where, facts, repository.isBare ?? false);
@@ -173,12 +177,12 @@ const isMergedElsewhere = (facts: BranchFacts): boolean =>
   facts.aheadBy === 0 && newestMerged(facts) !== undefined;
 
 /** GitHub may delete a merged branch; a branch deleted for another reason is not recreated. */
-function planLostBranch(where: Where, facts: BranchFacts): RepositoryPlan {
+function planLostBranch(where: CardBranch, facts: BranchFacts): RepositoryPlan {
   const merged = newestMerged(facts);
-  if (!merged) return refused(branchGone(where));
+  if (!merged) return refused(branchMissing(where));
   return {
     steps: [{ ...where, action: "restore_branch", fromSha: merged.headSha }],
-    needsAnotherLook: true,
+    needsReplan: true,
   };
 }
 
@@ -188,18 +192,18 @@ function planFirstBranch(
   targetBranch: string,
   fromSha: string,
 ): RepositoryPlan {
-  if (ruleAsks(stage.rule, "pull_request")) {
+  if (ruleRequires(stage.rule, "pull_request")) {
     const message = `The card has no commits in ${fullName} yet. Push to its branch, then move the card again.`;
     return refused({ reason: "nothing_to_merge", message });
   }
   const branchName = branchNameFor(flow.branchPattern, card.number, card.title);
-  const where: Where = { repositoryId, fullName, branchName, targetBranch };
+  const where: CardBranch = { repositoryId, fullName, branchName, targetBranch };
   return { steps: [{ ...where, action: "create_branch", fromSha }] };
 }
 
 function planFirstPullRequest(
   { stage }: MoveQuestion,
-  where: Where,
+  where: CardBranch,
   facts: BranchFacts,
   isBare: boolean,
 ): RepositoryPlan {
@@ -209,7 +213,7 @@ function planFirstPullRequest(
   }
   return {
     steps: [{ ...where, action: "open_pull_request", isDraft: stage.rule.type === "draft_pull_request" }],
-    needsAnotherLook: stage.rule.type === "merge",
+    needsReplan: stage.rule.type === "merge",
   };
 }
 
@@ -219,12 +223,12 @@ const ofPullRequest = ({ number, nodeId, headSha }: PullRequestFacts): OfPullReq
   headSha,
 });
 
-const readySteps = (where: Where, pull: PullRequestFacts): MoveStep[] =>
+const readySteps = (where: CardBranch, pull: PullRequestFacts): MoveStep[] =>
   pull.isDraft ? [{ ...where, ...ofPullRequest(pull), action: "mark_ready" }] : [];
 
 function planMerge(
   { flow }: MoveQuestion,
-  where: Where,
+  where: CardBranch,
   facts: BranchFacts,
   pull: PullRequestFacts,
 ): RepositoryPlan {
@@ -234,8 +238,8 @@ function planMerge(
   const isLanding = facts.aheadBy === 0;
   if (isLanding) reasons.push(noCommits(where));
   if (pull.mergeable === "conflicting") reasons.push(conflicting(where, pull));
-  if (flow.checks === "required") reasons.push(...checksInTheWay(where, pull));
-  const doubts = reviewsInTheWay(pull);
+  if (flow.checks === "required") reasons.push(...checkBlockers(where, pull));
+  const doubts = reviewBlockers(pull);
   const isUndecided = pull.mergeable === "unknown";
   if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided, isLanding };
   return {

@@ -72,10 +72,10 @@ export const BROKEN_KINDS = [
   "archived",
   "other_project",
 ] as const;
-export type Broken = (typeof BROKEN_KINDS)[number];
+export type BrokenKind = (typeof BROKEN_KINDS)[number];
 
 /** `archived` is GitHub's own text. For `refused`, GitHub's text is shown where it is known. */
-export const BROKEN_WORDS: Readonly<Record<Broken, string>> = {
+export const BROKEN_MESSAGES: Readonly<Record<BrokenKind, string>> = {
   uninstalled: "The App is not installed on this account. Install it again.",
   suspended:
     "The App is suspended on this account. An owner of the account can lift the suspension in its settings on GitHub.",
@@ -87,12 +87,12 @@ export const BROKEN_WORDS: Readonly<Record<Broken, string>> = {
     "The repository does not belong to the card's project any more. Add it to the project again, or unlink the card from it.",
 };
 
-export const brokenRefusal = (broken: Broken): Refusal => ({
+export const brokenRefusal = (broken: BrokenKind): Refusal => ({
   reason: "not_permitted",
-  message: BROKEN_WORDS[broken],
+  message: BROKEN_MESSAGES[broken],
   details: { connection: broken },
 });
 
 /** Whether a refusal is due to a broken connection and clears when the App has access again. */
-export const isAboutConnection = ({ details }: Pick<Refusal, "details">): boolean =>
+export const isConnectionRefusal = ({ details }: Pick<Refusal, "details">): boolean =>
   details !== undefined && "connection" in details;

@@ -1,7 +1,7 @@
 import { plainName } from "./comment-text.ts";
 
 /** A pull request of a card. */
-export interface MergedOrNot {
+export interface CardPullRequest {
   readonly number: number;
   readonly targetBranch: string;
   readonly state: "draft" | "open" | "merged" | "closed";
@@ -17,7 +17,7 @@ type PickedMerges =
  * The merges to pick for a card: those into `target`, from which release branches are created, or
  * else those into the first branch it reached. Merges into later branches repeat the same changes.
  */
-export function pickedMerges(pulls: readonly MergedOrNot[], target: string): PickedMerges {
+export function pickedMerges(pulls: readonly CardPullRequest[], target: string): PickedMerges {
   const merged = pulls.filter(({ state }) => state === "merged").toSorted((a, b) => a.number - b.number);
   const [first] = merged;
   if (!first) return { waitsFor: Math.max(0, ...pulls.map(({ number }) => number)) || null };
@@ -27,7 +27,7 @@ export function pickedMerges(pulls: readonly MergedOrNot[], target: string): Pic
 }
 
 /** A card in the notes of a release. */
-export interface NotedCard {
+export interface ReleaseNotesCard {
   readonly number: number;
   readonly title: string;
   /** Merged in this repository; `isLater` marks one that was merged after the tagged commit. */
@@ -44,7 +44,7 @@ const MAX_TITLE = 200;
  * The release notes of one repository in Markdown: the cards with their pull requests there. Titles
  * cannot add mentions or references. Cards that the tag does not contain are marked as such.
  */
-export function releaseNotes(cards: readonly NotedCard[]): string {
+export function releaseNotes(cards: readonly ReleaseNotesCard[]): string {
   if (cards.length === 0) return "No cards.";
   const lines: string[] = [];
   let length = 0;
@@ -57,7 +57,7 @@ export function releaseNotes(cards: readonly NotedCard[]): string {
   return lines.join("\n");
 }
 
-function lineOf({ number, title, pullRequests, isUndone }: NotedCard): string {
+function lineOf({ number, title, pullRequests, isUndone }: ReleaseNotesCard): string {
   const characters = Array.from(title);
   const short = characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join("")}…` : title;
   const released = pullRequests.filter(({ isLater }) => !isLater);

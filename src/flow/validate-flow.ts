@@ -1,5 +1,5 @@
 import { MAX_BRANCH_NAME_BYTES, branchNameFor, foldName, isBranchName } from "./names.ts";
-import { ruleAsks, type Flow, type Rule, type Stage } from "./flow.ts";
+import { ruleRequires, type Flow, type Rule, type Stage } from "./flow.ts";
 
 export const MAX_STAGES = 30;
 export const MAX_STAGE_NAME = 60;
@@ -79,7 +79,7 @@ function ruleFault(stages: readonly StageDraft[], at: number): string | null {
   if (stage?.kind === "backlog" && stage.rule.type !== "none") {
     return `requires ${stage.rule.type}, but drafts have no branch: a backlog's rule is none.`;
   }
-  if (!stage || !before || ruleAsks(stage.rule, before.rule.type)) return null;
+  if (!stage || !before || ruleRequires(stage.rule, before.rule.type)) return null;
   return `requires ${stage.rule.type}, less than ${before.rule.type} of the stage before it (${before.name}). Each stage must require at least as much as the one before.`;
 }
 
@@ -97,7 +97,7 @@ function intoFault(stages: readonly StageDraft[], at: number): string | null {
 }
 
 /** A repository of the flow's project. */
-export interface Trunk {
+export interface RepositoryTrunk {
   readonly fullName: string;
   readonly defaultBranch: string;
 }
@@ -109,7 +109,7 @@ export interface Trunk {
  */
 export function sharedTargetFaults(
   { stages }: FlowDraft,
-  trunks: readonly Trunk[],
+  trunks: readonly RepositoryTrunk[],
   current: FlowDraft,
 ): FlowFault[] {
   const had = new Set(sharedTargets(current.stages, trunks).map(({ trunk }) => trunk.defaultBranch));
@@ -122,7 +122,7 @@ export function sharedTargetFaults(
 }
 
 /** The pairs of stages with the same target, each in order and with one repository concerned. */
-function sharedTargets(stages: readonly StageDraft[], trunks: readonly Trunk[]) {
+function sharedTargets(stages: readonly StageDraft[], trunks: readonly RepositoryTrunk[]) {
   const ofDefault = stages.findIndex(({ rule }) => rule.type === "merge" && rule.into === null);
   if (ofDefault === -1) return [];
   return stages.flatMap(({ rule }, named) => {

@@ -21,12 +21,12 @@ import type {
   DeliveryLogPage,
   ForgeIdentity,
   ForgeAccount,
-  Asked,
-  Ordered,
+  QuestionResult,
+  ForgeResult,
   CreatedRef,
 } from "./values.ts";
 
-import type { Releasing } from "./releasing.ts";
+import type { ReleaseForge } from "./releasing.ts";
 
 /**
  * The port: all that Trunkline reads from a forge and writes to it. The adapter is `forge/github`.
@@ -36,7 +36,7 @@ import type { Releasing } from "./releasing.ts";
  * repeating it. Writes return a refusal of the forge instead of throwing. Several questions are
  * answered in the order asked.
  */
-export interface Forge extends Releasing {
+export interface Forge extends ReleaseForge {
   /** Cached after the first answer. */
   identity(): Promise<ForgeIdentity>;
   /** Succeeds only with a valid App id and key. */
@@ -46,7 +46,7 @@ export interface Forge extends Releasing {
   installations(): Promise<ForgeInstallation[]>;
   /** Null when it does not exist. */
   installation(installationId: number): Promise<ForgeInstallation | null>;
-  repositories(installationId: number): Promise<Ordered<GrantedRepository[]>>;
+  repositories(installationId: number): Promise<ForgeResult<GrantedRepository[]>>;
   /**
    * The user or bot with this login; null for none or an organization. Reads as the installation,
    * or without authentication when `installationId` is null.
@@ -66,9 +66,9 @@ export interface Forge extends Releasing {
    * The checks on the heads of pull requests, within 5 seconds: one call per installation and 25
    * pull requests, and one per further 100 checks. Does not throw `ForgeUnavailable`.
    */
-  checks(questions: readonly PullRequestQuestion[]): Promise<Asked<readonly CheckDetails[]>[]>;
+  checks(questions: readonly PullRequestQuestion[]): Promise<QuestionResult<readonly CheckDetails[]>[]>;
   /** The reviews of pull requests, each list oldest first; otherwise like `checks`. */
-  reviews(questions: readonly PullRequestQuestion[]): Promise<Asked<readonly Review[]>[]>;
+  reviews(questions: readonly PullRequestQuestion[]): Promise<QuestionResult<readonly Review[]>[]>;
 
   /**
    * The files that both a commit and a branch changed since their merge base, including all that
@@ -84,14 +84,17 @@ export interface Forge extends Releasing {
    * from an earlier attempt that was closed or merged since. Opens it ready, and returns that as
    * `isDraft`, when the repository has no drafts.
    */
-  openPullRequest(repository: RepositoryRef, draft: PullRequestDraft): Promise<Ordered<OpenedPullRequest>>;
+  openPullRequest(
+    repository: RepositoryRef,
+    draft: PullRequestDraft,
+  ): Promise<ForgeResult<OpenedPullRequest>>;
   /** A pull request that is ready already is a success. `targetBranch` is null if unknown. */
   markReady(
     repository: RepositoryRef,
     nodeId: string,
-  ): Promise<Ordered<{ readonly targetBranch: string | null }>>;
+  ): Promise<ForgeResult<{ readonly targetBranch: string | null }>>;
   /** Merges one head commit, and waits at most `waitMs` for it. A merged one is a success. */
-  merge(repository: RepositoryRef, order: MergeOrder, waitMs: number): Promise<Ordered<MergeResult>>;
+  merge(repository: RepositoryRef, order: MergeOrder, waitMs: number): Promise<ForgeResult<MergeResult>>;
   /**
    * Comments on a pull request in at most `waitMs`. An own comment with the mark is a success; its
    * text is updated. `commentId` is null when the comment may exist and is not listed yet.
@@ -100,7 +103,7 @@ export interface Forge extends Releasing {
     repository: RepositoryRef,
     order: CommentOrder,
     waitMs: number,
-  ): Promise<Ordered<{ readonly commentId: number | null }>>;
+  ): Promise<ForgeResult<{ readonly commentId: number | null }>>;
   /** Whether a comment exists; true for one that may not be read. */
   hasComment(repository: RepositoryRef, commentId: number): Promise<boolean>;
   /** Replaces the text of an own comment in at most `waitMs`. */
@@ -109,5 +112,5 @@ export interface Forge extends Releasing {
     commentId: number,
     body: string,
     waitMs: number,
-  ): Promise<Ordered<{ readonly commentId: number }>>;
+  ): Promise<ForgeResult<{ readonly commentId: number }>>;
 }

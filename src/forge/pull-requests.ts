@@ -20,7 +20,7 @@ export type BranchAnswer =
       readonly repository: ForgeRepository;
       readonly pullRequests: readonly InspectedPullRequest[];
       /** Of the pull request that changed last; null without one, or without `isSaidAsked`. */
-      readonly said: InspectedWords | null;
+      readonly conversation: InspectedConversation | null;
       /** The head commit; null without one, or without `isSaidAsked`. */
       readonly newest: NewestCommit | null;
     });
@@ -29,7 +29,7 @@ export interface InspectOptions {
   /** How many of each branch, the newest ones; 20 by default. */
   readonly pullRequests?: number;
   /** Also read comments, reviews and the author of the head commit. */
-  readonly isSaidAsked?: boolean;
+  readonly includesConversation?: boolean;
 }
 
 /** A commit's own metadata, which its author can choose freely. */
@@ -41,7 +41,7 @@ export interface NewestCommit {
 }
 
 /** The newest 20 comments and 20 reviews of a pull request. Times are in ISO 8601. */
-export interface InspectedWords {
+export interface InspectedConversation {
   readonly number: number;
   readonly isAllComments: boolean;
   readonly comments: readonly {
@@ -125,7 +125,7 @@ export interface PullRequestDraft {
   /** Own pull requests above this number are from an earlier attempt; null if unknown. */
   readonly knownUpTo: number | null;
   /** Whether a webhook reported one above that number: then it exists, even if it is not listed. */
-  readonly isHeardOf: () => Promise<boolean>;
+  readonly isReported: () => Promise<boolean>;
 }
 
 export interface OpenedPullRequest {
@@ -146,7 +146,7 @@ export interface CommentOrder {
   /** The unique start of the body, by which an earlier attempt's comment is found. */
   readonly mark: string;
   /** When the first attempt started (ISO 8601), by the database's clock. */
-  readonly triedSince: string;
+  readonly firstAttemptAt: string;
   /** An earlier attempt may have written it. */
   readonly isRepeated: boolean;
   /** False to only search for an earlier attempt's comment, which may not be listed yet. */

@@ -1,7 +1,7 @@
 /** The part of the port (`forge.ts`) for releases and the trunk report. */
 import type { LineCommit } from "../flow/landings.ts";
 import type { Refusal } from "../flow/refusal.ts";
-import type { CreatedRef, Ordered, RepositoryRef } from "./values.ts";
+import type { CreatedRef, ForgeResult, RepositoryRef } from "./values.ts";
 
 /** The prefix of branches that exist only during an operation. Their events are ignored. */
 export const TEMPORARY_BRANCHES = "trunkline/tmp/";
@@ -41,9 +41,9 @@ interface BranchMoved {
 }
 
 /** Deleted, or gone before (`deleted` false), or at another commit. */
-export type DeletedBranch = Ordered<{ readonly deleted: boolean } | { readonly moved: string }>;
+export type DeletedBranch = ForgeResult<{ readonly deleted: boolean } | { readonly moved: string }>;
 
-export type MovedBranch = Ordered<{ readonly state: "there" } | BranchMoved>;
+export type MovedBranch = ForgeResult<{ readonly state: "there" } | BranchMoved>;
 
 /** Picked commits that are on no branch yet. */
 export interface PreparedPick {
@@ -80,7 +80,7 @@ export interface NewTag {
 }
 
 /** The most tags for one call, because forges limit the time of a call. */
-export const TAGS_AT_ONCE = 10;
+export const MAX_TAGS_PER_CALL = 10;
 
 export interface ReleaseNotes {
   readonly tagName: string;
@@ -113,13 +113,13 @@ export interface LandedHistory {
 }
 
 /** Every method throws `ForgeUnavailable` as those of `Forge` do. */
-export interface Releasing {
+export interface ReleaseForge {
   /** Whether a branch contains a commit; null when either does not exist. */
   contains(repository: RepositoryRef, branchName: string, sha: string): Promise<boolean | null>;
   /** The first-parent line of a branch; null when the branch does not exist. */
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
   /** The present branches and tags: one call per installation and 50 questions. */
-  lookBeforeTagging(questions: readonly TaggingQuestion[]): Promise<TaggingAnswer[]>;
+  inspectTags(questions: readonly TaggingQuestion[]): Promise<TaggingAnswer[]>;
   temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
 
   /** Deletes a branch that is at the expected commit. A deleted one is a success. */
@@ -129,9 +129,13 @@ export interface Releasing {
    * messages that name the originals. The branch does not change: the commits wait on the temporary
    * branch for `landPick` or `dropPick`. A refusal when the forge knows no such merge.
    */
-  preparePick(repository: RepositoryRef, order: PickOrder): Promise<Ordered<PickResult | PreparedPick>>;
+  preparePick(repository: RepositoryRef, order: PickOrder): Promise<ForgeResult<PickResult | PreparedPick>>;
   /** Moves the branch from the expected tip to the prepared one. It may be repeated. */
-  landPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<Ordered<PickResult>>;
+  landPick(
+    repository: RepositoryRef,
+    order: PickOrder,
+    prepared: PreparedPick,
+  ): Promise<ForgeResult<PickResult>>;
   /** Removes the temporary branch; false when it may be left. */
   dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
   /** Moves a branch that is at `from`, also backwards. One that is at `to` already is a success. */
@@ -142,7 +146,7 @@ export interface Releasing {
    */
   tagTip(repository: RepositoryRef, tag: TipTag): Promise<boolean>;
   /**
-   * Creates at most `TAGS_AT_ONCE` tags in repositories of one installation in one call, each
+   * Creates at most `MAX_TAGS_PER_CALL` tags in repositories of one installation in one call, each
    * independently. True for those that the forge confirmed; use `createTag` for the others.
    */
   createTags(tags: readonly NewTag[]): Promise<readonly boolean[]>;
@@ -152,5 +156,8 @@ export interface Releasing {
    * Publishes the release of a tag, and creates the tag if it does not exist. An existing tag or
    * published release stays unchanged and is a success.
    */
-  publishRelease(repository: RepositoryRef, notes: ReleaseNotes): Promise<Ordered<{ readonly url: string }>>;
+  publishRelease(
+    repository: RepositoryRef,
+    notes: ReleaseNotes,
+  ): Promise<ForgeResult<{ readonly url: string }>>;
 }

@@ -1,7 +1,7 @@
 import type { Refusal } from "../flow/refusal.ts";
 
 /** What some repositories lack, depending on their plan or on the forge's version. */
-export type Feature = "drafts" | "async_merge";
+export type RepositoryFeature = "drafts" | "async_merge";
 
 export interface RepositoryRef {
   readonly installationId: number;
@@ -12,7 +12,7 @@ export interface RepositoryRef {
   /** The GraphQL id; null until a listing has returned it. */
   readonly nodeId?: string | null;
   /** Features that were missing lately; they are not tried. */
-  readonly lacks?: readonly Feature[];
+  readonly lacks?: readonly RepositoryFeature[];
 }
 
 export interface ForgeRepository {
@@ -63,7 +63,7 @@ export interface DeliveryAttempt {
   readonly isOk: boolean;
   /** The receiver rejected its signature. */
   readonly isUnsigned: boolean;
-  readonly ended: string;
+  readonly outcome: string;
 }
 
 export interface DeliveryLogPage {
@@ -87,16 +87,16 @@ export interface ForgeAccount {
 }
 
 /** The answer to one of several questions. An error does not affect the other answers. */
-export type Asked<T> =
+export type QuestionResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
 
-export type Ordered<T> =
+export type ForgeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** A ref that was created or exists at the commit (`created` false), or is taken by another one. */
-export type CreatedRef = Ordered<{ readonly created: boolean } | { readonly taken: string }>;
+export type CreatedRef = ForgeResult<{ readonly created: boolean } | { readonly taken: string }>;
 
 /** The forge did not answer, or its answer was lost. `retryAfter` in seconds. */
 export class ForgeUnavailable extends Error {

@@ -8,7 +8,10 @@ import { findCredential, type Credential, CachedCredential } from "../store/tena
 const refuse = (): Problem =>
   new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`.");
 
-/** Compared when no credential is found, so that an unknown client id takes as long as a wrong secret. */
+/**
+ * Compared when no credential is found, so that an unknown client id takes as long as a wrong
+ * secret.
+ */
 const DUMMY_HASHES = [Buffer.alloc(32)];
 
 /** Authenticates API keys and caches their credentials. */
@@ -49,7 +52,9 @@ interface BucketOptions {
   readonly now?: () => number;
 }
 
-/** Token buckets by name. The 10,001st evicts the least recently used one, which starts full again. */
+/**
+ * Token buckets by name. The 10,001st evicts the least recently used one, which starts full again.
+ */
 export class TokenBuckets {
   readonly #burst: number;
   readonly #perSecond: number;

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { Problem, type ProblemKind } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/values.ts";
-import { isDatabaseAway } from "../store/db/connect.ts";
+import { isDatabaseUnavailable } from "../store/db/connect.ts";
 
 /** The status and reason phrase of each kind of problem. */
 const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
@@ -33,7 +33,10 @@ function sendProblem(response: Response, problem: Problem): void {
   response.status(statusCode).json({ message, error, statusCode, ...problem.body });
 }
 
-/** Converts an error of Express, GitHub or the database into a problem. Null for an unexpected error. */
+/**
+ * Converts an error of Express, GitHub or the database into a problem. Null for an unexpected
+ * error.
+ */
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (error instanceof ForgeUnavailable) {
@@ -42,7 +45,7 @@ function toProblem(error: unknown): Problem | null {
       cause: error,
     });
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     return new Problem("unavailable", "The database is busy or unavailable. Make the same call again.", {
       retryAfter: 2,
       cause: error,
@@ -68,7 +71,9 @@ export const unknownRoute: RequestHandler = (request) => {
   throw new Problem("not_found", `There is no ${request.method} ${request.path}. See /v1/openapi.json.`);
 };
 
-/** Answers a failed request. A 500 shows only the request id; the log has the cause under that id. */
+/**
+ * Answers a failed request. A 500 shows only the request id; the log has the cause under that id.
+ */
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const { log, requestId } = response.locals;
   if (response.headersSent) {

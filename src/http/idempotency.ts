@@ -32,7 +32,9 @@ interface RequestContent {
   readonly body: unknown;
 }
 
-/** SHA-256 of a request's content. Whitespace and the order of fields in the body do not change it. */
+/**
+ * SHA-256 of a request's content. Whitespace and the order of fields in the body do not change it.
+ */
 export const fingerprintOf = (content: RequestContent): Buffer =>
   hash("sha256", JSON.stringify(sorted(content)), "buffer");
 
@@ -40,7 +42,9 @@ export const fingerprintOf = (content: RequestContent): Buffer =>
 export const requestIdOf = (credentialId: string, key: string, fingerprint: Buffer): string =>
   createHash("sha256").update(`${credentialId}\n${key}\n`).update(fingerprint).digest("hex");
 
-/** Sorts the fields of all objects. A replacer of `JSON.stringify` would take three times as long. */
+/**
+ * Sorts the fields of all objects. A replacer of `JSON.stringify` would take three times as long.
+ */
 function sorted(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(sorted);

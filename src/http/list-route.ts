@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { invalid } from "../errors.ts";
-import type { Part, Window } from "../store/db/window.ts";
+import type { ListSlice, ListWindow } from "../store/db/list-window.ts";
 import {
   accountRoute,
   readRoute,
@@ -92,8 +92,8 @@ export function keyedListRoute<
     readonly handle: (
       deps: Deps,
       call: ReadCall<Output<Params>, Output<Query>>,
-      window: Window<Key>,
-    ) => Promise<Part<unknown, Key>>;
+      window: ListWindow<Key>,
+    ) => Promise<ListSlice<unknown, Key>>;
   },
 ): Route {
   const { handle, key, list, query, params, ...rest } = route;
@@ -130,8 +130,8 @@ export function accountListRoute(
 
 function cut<Item extends Identified>(
   items: readonly Item[],
-  { after, limit }: Window<Place>,
-): Part<Item, Place> {
+  { after, limit }: ListWindow<Place>,
+): ListSlice<Item, Place> {
   const from = after === null ? 0 : indexAfter(items, after);
   const to = limit === null ? items.length : from + limit;
   const part = items.slice(from, to);
@@ -145,7 +145,11 @@ function indexAfter(items: readonly Identified[], [id, index]: Place): number {
 }
 
 /** Returns the items of a page, and sets the `Link` header if another page follows. */
-function sendPart<Key>(request: Request, response: Response, part: Part<unknown, Key>): readonly unknown[] {
+function sendPart<Key>(
+  request: Request,
+  response: Response,
+  part: ListSlice<unknown, Key>,
+): readonly unknown[] {
   if (part.next !== null) response.links({ next: addressOf(request, cursorOf(request.path, part.next)) });
   return part.items;
 }
@@ -154,7 +158,7 @@ function sendPart<Key>(request: Request, response: Response, part: Part<unknown,
 const cursorOf = (path: string, key: unknown): string =>
   Buffer.from(JSON.stringify([path, key])).toString("base64url");
 
-function windowOf<Key>({ path }: Request, query: ListQuery, key: z.ZodType<Key>): Window<Key> {
+function windowOf<Key>({ path }: Request, query: ListQuery, key: z.ZodType<Key>): ListWindow<Key> {
   const { cursor } = query;
   const limit = query.limit ?? null;
   if (cursor === undefined) return { after: null, limit };
@@ -178,7 +182,8 @@ function addressOf(request: Request, cursor: string): string {
   const query = new URLSearchParams(search);
   query.set("cursor", cursor);
   const address = `${request.path}?${query.toString()}`;
-  // Behind a proxy that ends TLS the request arrives as http, but an API key must not be sent over http.
+  // Behind a proxy that ends TLS the request arrives as http, but an API key must not be sent over
+  // http.
   const isSecure = request.secure || request.get("x-forwarded-proto")?.split(",")[0]?.trim() === "https";
   const origin = `${isSecure ? "https" : "http"}://${request.get("host") ?? ""}`;
   return URL.canParse(address, origin) ? new URL(address, origin).href : address;

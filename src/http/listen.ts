@@ -6,14 +6,14 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** How often idle connections are closed while the server shuts down, in milliseconds. */
 const SWEEP_MS = 100;
 /**
- * How often Node checks for slow clients, in milliseconds. With its default of 30 seconds, a timeout
- * of 10 seconds would take up to 40.
+ * How often Node checks for slow clients, in milliseconds. With its default of 30 seconds, a
+ * timeout of 10 seconds would take up to 40.
  */
 const CHECK_MS = 1_000;
 
 /**
- * How long the socket of an unreadable or late request stays open after its answer, in milliseconds.
- * A client may ignore the end of the answer and keep sending.
+ * How long the socket of an unreadable or late request stays open after its answer, in
+ * milliseconds. A client may ignore the end of the answer and keep sending.
  */
 const DESTROY_AFTER_MS = 1_000;
 

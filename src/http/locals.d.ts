@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Gate } from "./gate.ts";
+import type { CallLimiter } from "./call-limiter.ts";
 
 declare global {
   // oxlint-disable-next-line typescript/no-namespace -- Express documents no other way to type `response.locals`
@@ -8,7 +8,7 @@ declare global {
       /** Identifies the request in its answer and in the log. */
       requestId: string;
       log: Logger;
-      gate: Gate;
+      gate: CallLimiter;
     }
   }
 }

@@ -7,16 +7,16 @@ import { Problem } from "../errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Db } from "../store/db/connect.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
-import type { Gate } from "./gate.ts";
+import type { CallLimiter } from "./call-limiter.ts";
 
 /** The locals of a request. Its logger is created on first use. */
-export class Observed {
+export class RequestLocals {
   readonly requestId: string;
-  readonly gate: Gate;
+  readonly gate: CallLimiter;
   readonly #log: Logger;
   #own: Logger | undefined;
 
-  constructor(requestId: string, gate: Gate, log: Logger) {
+  constructor(requestId: string, gate: CallLimiter, log: Logger) {
     this.requestId = requestId;
     this.gate = gate;
     this.#log = log;
@@ -30,14 +30,14 @@ export class Observed {
 /** Sets the id of a request, and logs and counts the request when it is answered. */
 export function observeRequest(
   { log, metrics }: Pick<Deps, "log" | "metrics">,
-  gate: Gate,
+  gate: CallLimiter,
   request: Request,
   response: Response,
 ): void {
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && isUuid(given) ? given : randomUUID();
   const started = performance.now();
-  response.locals = new Observed(requestId, gate, log);
+  response.locals = new RequestLocals(requestId, gate, log);
   response.setHeader("X-Request-Id", requestId);
   response.on("finish", () => {
     const ms = performance.now() - started;
@@ -62,7 +62,10 @@ export type MetricsAccess = { readonly token: string } | "open" | "off";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Serves Prometheus metrics. Without a database: those of the process and `trunkline_database_up 0`. */
+/**
+ * Serves Prometheus metrics. Without a database: those of the process and `trunkline_database_up
+ * 0`.
+ */
 export const serveMetrics =
   ({ db, metrics }: { readonly db: Db; readonly metrics: Metrics }, access: MetricsAccess): RequestHandler =>
   async (request, response) => {
@@ -81,8 +84,8 @@ function bears(authorization: string | undefined, token: string): boolean {
   return given !== undefined && timingSafeEqual(digest(given), digest(token));
 }
 
-async function readGauges(db: Db, { standing }: Metrics): Promise<void> {
-  const { databaseUp, ...gauges } = standing;
+async function readGauges(db: Db, { queueStatistics }: Metrics): Promise<void> {
+  const { databaseUp, ...gauges } = queueStatistics;
   try {
     const found = await readQueueStatistics(db);
     databaseUp.set(1);

@@ -137,7 +137,9 @@ function headersOf(isReplayable: boolean, own: z.ZodObject | undefined): { heade
   return { headers: own ? own.extend(replayHeader.shape) : replayHeader };
 }
 
-/** For example `postCardMove` for `post /v1/cards/{number}/move`, `postCard` for `post /v1/cards`. */
+/**
+ * For example `postCardMove` for `post /v1/cards/{number}/move`, `postCard` for `post /v1/cards`.
+ */
 function operationIdOf({ method, path }: RouteDefinition): string {
   const steps = path.split("/").slice(2);
   const names = steps.map((step, at) => {

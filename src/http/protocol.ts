@@ -6,7 +6,7 @@ const MAX_ADDRESS = 8 * 1024;
 const SINGLE = ["authorization", "idempotency-key", "x-service-workspace", "content-type"];
 
 /** Refuses repeated headers and an address that is too long. */
-export function requireReadable(request: Request): void {
+export function requireUnambiguous(request: Request): void {
   if (request.url.length > MAX_ADDRESS) {
     throw new Problem("address_too_long", `The address is longer than ${MAX_ADDRESS / 1024} kB.`);
   }
@@ -18,7 +18,9 @@ export function requireReadable(request: Request): void {
   }
 }
 
-/** Answers other methods on all routes registered so far with 405 and `Allow`, and OPTIONS with 204. */
+/**
+ * Answers other methods on all routes registered so far with 405 and `Allow`, and OPTIONS with 204.
+ */
 export function refuseOtherMethods(app: Express): void {
   const methodsOf = new Map<string, string[]>();
   for (const { route } of app.router.stack) {
@@ -41,10 +43,10 @@ function allowOnly(methods: Set<string>): RequestHandler {
 }
 
 /**
- * Ignores Cache-Control on conditional requests: `fetch` adds `no-cache` to every If-None-Match, and
- * Express then never answers 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
+ * Ignores Cache-Control on conditional requests: `fetch` adds `no-cache` to every If-None-Match,
+ * and Express then never answers 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
  */
-export function honourIfNoneMatch({ headers }: Request): void {
+export function ignoreCacheControlOnConditional({ headers }: Request): void {
   if (headers["if-none-match"] !== undefined) delete headers["cache-control"];
 }
 

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { isDatabaseAway, type Db } from "../store/db/connect.ts";
+import { isDatabaseUnavailable, type Db } from "../store/db/connect.ts";
 import { pendingMigrations } from "../store/db/migrate.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 
@@ -24,8 +24,8 @@ interface Options {
 
 /**
  * Reports whether this process should receive calls: 200, or 503 with the failed checks. A stuck
- * queue is reported but does not fail readiness: all processes would fail at the same time, although
- * they still answer reads.
+ * queue is reported but does not fail readiness: all processes would fail at the same time,
+ * although they still answer reads.
  */
 export const serveReadiness =
   (options: Options): RequestHandler =>
@@ -65,7 +65,7 @@ async function checkReadiness({ db, log, hasAppKey, isDraining }: Options): Prom
     add(
       "database",
       false,
-      isDatabaseAway(error) ? "The database cannot be reached." : "The database refuses queries.",
+      isDatabaseUnavailable(error) ? "The database cannot be reached." : "The database refuses queries.",
     );
   }
   return checks;

@@ -83,7 +83,7 @@ export const cardParams = z.object({
     }),
 });
 
-export const noCard = (number: number): Error =>
+export const cardNotFound = (number: number): Error =>
   notFound(
     Number.isSafeInteger(number)
       ? `There is no card ${number} on this board.`
@@ -93,6 +93,6 @@ export const noCard = (number: number): Error =>
 /** The card with the number in the path. Throws `not_found`. */
 export async function cardOf(db: Db, board: BoardRole, { number }: { number: number }): Promise<CardHead> {
   const found = await findCard(db, board.workspaceId, number);
-  if (!found) throw noCard(number);
+  if (!found) throw cardNotFound(number);
   return found;
 }

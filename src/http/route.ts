@@ -1,12 +1,12 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
-import { beginWrite, type Write } from "../actions/write.ts";
+import { startWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Db } from "../store/db/connect.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
-import { ReadyAnswer } from "../store/cards/ready-boards.ts";
+import { RenderedAnswer } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
   fingerprintOf,
@@ -111,7 +111,9 @@ export function accountRoute<Query extends MaybeObject = undefined>(
 /** A read of a board. */
 export function readRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
   route: Definition<Params, Query, undefined> & {
-    /** Whether `handle` confirms the credential in its first statement, which saves a round trip. */
+    /**
+     * Whether `handle` confirms the credential in its first statement, which saves a round trip.
+     */
     readonly confirms?: boolean;
     readonly handle: (
       deps: Deps,
@@ -139,13 +141,14 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
 }
 
 function sendRead(response: Response, answer: unknown): void {
-  if (answer instanceof ReadyAnswer) sendJson(response, answer.body, answer.etag);
+  if (answer instanceof RenderedAnswer) sendJson(response, answer.body, answer.etag);
   else sendJson(response, answer instanceof JsonText ? answer.text : JSON.stringify(answer));
 }
 
 /**
- * A write on a board, run once per idempotency key. The order of the checks is part of the contract:
- * API key, board, scope, idempotency key, role, replay, subject (404), body (400), action.
+ * A write on a board, run once per idempotency key. The order of the checks is part of the
+ * contract: API key, board, scope, idempotency key, role, replay, subject (404), body (400),
+ * action.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
@@ -190,7 +193,7 @@ export function writeRoute<
         });
         const requestId = requestIdOf(credentialId, key, fingerprint);
         const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
-        const start = await beginWrite(
+        const start = await startWrite(
           deps,
           response.locals.log,
           { caller, cached, key, fingerprint },

@@ -21,7 +21,9 @@ export function validate<Schema extends z.ZodType>(
   );
 }
 
-/** Validates the query of a request. Throws `invalid` for a parameter that the schema does not have. */
+/**
+ * Validates the query of a request. Throws `invalid` for a parameter that the schema does not have.
+ */
 export function validateQuery(schema: z.ZodObject | undefined, query: object): unknown {
   const known = Object.keys(schema?.shape ?? {});
   const unknown = Object.keys(query).filter((name) => !known.includes(name));
@@ -59,8 +61,8 @@ interface TextOptions {
 }
 
 /**
- * Text that PostgreSQL and JSON can store: no NUL, no lone surrogate. The length is in characters as
- * in JSON Schema, where an emoji is one character and not two.
+ * Text that PostgreSQL and JSON can store: no NUL, no lone surrogate. The length is in characters
+ * as in JSON Schema, where an emoji is one character and not two.
  */
 export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodString =>
   (isTrimmed ? z.string().trim() : z.string())

@@ -5,8 +5,8 @@ import type { Logger } from "pino";
 import type { Deps } from "../actions/deps.ts";
 import { addJob, openJobPool } from "../store/db/jobs.ts";
 import type { Retention } from "../store/ops/retention.ts";
-import { findLostJobs, startPulse } from "./pulse.ts";
-import { AT_START, TIMETABLE, tasksOf } from "./tasks.ts";
+import { trackLostJobs, startHeartbeat } from "./heartbeat.ts";
+import { START_TASKS, TIMETABLE, createTasks } from "./tasks.ts";
 
 /** The pause before another attempt to start the worker, in milliseconds. */
 const RETRY_MS = 2_000;
@@ -60,7 +60,7 @@ interface WorkerOptions {
   readonly followsTimetable: boolean;
   readonly retention: Retention;
   /** The interval between checks for due jobs, in milliseconds. */
-  readonly lookEveryMs: number;
+  readonly pollMs: number;
 }
 
 const CONCURRENCY = 4;
@@ -76,7 +76,7 @@ const LOGGED_LEVELS: ReadonlySet<string> = new Set(["error"]);
 export async function startWorker(
   deps: Deps,
   connectionString: string,
-  { followsTimetable, retention, lookEveryMs }: WorkerOptions,
+  { followsTimetable, retention, pollMs }: WorkerOptions,
 ): Promise<RunningWorker> {
   const log = deps.log.child({ part: "jobs" });
   const workerIds = new Set<string>();
@@ -85,9 +85,9 @@ export async function startWorker(
   events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
   // The heartbeat then unlocks jobs that a stopped pool left locked, like those of a dead process.
   events.on("pool:release", ({ workerPool }) => workerIds.delete(workerPool.id));
-  const lostJobs = findLostJobs({ db: deps.db, log });
-  events.on("job:start", ({ job }) => lostJobs.given(job));
-  const pulse = await startPulse(deps, workerIds, lostJobs);
+  const lostJobs = trackLostJobs({ db: deps.db, log });
+  events.on("job:start", ({ job }) => lostJobs.received(job));
+  const pulse = await startHeartbeat(deps, workerIds, lostJobs);
   const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
     log.warn({ err: error }, "a database connection broke"),
   );
@@ -95,9 +95,9 @@ export async function startWorker(
     run({
       pgPool: pool,
       concurrency: CONCURRENCY,
-      pollInterval: lookEveryMs,
+      pollInterval: pollMs,
       noHandleSignals: true,
-      taskList: tasksOf(deps, retention),
+      taskList: createTasks(deps, retention),
       crontab: followsTimetable ? TIMETABLE : "",
       events,
       preset: { worker: JOB_ENDS },
@@ -110,7 +110,7 @@ export async function startWorker(
   let stopRunner: (() => Promise<void>) | undefined;
   try {
     stopRunner = await keepRunning(start, log);
-    for (const task of followsTimetable ? AT_START : []) await addJob(deps.db, task, {}, { key: task });
+    for (const task of followsTimetable ? START_TASKS : []) await addJob(deps.db, task, {}, { key: task });
   } catch (error) {
     // The heartbeat alone would keep the process running.
     await Promise.allSettled([stopRunner?.(), pulse.stop()]);

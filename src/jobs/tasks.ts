@@ -1,15 +1,18 @@
 import type { Task, TaskList } from "graphile-worker";
 import { z } from "zod";
 import {
-  BRING_BACK_HOTFIX,
-  bringBackHotfix,
-  LOOK_AFTER_HOTFIXES,
-  lookAfterHotfixes,
-} from "../actions/releases/bring-back-hotfix.ts";
+  BACK_MERGE,
+  backMergeCard,
+  SWEEP_BACK_MERGES,
+  sweepBackMerges,
+} from "../actions/releases/back-merge.ts";
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
-import { LOOK_AT_REFUSED, lookAtRefused } from "../actions/installations/refused-installation.ts";
+import {
+  CHECK_REFUSED_INSTALLATION,
+  checkRefusedInstallation,
+} from "../actions/installations/refused-installation.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
 import { RECONCILE } from "../actions/reconcile/reconcile-later.ts";
 import { reconcile } from "../actions/reconcile/reconcile.ts";
@@ -20,12 +23,12 @@ import {
   resumeQueuedMove,
 } from "../actions/moves/resume-move.ts";
 import { RESUME_RELEASE_ACTION } from "../actions/releases/release-action.ts";
-import { resumeAction } from "../actions/releases/resume-release-action.ts";
+import { resumeReleaseAction } from "../actions/releases/resume-release-action.ts";
 import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
 import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/installations/sync-installation.ts";
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
-import { dropOldBoardChanges } from "../store/cards/ready-boards.ts";
+import { dropOldBoardChanges } from "../store/cards/cached-boards.ts";
 import { dropOldPlaceChanges } from "../store/cards/placing.ts";
 import { RECHECK_BLOCKED, recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
 import type { Db } from "../store/db/connect.ts";
@@ -40,15 +43,18 @@ import {
   dropOldReports,
   type Retention,
 } from "../store/ops/retention.ts";
-import { addJob, forgetGivenUp, retryGivenUp } from "../store/db/jobs.ts";
-import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, workLanesSoon } from "../store/forge/lanes.ts";
-import { TAKE_IN_MISSED, takeInMissed } from "../webhooks/take-in-missed.ts";
-import { workLane } from "../webhooks/work-lane.ts";
+import { addJob, deleteFailedJobs, retryFailedJobs } from "../store/db/jobs.ts";
+import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, addLaneJobs } from "../store/forge/lanes.ts";
+import { RECOVER_MISSED_DELIVERIES, recoverMissedDeliveries } from "../webhooks/recover-missed-deliveries.ts";
+import { processLane } from "../webhooks/process-lane.ts";
 
 const DROP_OLD = "drop-what-is-old";
 
 /** Deletes rows past their retention, and logs how many. */
-export async function dropOld({ db, log }: Deps, { deliveryDays, historyDays }: Retention): Promise<void> {
+export async function deleteOldRows(
+  { db, log }: Deps,
+  { deliveryDays, historyDays }: Retention,
+): Promise<void> {
   const dropped = {
     keys: await dropOldKeys(db),
     deliveries: await dropOldDeliveries(db, deliveryDays),
@@ -63,7 +69,7 @@ export async function dropOld({ db, log }: Deps, { deliveryDays, historyDays }: 
 }
 
 const SYNC_INSTALLATIONS = "sync-installations";
-export const WORK_FORGOTTEN_LANES = "work-forgotten-lanes";
+export const WAKE_WAITING_LANES = "work-forgotten-lanes";
 
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
@@ -89,15 +95,15 @@ const branchPayload = z.object({
 });
 
 /** Every task of the job worker. */
-export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
+export const createTasks = (deps: Deps, retention: Retention): TaskList => ({
   ...withoutOldFailures(deps, timetableTasks(deps, retention)),
-  [WORK_LANE]: (payload) => workLane(deps, lanePayload.parse(payload).lane),
+  [WORK_LANE]: (payload) => processLane(deps, lanePayload.parse(payload).lane),
   [REPLAY_DEFERRED]: (payload) => {
     const { repositoryId, number } = pullPayload.parse(payload);
     return replayDeferred(deps.db, repositoryId, number);
   },
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
-  [BRING_BACK_HOTFIX]: (payload) => bringBackHotfix(deps, cardPayload.parse(payload).cardId),
+  [BACK_MERGE]: (payload) => backMergeCard(deps, cardPayload.parse(payload).cardId),
   [RECHECK_BLOCKED]: (payload) => {
     const { cardId, permittedAfter } = recheckPayload.parse(payload);
     return recheckBlocked(deps, cardId, permittedAfter);
@@ -108,33 +114,33 @@ export const tasksOf = (deps: Deps, retention: Retention): TaskList => ({
   },
   [SUGGEST_BRANCH]: (payload) => suggestBranch(deps, branchPayload.parse(payload)),
   [RESUME_ORPHANED_MOVES]: () => resumeOrphanedMoves(deps),
-  [RESUME_RELEASE_ACTION]: (payload) => resumeAction(deps, actionPayload.parse(payload).actionId),
+  [RESUME_RELEASE_ACTION]: (payload) => resumeReleaseAction(deps, actionPayload.parse(payload).actionId),
   [FOLLOW_TRUNK]: (payload) => {
     const { repositoryId, branchName } = trunkPayload.parse(payload);
     return followTrunk(deps, repositoryId, branchName);
   },
-  [LOOK_AT_REFUSED]: (payload) => {
+  [CHECK_REFUSED_INSTALLATION]: (payload) => {
     const { installationId, waitedMs } = refusedPayload.parse(payload);
-    return lookAtRefused(deps, installationId, waitedMs);
+    return checkRefusedInstallation(deps, installationId, waitedMs);
   },
 });
 
 const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<string, Task>> => ({
-  [WORK_FORGOTTEN_LANES]: async () => {
-    await workLanesSoon(deps.db, await listWaitingLanes(deps.db));
+  [WAKE_WAITING_LANES]: async () => {
+    await addLaneJobs(deps.db, await listWaitingLanes(deps.db));
   },
-  [TAKE_IN_MISSED]: async () => {
-    const { wasAway } = await takeInMissed(deps);
+  [RECOVER_MISSED_DELIVERIES]: async () => {
+    const { wasAway } = await recoverMissedDeliveries(deps);
     // After the recovered deliveries are processed, this finds changes that no delivery reports.
     // The key is its own: it must not delay a reconciliation that is due now.
     if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:away`, delayMs: 60_000 });
   },
   [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
-  [LOOK_AFTER_HOTFIXES]: () => lookAfterHotfixes(deps),
+  [SWEEP_BACK_MERGES]: () => sweepBackMerges(deps),
   [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
   [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
-  [DROP_OLD]: () => dropOld(deps, retention),
+  [DROP_OLD]: () => deleteOldRows(deps, retention),
   "drop-old-board-changes": async () => {
     await dropOldBoardChanges(deps.db);
     await dropOldPlaceChanges(deps.db);
@@ -148,7 +154,7 @@ const withoutOldFailures = ({ db }: Deps, tasks: Readonly<Record<string, Task>>)
       name,
       async (payload, helpers) => {
         await task(payload, helpers);
-        if (!isForOneAccount(payload)) await forgetGivenUp(db, name);
+        if (!isForOneAccount(payload)) await deleteFailedJobs(db, name);
       },
     ]),
   );
@@ -172,22 +178,22 @@ export const TIMETABLE = `
 `;
 
 /** Tasks that run when a process starts, for what happened while it was down. */
-export const AT_START: readonly string[] = [WORK_FORGOTTEN_LANES, TAKE_IN_MISSED, FOLLOW_TRUNKS];
+export const START_TASKS: readonly string[] = [WAKE_WAITING_LANES, RECOVER_MISSED_DELIVERIES, FOLLOW_TRUNKS];
 
 const REPAIRS = [
   SYNC_INSTALLATIONS,
-  TAKE_IN_MISSED,
-  WORK_FORGOTTEN_LANES,
+  RECOVER_MISSED_DELIVERIES,
+  WAKE_WAITING_LANES,
   FOLLOW_TRUNKS,
-  LOOK_AFTER_HOTFIXES,
+  SWEEP_BACK_MERGES,
   SWEEP_PICK_LEFTOVERS,
 ] as const;
 
 /** Adds all repair jobs, for recent changes too, and retries failed ones. Returns their names. */
-export async function repairSoon(db: Db): Promise<string[]> {
+export async function scheduleRepairs(db: Db): Promise<string[]> {
   for (const task of REPAIRS) await addJob(db, task, {}, { key: task });
   await addJob(db, RECONCILE, { quietMs: 0 }, { key: RECONCILE });
   const added = [...REPAIRS, RECONCILE];
-  await retryGivenUp(db, added);
+  await retryFailedJobs(db, added);
   return added;
 }

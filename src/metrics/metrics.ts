@@ -1,7 +1,7 @@
 import { Gauge, Registry, collectDefaultMetrics, Counter, Histogram } from "prom-client";
 
 /** A rate limit of one installation, from GitHub's last answer. */
-export interface Budget {
+export interface InstallationRateLimit {
   readonly installation: string;
   /** `core` for REST. */
   readonly resource: string;
@@ -11,12 +11,12 @@ export interface Budget {
 }
 
 interface Budgets {
-  record(budget: Budget): void;
+  record(budget: InstallationRateLimit): void;
 }
 
 /** The last known rate limits. Each is dropped at its reset, so removed installations disappear. */
 function createBudgets(registry: Registry, now: () => number = Date.now): Budgets {
-  const latest = new Map<string, Budget>();
+  const latest = new Map<string, InstallationRateLimit>();
   const gauge = new Gauge({
     name: "trunkline_forge_budget_remaining",
     help: "Calls that GitHub still allows an installation until the rate limit resets, as of its last answer.",
@@ -48,9 +48,9 @@ export interface Metrics {
   readonly refusals: Counter<"reason">;
   readonly deliveries: Counter<"source" | "result">;
   readonly forgeSeconds: Histogram<"route" | "result">;
-  readonly budgets: Budgets;
+  readonly rateLimits: Budgets;
   /** Queue statistics from the database; every process reports the same. */
-  readonly standing: Standing;
+  readonly queueStatistics: Standing;
 }
 
 type Standing = Readonly<
@@ -102,8 +102,8 @@ export function createMetrics(): Metrics {
       "Duration of calls to GitHub in seconds. The result is the status, or no_answer.",
       ["route", "result"],
     ),
-    budgets: createBudgets(registry),
-    standing: {
+    rateLimits: createBudgets(registry),
+    queueStatistics: {
       databaseUp: gauge("database_up", "1 if the database answered this request, else 0."),
       queueDepth: gauge("queue_depth", "Due jobs that wait for a worker."),
       queueAge: gauge("queue_age_seconds", "Seconds since the oldest waiting job was due."),
@@ -131,7 +131,7 @@ export interface ForgeRequest {
 }
 
 /** Records the duration of calls to GitHub, and its rate limits. */
-export const observeForge =
+export const observeForgeRequests =
   (metrics: Metrics) =>
   ({ account, route, status, headers, seconds }: ForgeRequest): void => {
     metrics.forgeSeconds.observe({ route, result: String(status ?? "no_answer") }, seconds);
@@ -139,7 +139,7 @@ export const observeForge =
     const resetAt = numberIn(headers.get("x-ratelimit-reset"));
     if (remaining === null || resetAt === null || !/^\d+$/.test(account)) return;
     const resource = headers.get("x-ratelimit-resource") ?? "core";
-    metrics.budgets.record({ installation: account, resource, remaining, resetAt });
+    metrics.rateLimits.record({ installation: account, resource, remaining, resetAt });
   };
 
 function numberIn(header: string | null): number | null {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../actions/deps.ts";
-import { isDatabaseAway } from "../store/db/connect.ts";
+import { isDatabaseUnavailable } from "../store/db/connect.ts";
 import { insertDeliveries, type NewDelivery } from "../store/forge/deliveries.ts";
-import { workLanesSoon } from "../store/forge/lanes.ts";
+import { addLaneJobs } from "../store/forge/lanes.ts";
 
 /** Concurrent statements. The next one stores deliveries that arrive while both run. */
 const MAX_STATEMENTS = 2;
@@ -33,9 +33,9 @@ export async function storeDeliveries(
 /** Stores the deliveries of the webhook endpoint, in batches. */
 export interface Intake {
   /** Resolves after the delivery is committed, with false if it was already stored. */
-  keep(delivery: NewDelivery): Promise<boolean>;
+  store(delivery: NewDelivery): Promise<boolean>;
   /** Resolves after the lanes of all stored deliveries are woken. */
-  settled(): Promise<void>;
+  flushed(): Promise<void>;
 }
 
 interface Waiting {
@@ -54,7 +54,7 @@ export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake
     while (lanes.size > 0) {
       const some = [...lanes];
       lanes.clear();
-      await workLanesSoon(deps.db, some).catch((error: unknown) => {
+      await addLaneJobs(deps.db, some).catch((error: unknown) => {
         deps.log.warn({ err: error }, "processing of deliveries could not be scheduled");
       });
       await sleep(WAKE_PAUSE_MS);
@@ -78,7 +78,7 @@ export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake
   /** After a failed batch, so that a delivery that cannot be stored does not affect the others. */
   async function storeOneByOne(group: readonly Waiting[], error: unknown): Promise<void> {
     for (const each of group) {
-      if (group.length === 1 || isDatabaseAway(error)) each.reject(error);
+      if (group.length === 1 || isDatabaseUnavailable(error)) each.reject(error);
       else await store([each]).catch(each.reject);
     }
   }
@@ -92,12 +92,12 @@ export function createIntake(deps: Pick<Deps, "db" | "log" | "metrics">): Intake
   }
 
   return {
-    keep: (delivery) =>
+    store: (delivery) =>
       new Promise((resolve, reject) => {
         waiting.push({ delivery, resolve, reject });
         if (running < MAX_STATEMENTS) void storeNext();
       }),
-    settled: async () => {
+    flushed: async () => {
       await waking;
     },
   };

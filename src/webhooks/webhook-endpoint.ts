@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from "express";
 import { invalid, Problem } from "../errors.ts";
-import { whereOf } from "../forge/github/deliveries/translate-delivery.ts";
+import { sourceOf } from "../forge/github/deliveries/translate-delivery.ts";
 import { verifyDelivery } from "../forge/github/deliveries/verify-delivery.ts";
 import { bytesReader, decodePayload } from "../http/json.ts";
 import { TokenBuckets } from "../http/authenticate.ts";
@@ -45,8 +45,8 @@ export function webhookEndpoint(
         throw unsigned();
       }
       const { text: payload, parsed } = decodePayload(body);
-      const lane = laneOf(whereOf(parsed));
-      const isNew = await intake.keep({ guid, event, lane, payload, source: "webhook" });
+      const lane = laneOf(sourceOf(parsed));
+      const isNew = await intake.store({ guid, event, lane, payload, source: "webhook" });
       response.statusCode = 202;
       response.json({ accepted: isNew });
     } finally {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { revokeCredential, setMembership } from "../../src/store/tenancy/credentials.ts";
-import { seeForgeUser } from "../../src/store/tenancy/users.ts";
+import { upsertForgeUser } from "../../src/store/tenancy/users.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -23,7 +23,7 @@ describe("the members of a board", () => {
     const board = await world.board();
     const { db } = world.service.deps;
     const account = { forgeId: 4711, login: "lovelace", avatarUrl: "https://x.test/a.png", isBot: false };
-    const person = await seeForgeUser(db, account, "human", uuidv7());
+    const person = await upsertForgeUser(db, account, "human", uuidv7());
     await setMembership(db, { workspaceId: board.workspaceId, userId: person.id, role: "member" });
     const reader = await board.as({ role: "viewer", scopes: ["read"] });
     const found = await reader.get<Member[]>("/v1/members");

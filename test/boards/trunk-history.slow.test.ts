@@ -158,7 +158,7 @@ describe("what landed on a trunk", () => {
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     const sha = await clone.commit("Unheard", { "unheard.txt": "x\n" });
     await clone.push("origin", "main");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
     expect((await readTrunk(board.api)).landings).toEqual([]);
     await followTrunks(world.service.deps);
@@ -213,7 +213,7 @@ describe("what landed on a trunk", () => {
     };
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await mergedPull(workplace(), "by-rebase", "rebase");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
     await followTrunk(forgetful, board.repositories["web"] ?? "", "main");
     expect((await readTrunk(board.api)).landings.map(({ prNumber }) => prNumber)).toEqual([null, null, null]);
@@ -225,7 +225,7 @@ describe("what landed on a trunk", () => {
     await clone.git("checkout", "-q", "-b", "next");
     await clone.commit("On next", { "next.txt": "x\n" });
     await clone.push("origin", "next");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const flow = await readFlow(board);
     const stages = flow.stages.map((stage) =>
       stage.name === "Done" ? { ...stage, rule: { type: "merge", into: "next" } } : stage,

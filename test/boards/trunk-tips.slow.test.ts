@@ -1,7 +1,7 @@
 /** Where a card's branch is cut, and a release's: at the commit that pushes have told its trunk is at, or where the forge shows it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
-import { changeRepository } from "../../sandbox/forge/acts/change-repository.ts";
+import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
 import { deliver } from "../support/forge/deliveries.ts";

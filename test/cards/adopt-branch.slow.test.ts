@@ -159,7 +159,7 @@ describe("POST /v1/inbox/{id}/adopt", () => {
       409,
       `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or dismiss the item.`,
     ]);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
     await world.forge.control.webhooks.release();
     await clearedWhen(board.api, "branch_suggestion");

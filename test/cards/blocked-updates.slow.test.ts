@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
-import { changeRepository } from "../../sandbox/forge/acts/change-repository.ts";
-import { acceptPermissions, setGranted } from "../../sandbox/forge/acts/change-installation.ts";
-import { enqueuePullRequest } from "../../sandbox/forge/acts/merge-queue.ts";
+import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
+import { acceptPermissions, setGranted } from "../../sandbox/forge/actions/change-installation.ts";
+import { enqueuePullRequest } from "../../sandbox/forge/actions/merge-queue.ts";
 import { eventually } from "../support/api.ts";
 import { keepCalls } from "../support/forge/kept-calls.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
@@ -64,7 +64,7 @@ const changes = {
   "a comparison": async (act: () => Promise<unknown>): Promise<void> => {
     lose(world);
     await act();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     await syncInstallations(world.service.deps);
     await followTrunks(world.service.deps);
     world.forge.control.webhooks.clear();
@@ -121,7 +121,7 @@ describe.each(["a webhook", "a comparison"] as const)(
       const draft = await board.api.card();
       lose(world);
       await archive(true);
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       world.forge.control.webhooks.clear();
       // The push webhook reported the start of its branch, so that the move inspects nothing.
       const refusals = [
@@ -191,9 +191,9 @@ it("a card removed from the merge queue is unblocked when a person queues it aga
   const board = await world.board();
   const { number, heads } = await openCard(world, board);
   const name = `${board.owner}/web`;
-  world.forge.pages.setMergeQueue(name, "main", true);
+  world.forge.webUi.setMergeQueue(name, "main", true);
   expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
-  await world.forge.pages.dequeue(name, 1, "CI_FAILURE");
+  await world.forge.webUi.dequeue(name, 1, "CI_FAILURE");
   await reasonsWhen(board, number, ["queue_rejected"]);
   await reportStatus(board, heads["web"], "success");
   await rechecked(world);
@@ -202,7 +202,7 @@ it("a card removed from the merge queue is unblocked when a person queues it aga
   const pull = context.state.pullRequests.in(repositoryOf(world, board).id)[0];
   await enqueuePullRequest(context, pull?.id ?? 0, by, null);
   await untilUnblocked(board, number);
-  await world.forge.pages.landQueued(name, 1);
+  await world.forge.webUi.mergeQueued(name, 1);
   await rechecked(world);
   expect((await board.api.move(number, board.stages.Done)).body.promoted).toEqual([]);
 });

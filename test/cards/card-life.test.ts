@@ -95,7 +95,7 @@ describe("a card in one repository", () => {
     const card = await board.api.readCard(number);
     expect(card).toMatchObject({ statusId: board.stages.Done, blocked: null });
     expect(card.repositories).toMatchObject([{ branchName, prNumber: 1, prState: "merged" }]);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
     expect(kinds).toEqual([
       "created",

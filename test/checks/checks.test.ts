@@ -80,7 +80,7 @@ describe("GET /v1/cards/{number}/checks", () => {
       description: "The preview did not come up",
       target_url: "https://deploy.example.com/1",
     });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
 
     const { status, body } = await checksOf(board, number);
@@ -165,7 +165,7 @@ describe("GET /v1/cards/{number}/checks without an open pull request", () => {
     const board = await world.board();
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
     expect(await checksOf(board, number)).toMatchObject({ status: 200, body: [] });
     expect(world.forge.requests.all).toEqual([]);

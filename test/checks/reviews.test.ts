@@ -42,7 +42,7 @@ describe("GET /v1/cards/{number}/reviews", () => {
     await review(board, "web", { event: "REQUEST_CHANGES", body: "Please say *goodbye* too" });
     await review(board, "web", { event: "APPROVE", body: "" });
     await review(board, "api", { event: "APPROVE", body: "Fine" });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
 
     const { status, body } = await reviewsOf(board, number);

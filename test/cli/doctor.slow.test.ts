@@ -5,7 +5,7 @@ import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
-import { TAKE_IN_MISSED } from "../../src/webhooks/take-in-missed.ts";
+import { RECOVER_MISSED_DELIVERIES } from "../../src/webhooks/recover-missed-deliveries.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
@@ -39,7 +39,7 @@ async function doctor(env: Readonly<Record<string, string>> = {}, ...args: reado
     cwd: "/nowhere",
     pid: 1,
     print: (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
+    printError: (line) => void complaints.push(line),
     readInput: () => Promise.resolve(""),
     untilSignal: () => Promise.resolve(),
   });
@@ -61,7 +61,7 @@ async function findings(env: Readonly<Record<string, string>> = {}) {
 describe("trunkline doctor", () => {
   it("finds nothing to do where all is well, and exits with 0", async () => {
     await world.board();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const { code, said, complaints } = await doctor({
       PUBLIC_URL: world.service.baseUrl,
     });
@@ -84,9 +84,9 @@ describe("trunkline doctor", () => {
   it("names what an account does not grant, and one that is suspended, without any secret", async () => {
     const board = await world.board();
     const { permissions } = world.forge.context.state.apps.all()[0] ?? { permissions: {} };
-    world.forge.pages.acceptPermissions(board.owner, { ...permissions, contents: "read" });
+    world.forge.webUi.acceptPermissions(board.owner, { ...permissions, contents: "read" });
     const other = await world.board();
-    world.forge.pages.setSuspended(other.owner, true);
+    world.forge.webUi.setSuspended(other.owner, true);
     const { code, bad, advised } = await findings();
     expect(bad).toEqual(
       expect.arrayContaining([
@@ -98,8 +98,8 @@ describe("trunkline doctor", () => {
     const { said } = await doctor();
     expect(said).not.toContain(world.forge.app.webhookSecret);
     expect(said).not.toContain("PRIVATE KEY");
-    world.forge.pages.acceptPermissions(board.owner, permissions);
-    world.forge.pages.setSuspended(other.owner, false);
+    world.forge.webUi.acceptPermissions(board.owner, permissions);
+    world.forge.webUi.setSuspended(other.owner, false);
   });
 
   describe("names what the App itself lacks:", () => {
@@ -135,9 +135,9 @@ describe("trunkline doctor", () => {
     it.each(Object.entries(NEEDED_PERMISSIONS))("an account's grant of %s: %s", async (name, level) => {
       const { owner } = await world.board({ repositories: [] });
       const { permissions } = world.forge.context.state.apps.all()[0] ?? { permissions: {} };
-      world.forge.pages.acceptPermissions(owner, without(permissions, name));
+      world.forge.webUi.acceptPermissions(owner, without(permissions, name));
       const { code, bad } = await findings();
-      world.forge.pages.acceptPermissions(owner, permissions);
+      world.forge.webUi.acceptPermissions(owner, permissions);
       expect([code, bad]).toEqual([1, [`installation ${owner}: It does not grant ${name}: ${level}.`]]);
     });
   });
@@ -158,7 +158,7 @@ describe("trunkline doctor", () => {
     const { control } = world.forge;
     let body: unknown;
     const unobserve = control.observe({
-      onAnswer: ({ path }, answer) => {
+      onResponse: ({ path }, answer) => {
         if (path === "/app") body = answer.body;
       },
     });
@@ -198,7 +198,7 @@ describe("trunkline doctor", () => {
 
   it("warns of runs by the clock that were given up, until one goes well", async () => {
     const { db } = world.service.deps;
-    const run = () => addJob(db, TAKE_IN_MISSED, {}, { maxAttempts: 1 });
+    const run = () => addJob(db, RECOVER_MISSED_DELIVERIES, {}, { maxAttempts: 1 });
     world.forge.control.faults.add({
       match: { path: "/app/hook/deliveries" },
       fault: { kind: "answer", status: 502 },
@@ -270,8 +270,8 @@ describe("trunkline doctor", () => {
     const [app] = apps.all();
     if (!app) throw new Error("no App");
     const suspend = async (isSuspended: boolean): Promise<void> => {
-      world.forge.pages.setSuspended(owner, isSuspended);
-      await world.forge.settle();
+      world.forge.webUi.setSuspended(owner, isSuspended);
+      await world.forge.waitUntilIdle();
     };
     apps.save({ ...app, webhookSecret: "another than the service has" });
     for (const isSuspended of [true, false]) await suspend(isSuspended);
@@ -312,8 +312,8 @@ describe("trunkline doctor", () => {
     const { webhookUrl } = world.service;
     world.forge.setWebhookUrl(`${world.service.baseUrl}/elsewhere`);
     const board = await world.board();
-    for (const isSuspended of [true, false]) world.forge.pages.setSuspended(board.owner, isSuspended);
-    await world.forge.settle();
+    for (const isSuspended of [true, false]) world.forge.webUi.setSuspended(board.owner, isSuspended);
+    await world.forge.waitUntilIdle();
     const { bad } = await findings({ PUBLIC_URL: world.service.baseUrl });
     world.forge.setWebhookUrl(webhookUrl);
     expect(bad).toEqual([

@@ -67,7 +67,7 @@ async function setup(
       const [address] = /http:\/\/localhost:\d+\//.exec(line) ?? [];
       if (address !== undefined) listening(address);
     },
-    complain: (line) => void lines.push(line),
+    printError: (line) => void lines.push(line),
     readInput: () => Promise.resolve(""),
     untilSignal: () => interrupted,
   }).then((code) => ({ code, said: lines.join("\n") }));
@@ -184,7 +184,7 @@ describe("trunkline setup", () => {
       cwd: dir,
       pid: 1,
       print: (line) => void lines.push(line),
-      complain: () => undefined,
+      printError: () => undefined,
       readInput: () => Promise.resolve(""),
       untilSignal: () => Promise.resolve(),
     });

@@ -168,7 +168,7 @@ describe("a mirrored comment", () => {
     await board.api.cardWhen(number, ({ repositories }) =>
       ["draft", "closed", "open"].every((state, at) => repositories[at]?.prState === state),
     );
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
 
     const { body } = await writeComment(board.api, number, "Hello there");
@@ -187,7 +187,7 @@ describe("a mirrored comment", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await writeComment(board.api, number, "Hello there");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Hello there" }]);
   });
 
@@ -206,7 +206,7 @@ describe("a mirrored comment", () => {
     expect((await mirrors(board))[1]).toBe(
       shown(`Ask @\u200Dada and @\u200D${board.owner}/team, not \`@code\``),
     );
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "The first" }, { body: text }]);
   });
 
@@ -218,7 +218,7 @@ describe("a mirrored comment", () => {
     await writeFile(board, "web", branch, "hello.txt", "hello\n");
     expect((await writeComment(board.api, number, "Too early")).body.mirroredTo).toBe(0);
     await board.api.move(number, board.stages["In review"]);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await mirrors(board)).toEqual([]);
   });
 });
@@ -291,7 +291,7 @@ describe("a new comment while GitHub fails", () => {
     world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
     const { status, body } = await writeComment(board.api, number, "Once");
     expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 1 });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await mirrors(board)).toEqual([shown("Once")]);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
@@ -393,7 +393,7 @@ describe("a new comment while GitHub fails", () => {
     world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
     const writing = writeComment(board.api, number, "Once");
     await mirrorsWhen(board, (found) => found.length === 1);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
     expect((await writing).body.mirroredTo).toBe(1);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
@@ -406,7 +406,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const written = (await writeComment(board.api, number, "Frist")).body;
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
     const { status, body } = await editComment(board.api, number, written.id, "First");
     expect(status).toBe(200);
@@ -415,7 +415,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     expect(world.forge.requests.all.map(({ route }) => route)).toEqual([
       "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}",
     ]);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await mirrors(board)).toEqual([shown("First")]);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "First", editedAt: body.editedAt }]);
   });
@@ -424,7 +424,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const written = (await writeComment(board.api, number, "First")).body;
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
     expect((await editComment(board.api, number, written.id, "First")).body).toEqual(written);
     expect(world.forge.requests.all).toEqual([]);

@@ -107,7 +107,7 @@ describe("a comment on a card's pull request", () => {
     const id = await commentOnForge(board, "ada", "Frist");
     await change(board, id, "First");
     if (order.includes("deleted")) await remove(board, id);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const held = webhooks.held();
     webhooks.clear();
     for (const action of order) {

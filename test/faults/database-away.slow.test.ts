@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { freeDeadWorkers } from "../../src/store/ops/instances.ts";
-import { connect, isDatabaseAway, rows, type Trx } from "../../src/store/db/connect.ts";
+import { unlockDeadWorkers } from "../../src/store/ops/instances.ts";
+import { connect, isDatabaseUnavailable, rows, type Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
-import { findLostJobs } from "../../src/jobs/pulse.ts";
+import { trackLostJobs } from "../../src/jobs/heartbeat.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
-import { WORK_FORGOTTEN_LANES } from "../../src/jobs/tasks.ts";
+import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
@@ -90,14 +90,14 @@ it("a job at work in a living process is nobody else's, however long it takes", 
         content: "",
       });
       await untilSomebodyWaits(db());
-      await freeDeadWorkers(db(), 0);
+      await unlockDeadWorkers(db(), 0);
       const [job] = await atWork();
       await db()("graphile_worker._private_jobs")
         .where({ id: job.id })
         .update({ locked_at: db().raw("now() - interval '1 minute'") });
-      const lostJobs = findLostJobs(world.service.deps);
-      lostJobs.given(job);
-      await lostJobs.free([job.locked_by]);
+      const lostJobs = trackLostJobs(world.service.deps);
+      lostJobs.received(job);
+      await lostJobs.unlock([job.locked_by]);
       expect(await atWork()).toHaveLength(1);
     },
   );
@@ -109,7 +109,7 @@ it("a worker that cannot be started leaves nothing behind: no pulse to keep its 
   const proxy = await startDatabaseProxy(database.connectionString);
   const near = connect({ connectionString: database.connectionString, onError: () => undefined });
   const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
   const lost = proxy.loseAnswerWith("biggest_breaking_id");
   await expect(startWorker(deps, proxy.url, options)).rejects.toThrow("Connection terminated");
   await lost;
@@ -135,12 +135,12 @@ it.each([null, "a-queue"])(
     const proxy = await startDatabaseProxy(database.connectionString);
     const near = connect({ connectionString: database.connectionString, onError: () => undefined });
     const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
     const worker = await startWorker(deps, proxy.url, options);
     const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
     try {
       const lost = proxy.loseAnswerWith("lost on its way");
-      await addJob(near, WORK_FORGOTTEN_LANES, { word: "lost on its way" }, queue === null ? {} : { queue });
+      await addJob(near, WAKE_WAITING_LANES, { word: "lost on its way" }, queue === null ? {} : { queue });
       await lost;
       expect(await jobs()).toEqual([{ id: expect.anything(), locked_by: expect.any(String), attempts: 1 }]);
       // As after a minute: word of it may have been on its way.
@@ -161,11 +161,11 @@ it.each([null, "a-queue"])(
 it("a queue that is locked without a job of its own being at work is let go of", async () => {
   const queue = `left-${randomUUID()}`;
   const delayMs = 60_000;
-  await addJob(db(), WORK_FORGOTTEN_LANES, {}, { queue, delayMs });
+  await addJob(db(), WAKE_WAITING_LANES, {}, { queue, delayMs });
   const queues = () => db()("graphile_worker._private_job_queues").where({ queue_name: queue });
   const lockedAt = db().raw("now() - interval '1 minute'");
   await queues().update({ locked_by: "somebody", locked_at: lockedAt });
-  await freeDeadWorkers(db());
+  await unlockDeadWorkers(db());
   expect(await queues().select("locked_by", "locked_at")).toEqual([{ locked_by: null, locked_at: null }]);
 });
 
@@ -179,12 +179,12 @@ it.each([
     const proxy = await startDatabaseProxy(database.connectionString);
     const near = connect({ connectionString: database.connectionString, onError: () => undefined });
     const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
     const worker = await startWorker(deps, proxy.url, options);
     const jobs = () => near("graphile_worker._private_jobs").select("attempts");
     try {
       const recording = proxy.keepCallWith(statement);
-      await addJob(near, WORK_FORGOTTEN_LANES, {}, queue === null ? {} : { queue });
+      await addJob(near, WAKE_WAITING_LANES, {}, queue === null ? {} : { queue });
       await recording.met;
       proxy.cut();
       recording.letGo();
@@ -222,7 +222,7 @@ it("a transaction whose connection breaks says that the database is away, unless
       await end(trx);
     }).then(
       () => "done",
-      (error: unknown) => (isDatabaseAway(error) ? "away" : String(error)),
+      (error: unknown) => (isDatabaseUnavailable(error) ? "away" : String(error)),
     ),
   );
   await eventually(

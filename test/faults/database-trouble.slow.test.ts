@@ -91,7 +91,7 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
     async (write) => {
       const board = await world.board();
       const number = await cardBefore(board, write);
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       const { faults } = world.forge.control;
       // Long enough for the trouble to begin, and less than the service waits for an answer.
       faults.add({ match: write.match, fault: { kind: "delay", ms: 6_000, effect: "after" }, times: 1 });

@@ -72,7 +72,7 @@ it.each(FORGE_WRITES)(
     const repeats = doing === "cutting the branch" ? 1 : 0;
     const board = await world.board({ repositories: NAMES });
     const number = await cardBefore(board, write);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const { calls } = world.forge.control;
     calls.reset();
     await dieAtEach({ match, effect: "after", passes: repeats }, () =>
@@ -126,7 +126,7 @@ it("what every process dies with is given up after five of them, and keeps nothi
   const { number: otherNumber } = await other.api.card();
   const releaseId = await makeRelease(freezing.api, "1.4");
   const heard = await workedCard(hearing);
-  await forge.settle();
+  await forge.waitUntilIdle();
   const hang = (board: TestBoard): number =>
     faults.add({
       match: { ...REFS, installationId: onForge(world, board).installation.id },

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { MAX_DEATHS } from "../../src/actions/moves/resume-move.ts";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
-import { workLanesSoon } from "../../src/store/forge/lanes.ts";
+import { addLaneJobs } from "../../src/store/forge/lanes.ts";
 import { allWorkedIn, cardWithStatuses } from "../support/forge/deliveries.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
 import { expectConsistent } from "../support/invariants.ts";
@@ -50,7 +50,7 @@ it.each([3, 20])(
       },
       async () => {
         await insertDeliveries(db, names.map(rowOf));
-        await workLanesSoon(db, [lane]);
+        await addLaneJobs(db, [lane]);
         // The first death is blamed on the oldest of those that were taken at once.
         for (; lives <= MAX_DEATHS; lives++) {
           await untilSomebodyWaits(db);

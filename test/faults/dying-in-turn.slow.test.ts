@@ -46,7 +46,7 @@ it(
       processes[at] = await shipped.start({ ...surroundings, port: Number(new URL(dying.baseUrl).port) });
     };
     forge.control.observe({
-      onAnswer: ({ method, path }) => {
+      onResponse: ({ method, path }) => {
         if (method === "GET" || path.includes("access_tokens")) return;
         writes += 1;
         const at = DEATHS.indexOf(writes);

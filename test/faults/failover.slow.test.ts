@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { repairSoon } from "../../src/jobs/tasks.ts";
+import { scheduleRepairs } from "../../src/jobs/tasks.ts";
 import { eventually } from "../support/api.ts";
 import { startCrashingWorld, type CrashingWorld } from "../support/processes/crashing-world.ts";
 import { itemsOf } from "../support/inbox.ts";
@@ -42,8 +42,8 @@ it(
     const merging = await cardBefore(board, MERGING);
     const opening = await cardBefore(board, OPENING);
     const cutting = await cardBefore(board, CUTTING);
-    await forge.settle();
-    await postgres.leaveStandby();
+    await forge.waitUntilIdle();
+    await postgres.copyToStandby();
 
     let round = "before";
     const move = (number: number, to: string) =>
@@ -60,7 +60,7 @@ it(
     await answered(cutting, stages["In progress"]);
     const created = await api.card({ title: "Never heard of again" });
     expect((await api.patch(`/v1/cards/${cutting}`, { title: "Renamed" })).status).toBe(200);
-    await forge.settle();
+    await forge.waitUntilIdle();
     const before = await onForge(board);
     expect(before).toEqual({ pulls: 2, merges: 1 });
     await world.service().kill();
@@ -72,10 +72,10 @@ it(
     expect((await api.get(`/v1/cards/${created.number}`)).status).toBe(404);
     expect((await api.readCard(cutting)).title).toBe("Say hello");
     // What the forge shows is found there.
-    await repairSoon(db);
+    await scheduleRepairs(db);
     await api.cardWhen(merging, ({ repositories }) => repositories[0]?.prState === "merged");
     await api.cardWhen(opening, ({ repositories }) => repositories[0]?.prState === "open");
-    await forge.settle();
+    await forge.waitUntilIdle();
     // Who asked for the merge is forgotten with it: it is told as another's, for somebody to move the card.
     const outside = await eventually(
       () => itemsOf(api, "pr_merged_outside"),

@@ -47,7 +47,7 @@ describe("killed while mirroring a comment", () => {
     async (_, moment) => {
       const board = await world.board();
       const { number } = await workedCard(board);
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       const effect = moment === "before" ? "before" : "after";
       const key = `killed-comment-${moment}`;
       const { faults } = world.forge.control;
@@ -76,7 +76,7 @@ describe("killed while mirroring a comment", () => {
         ({ length }) => length === 0,
         PATIENCE_MS,
       );
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       expect(await forgeComments(board)).toHaveLength(1);
       expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
     },

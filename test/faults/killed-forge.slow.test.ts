@@ -38,7 +38,7 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     followsTimetable: false,
-    lookForJobsMs: 200,
+    pollJobsMs: 200,
     log: createLog("silent"),
   });
   forge.setWebhookUrl(service.webhookUrl);
@@ -72,7 +72,7 @@ async function startChild(diesAt: ForgeChildOptions["diesAt"]): Promise<ChildPro
 
 /** Lets the forge die at a write of a card's move, and gives the move's answer with what makes the same call again. */
 async function dieDuring(board: TestBoard, number: number, write: ForgeWrite, effect: "before" | "after") {
-  await forge.settle();
+  await forge.waitUntilIdle();
   await forge.stop();
   const dying = await startChild({ match: write.match, effect });
   const died = once(dying, "exit");

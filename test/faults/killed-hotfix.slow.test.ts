@@ -44,7 +44,7 @@ describe.each(WRITES)("killed while a landed hotfix is brought back, %s", (_, ma
         40_000,
       );
       expect(item.data).toMatchObject({ prNumber: 2, targetBranch: "develop" });
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       const told = (await kindsOf(board, number)).filter((kind) => kind === "backmerge_opened");
       expect(told).toHaveLength(1);
       expect((await branchesOf(board)).filter((name) => name.startsWith("backmerge/"))).toHaveLength(1);

@@ -26,7 +26,7 @@ interface Story extends Doomed {
 async function beginMove(write: ForgeWrite, held: Held, repositories: readonly string[]): Promise<Story> {
   const board = await world.board({ repositories });
   const number = await cardBefore(board, write);
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   const { installation } = onForge(world, board);
   let written = 0;
   world.forge.control.observe({
@@ -63,7 +63,7 @@ async function expectDoneOnce(
     const pulls = await board.person("ada", "GET", `/repos/${board.owner}/${name}/pulls?state=all`);
     expect(pulls.body).toHaveLength(to === "In progress" ? 0 : 1);
   }
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   const told = (await board.api.timeline(number)).map(({ kind }) => kind);
   const ours = told.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
   expect(ours.toSorted()).toEqual(names.flatMap(() => deeds).toSorted());

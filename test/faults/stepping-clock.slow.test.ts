@@ -7,7 +7,7 @@ import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, type TimelineEvent } from "../support/api.ts";
-import { clockOf } from "../../src/store/forge/installations.ts";
+import { readClock } from "../../src/store/forge/installations.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
@@ -56,7 +56,7 @@ const STEPS: readonly [string, number][] = [
 /** What the timeline tells happened while `act` ran, by the clocks that are right. The forge's times are whole seconds. */
 async function expectToldInTime(board: TestBoard, number: number, begun: string): Promise<void> {
   const from = Math.floor(Date.parse(begun) / 1_000) * 1_000;
-  const until = Date.parse(await clockOf(board.db));
+  const until = Date.parse(await readClock(board.db));
   const wrong = (await board.api.timeline(number)).filter(
     ({ at }: TimelineEvent) => Date.parse(at) < from || Date.parse(at) > until,
   );
@@ -66,7 +66,7 @@ async function expectToldInTime(board: TestBoard, number: number, begun: string)
 // Fault: E12 A clock is wrong or jumps => PostgreSQL's and GitHub's clocks decide
 describe.each(STEPS)("a clock that steps %s", (_, ms) => {
   it("while a move waits for the forge: the move ends all the same, and is told at the time it was", async () => {
-    const begun = await clockOf(surroundings.db);
+    const begun = await readClock(surroundings.db);
     const board = await surroundings.board(service.baseUrl);
     const merging = FORGE_WRITES.find(({ doing }) => doing === "merging it")!;
     const number = await cardBefore(board, merging);
@@ -89,7 +89,7 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     expect(
       await surroundings.db("operations").where({ workspace_id: board.workspaceId }).where("attempt", ">", 1),
     ).toEqual([]);
-    await surroundings.forge.settle();
+    await surroundings.forge.waitUntilIdle();
     const told = await kindsOf(board, number);
     expect(told.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
     await expectConsistent(surroundings, board);
@@ -97,11 +97,11 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
   }, 120_000);
 
   it("before a token has to be asked for anew: it is signed for by GitHub's clock, and what goes on is done once", async () => {
-    const begun = await clockOf(surroundings.db);
+    const begun = await readClock(surroundings.db);
     const { forge, db } = surroundings;
     const board = await surroundings.board(service.baseUrl);
     const { number } = await workedCard(board, "In progress");
-    await forge.settle();
+    await forge.waitUntilIdle();
     await step(ms);
     forge.control.revokeTokens(onForge(surroundings, board).installation.id);
     expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
@@ -125,11 +125,11 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     // What nobody told of is found, and is told at the database's time where the forge says none.
     const { number: left } = await board.api.card();
     await board.api.move(left, board.stages["In progress"]);
-    await forge.settle();
+    await forge.waitUntilIdle();
     const lost = forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
     const branch = (await board.api.readCard(left)).repositories[0]?.branchName ?? "";
     await board.person("ada", "DELETE", `/repos/${board.owner}/web/git/refs/heads/${branch}`);
-    await forge.settle();
+    await forge.waitUntilIdle();
     forge.control.webhooks.remove(lost);
     await addJob(db, RECONCILE, { quietMs: 0 });
     await board.api.eventWhen(left, ({ kind }) => kind === "branch_deleted");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { transferRepository } from "../../sandbox/forge/acts/change-repository.ts";
+import { transferRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/forge/deliveries.ts";

@@ -127,7 +127,7 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
   async function split(count: number) {
     const board = await world.board();
     const cards = await cardsBefore(board, write, count);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const [here, there] = await apisOf(world, other, board);
     const moving = (api: Api) =>
       cards.map(
@@ -212,7 +212,7 @@ it("hears of a refusal late, while the other has the same merge under way: that 
   const [card] = await cardsBefore(board, write, 1);
   if (!card) throw new Error("no card");
   const { number, key } = card;
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   const [here, there] = await apisOf(world, other, board);
   const refused = keep(match, "before", 1);
   const body = {

@@ -105,7 +105,7 @@ it.each(Object.keys(STORIES))(
     const board = await world.board({ repositories: ["web", "api"] });
     const id = await makeRelease(board.api, "1.4");
     await before?.(board, id);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const [here, there] = await apisOf(world, other, board);
     const key = `fenced-${randomUUID()}`;
     const call = keepCalls(world, at);
@@ -117,7 +117,7 @@ it.each(Object.keys(STORIES))(
     };
     const done = await eventually(finished, ({ status }) => status === 200, 30_000);
     await meanwhile?.(board, id);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const told = [await readRelease(board.api, id), await onForge(board)];
     const { calls } = world.forge.control;
     const { writes } = calls.read();

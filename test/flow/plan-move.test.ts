@@ -120,8 +120,8 @@ describe("planMove", () => {
   });
 
   it("needs another inspection after it opens a pull request to merge", () => {
-    expect(plan("merge", pushed).needsAnotherLook).toBe(true);
-    expect(plan("pull_request", pushed).needsAnotherLook).toBe(false);
+    expect(plan("merge", pushed).needsReplan).toBe(true);
+    expect(plan("pull_request", pushed).needsReplan).toBe(false);
   });
 
   it("opens a second pull request for commits pushed after the first was merged", () => {
@@ -170,7 +170,7 @@ describe("planMove", () => {
     const elsewhere = pull({ state: "merged", targetBranch: "develop", headSha: "merged" });
     const lost = plan("merge", facts({ headSha: null, aheadBy: null, pullRequests: [elsewhere] }));
     expect(lost.steps).toMatchObject([{ action: "restore_branch", fromSha: "merged" }]);
-    expect(lost.needsAnotherLook).toBe(true);
+    expect(lost.needsReplan).toBe(true);
   });
 
   it("has no steps if the target already has the commits of a branch merged elsewhere", () => {

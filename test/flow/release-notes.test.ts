@@ -1,8 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
-import { type MergedOrNot, type NotedCard, pickedMerges, releaseNotes } from "../../src/flow/releases.ts";
+import {
+  type CardPullRequest,
+  type ReleaseNotesCard,
+  pickedMerges,
+  releaseNotes,
+} from "../../src/flow/releases.ts";
 import { isTagName } from "../../src/flow/names.ts";
 
-const cardWith = (card: Partial<NotedCard>): NotedCard => ({
+const cardWith = (card: Partial<ReleaseNotesCard>): ReleaseNotesCard => ({
   number: 1,
   title: "A card",
   pullRequests: [],
@@ -23,7 +28,7 @@ describe("the notes of a release", () => {
     expect(releaseNotes([])).toBe("No cards.");
   });
 
-  it.each<[string, Partial<NotedCard>, string]>([
+  it.each<[string, Partial<ReleaseNotesCard>, string]>([
     ["that is unfinished and without a merge", { isUndone: true }, " (not in this release)"],
     ["whose merges were all too late", { pullRequests: [late(3)] }, " (not in this release)"],
     ["of which some merges were too late", { pullRequests: [inTime(3), late(5)] }, " (#3)"],
@@ -58,7 +63,7 @@ describe("a tag name", () => {
 });
 
 describe("the merges that are picked", () => {
-  const pull = (number: number, targetBranch: string, state: MergedOrNot["state"]) => ({
+  const pull = (number: number, targetBranch: string, state: CardPullRequest["state"]) => ({
     number,
     targetBranch,
     state,

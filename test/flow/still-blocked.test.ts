@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Blocked, BlockedReason, RefusalReason } from "../../src/flow/refusal.ts";
 import type { MovePlan, MoveStep } from "../../src/flow/move.ts";
-import { areSame, stillInTheWay, type LaterLook } from "../../src/flow/still-blocked.ts";
+import { areSameReasons, remainingReasons, type LaterInspection } from "../../src/flow/remaining-reasons.ts";
 
 const blocker = (
   reason: RefusalReason,
@@ -34,11 +34,11 @@ const NOTHING: MovePlan = {
   doubts: [],
   isUndecided: false,
   isLanding: false,
-  isBehind: false,
-  needsAnotherLook: false,
-  landed: [],
+  isLagging: false,
+  needsReplan: false,
+  mergedWork: [],
 };
-const shows = (plan: Partial<MovePlan>, shown: Partial<LaterLook> = {}): LaterLook => ({
+const shows = (plan: Partial<MovePlan>, shown: Partial<LaterInspection> = {}): LaterInspection => ({
   plan: { ...NOTHING, steps: [step()], ...plan },
   headSha: "head",
   isQueued: false,
@@ -57,7 +57,7 @@ const failing = blocker("checks_failing");
 const review = blocker("review_required");
 
 describe("the remaining blockers of a card", () => {
-  it.each<[string, Blocked, LaterLook, BlockedReason[]]>([
+  it.each<[string, Blocked, LaterInspection, BlockedReason[]]>([
     [
       "none if they came from an inspection and the next one shows none",
       blockedBy(failing, archived),
@@ -124,13 +124,15 @@ describe("the remaining blockers of a card", () => {
       [blocker("changes_requested")],
     ],
   ])("are %s", (_name, blocked, later, remaining) => {
-    expect(stillInTheWay(blocked, later)).toEqual(remaining);
+    expect(remainingReasons(blocked, later)).toEqual(remaining);
   });
 });
 
 it("two lists of reasons are equal if their subjects are, whatever the messages", () => {
   const branch = (name: string) => blocker("branch_missing", "acme/web", { branch: name });
-  expect(areSame([failing], [{ ...failing, message: "other", details: { failing: ["x"] } }])).toBe(true);
-  expect(areSame([branch("a")], [branch("b")])).toBe(false);
-  expect(areSame([failing], [failing, review])).toBe(false);
+  expect(areSameReasons([failing], [{ ...failing, message: "other", details: { failing: ["x"] } }])).toBe(
+    true,
+  );
+  expect(areSameReasons([branch("a")], [branch("b")])).toBe(false);
+  expect(areSameReasons([failing], [failing, review])).toBe(false);
 });

@@ -44,7 +44,7 @@ test("the newest status of each context counts, and all are kept, newest first",
 
 test("a status says on which branches it is", async () => {
   await report({ state: "success", context: "ci" });
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   expect(world.received.map((each) => each.payload)).toMatchObject([
     {
       sha,

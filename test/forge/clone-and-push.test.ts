@@ -14,7 +14,7 @@ afterAll(() => world.stop());
 beforeEach(async () => {
   repository = await makeRepository(world, { files: { "README.md": "# Shop\n", "app.txt": "one\n" } });
   clone = await repository.clone();
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   world.received.length = 0;
 });
 
@@ -74,7 +74,7 @@ describe("a push", () => {
     await clone.push();
     await clone.git("commit", "-q", "--amend", "-m", "Other");
     await clone.push("--force", "origin", "HEAD");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(payloadsOf("push")).toMatchObject([
       { forced: false },
       { forced: true, commits: [{ message: "Other" }] },
@@ -84,11 +84,11 @@ describe("a push", () => {
   test("of a tag says so, and of four tags says nothing", async () => {
     await clone.git("tag", "v1");
     await clone.push("origin", "v1");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(payloadsOf("create")).toMatchObject([{ ref: "v1", ref_type: "tag" }]);
     for (const tag of ["a", "b", "c", "d"]) await clone.git("tag", tag);
     await clone.push("origin", "--tags");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(payloadsOf("create")).toHaveLength(1);
   });
 
@@ -101,7 +101,7 @@ describe("a push", () => {
     await clone.push();
     const pull = await repository.pull(number);
     expect([pull.at("head.sha"), pull.number("commits")]).toEqual([after, 2]);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(payloadsOf("pull_request").at(-1)).toMatchObject({ action: "synchronize", number, before, after });
     expect(await repository.git("rev-parse", `refs/pull/${number}/head`)).toBe(after);
   });
@@ -123,7 +123,7 @@ describe("a push", () => {
     const number = await repository.open("work");
     await clone.push("origin", ":work");
     expect((await repository.pull(number)).body).toMatchObject({ state: "closed", merged: false });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(payloadsOf("delete")).toMatchObject([{ ref: "work", ref_type: "branch" }]);
     expect(payloadsOf("push").at(-1)).toMatchObject({ deleted: true, head_commit: null });
   });

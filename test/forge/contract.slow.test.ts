@@ -23,7 +23,7 @@ afterAll(() => world.stop());
 
 /** How all that was sent so far, webhooks under way included, differs from GitHub's descriptions. */
 async function mismatches(): Promise<readonly string[]> {
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   return recording.mismatches;
 }
 

@@ -29,9 +29,12 @@ const ask = async (forge: TestForge, method: string, path: string, body?: string
 
 describe("the door to the forge's control", () => {
   it("is there only where the forge was started with a token", async () => {
-    expect(open.forge.controlDoor).toEqual({ url: `${open.forge.rootUrl}/_control`, token: "control-me" });
+    expect(open.forge.controlEndpoint).toEqual({
+      url: `${open.forge.rootUrl}/_control`,
+      token: "control-me",
+    });
     expect((await ask(open, "GET", "/faults")).status).toBe(200);
-    expect(shut.forge.controlDoor).toBeNull();
+    expect(shut.forge.controlEndpoint).toBeNull();
     expect((await fetch(`${open.forge.rootUrl}/_control/faults`)).status).toBe(401);
     expect((await fetch(`${shut.forge.rootUrl}/_control/faults`)).status).toBe(404);
   });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(async () => {
   repository = await makeRepository(world);
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   world.received.length = 0;
 });
 afterEach(() => world.forge.setWebhookUrl(receiver));
@@ -35,7 +35,7 @@ const newest = async () => ((await asApp("GET", "/app/hook/deliveries?per_page=1
 const happen = async () => {
   const sha = await repository.tip("main");
   await repository.call("POST", `/statuses/${sha}`, { state: "success" });
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
 };
 
 test("a webhook is signed over the very bytes sent, and says what it is", async () => {
@@ -81,7 +81,7 @@ test("nobody at home is logged as a failure; asked for again it comes with the s
   expect(world.received).toEqual([]);
   world.forge.setWebhookUrl(receiver);
   expect((await asApp("POST", `/app/hook/deliveries/${failed.id}/attempts`)).status).toBe(202);
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   expect(world.received.map((each) => each.guid)).toEqual([failed.guid]);
   expect(await newest()).toMatchObject({ guid: failed.guid, redelivery: true, status: "OK" });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   world.forge.control.reset();
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   world.received.length = 0;
 });
 afterAll(() => world.stop());

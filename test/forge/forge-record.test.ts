@@ -30,7 +30,7 @@ test("holds nobody to a wait whose hearer was killed before it could tell of it"
   // Told later, and there to tell of it: by the time this is known, that was to be known, too.
   await toldToWait(process.pid, 90);
   const holds = await eventually(
-    () => Promise.resolve(record.holds),
+    () => Promise.resolve(record.limits),
     ({ length }) => length > 0,
   );
   expect(holds.map(({ from, until }) => (until - from) / 1_000)).toEqual([90]);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   world.received.length = 0;
 });
 
@@ -174,7 +174,7 @@ describe("merging", () => {
       "SQUASH",
     );
     await world.api("POST", `/repos/acme/web/statuses/${pull.headSha}`, { state: "success", context: "ci" });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     await world.api("DELETE", path);
     expect((await world.api("GET", `/repos/acme/web/pulls/${pull.number}`)).at("merged")).toBe("true");
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { reviewPullRequest } from "../../sandbox/forge/acts/reviews.ts";
+import { reviewPullRequest } from "../../sandbox/forge/actions/reviews.ts";
 import { accountByLogin } from "../../sandbox/forge/world.ts";
 import { errorOf, nodeIdOf, openOne } from "../support/forge/pull-requests.ts";
 import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";

@@ -214,7 +214,7 @@ describe("an asynchronous merge", () => {
     ]);
     expect(again.at("details.uuid")).toBe(first.at("details.uuid"));
     world.forge.settings.asyncMergeDelayMs = 0;
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const done = await read(number, first.at("details.uuid"));
     expect(done.body).toMatchObject({ status: "merged", details: { sha: await repository.tip("main") } });
     expect(await show("%s")).toBe("Land");
@@ -225,7 +225,7 @@ describe("an asynchronous merge", () => {
     const { number } = await diverged();
     await repository.commit("main", { "app.txt": "three\n" });
     const started = await start(number);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect((await read(number, started.at("details.uuid"))).body).toEqual({
       status: "failed",
       details: { message: "Merge conflict: the pull request could not be merged." },
@@ -239,7 +239,7 @@ describe("an asynchronous merge", () => {
     const content = Buffer.from("x").toString("base64");
     await repository.call("PUT", "/contents/late.txt", { message: "Late", content, branch: "work" });
     world.forge.settings.asyncMergeDelayMs = 0;
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect((await read(number, started.at("details.uuid"))).at("status")).toBe("failed");
   });
 

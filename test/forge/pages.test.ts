@@ -19,7 +19,7 @@ describe("a merge queue", () => {
   beforeEach(async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     number = await repository.open("work");
-    world.forge.pages.setMergeQueue(repository.fullName, "main", true);
+    world.forge.webUi.setMergeQueue(repository.fullName, "main", true);
   });
   const start = (body: object = {}) => repository.call("PUT", `/pulls/${number}/merge-async`, body);
 
@@ -33,12 +33,12 @@ describe("a merge queue", () => {
       { type: "merge_queue" },
     ]);
     const started = await start();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const read = await repository.call("GET", `/pulls/${number}/merge-async/${started.at("details.uuid")}`);
     expect(read.at("status")).toBe("enqueued");
     expect((await repository.pull(number)).at("state")).toBe("open");
     expect((await start()).body).toMatchObject({ status: "enqueued" });
-    await world.forge.pages.landQueued(repository.fullName, number);
+    await world.forge.webUi.mergeQueued(repository.fullName, number);
     expect((await repository.pull(number)).body).toMatchObject({ merged: true });
     const actions = (await world.events()).filter((each) => each.startsWith("pull_request."));
     expect(actions).toEqual(["pull_request.opened", "pull_request.enqueued", "pull_request.closed"]);
@@ -46,9 +46,9 @@ describe("a merge queue", () => {
 
   test("throws out what fails, saying why", async () => {
     await start();
-    await world.forge.settle();
-    await world.forge.pages.dequeue(repository.fullName, number, "CI_FAILURE");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
+    await world.forge.webUi.dequeue(repository.fullName, number, "CI_FAILURE");
+    await world.forge.waitUntilIdle();
     expect(world.received.at(-1)?.payload).toMatchObject({
       action: "dequeued",
       reason: "CI_FAILURE",
@@ -59,10 +59,10 @@ describe("a merge queue", () => {
 
   test("throws out what conflicts when its turn comes", async () => {
     await start();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     await repository.commit("main", { "app.txt": "three\n" });
-    await world.forge.pages.landQueued(repository.fullName, number);
-    await world.forge.settle();
+    await world.forge.webUi.mergeQueued(repository.fullName, number);
+    await world.forge.waitUntilIdle();
     expect(world.received.at(-1)?.payload).toMatchObject({ action: "dequeued", reason: "MERGE_CONFLICT" });
   });
 });
@@ -72,9 +72,9 @@ describe("an account's owner", () => {
     world.forge.createOrganization("globex");
     await world.forge.createRepository("globex", "one");
     await world.forge.createRepository("globex", "two");
-    world.forge.pages.installApp("globex", ["one"], "grace");
-    world.forge.pages.setGranted("globex", ["globex/two"], true);
-    world.forge.pages.setGranted("globex", ["globex/one"], false);
+    world.forge.webUi.installApp("globex", ["one"], "grace");
+    world.forge.webUi.setGranted("globex", ["globex/two"], true);
+    world.forge.webUi.setGranted("globex", ["globex/one"], false);
     expect(await world.events()).toEqual([
       "installation.created",
       "installation_repositories.added",
@@ -97,12 +97,12 @@ describe("an account's owner", () => {
   test("takes permissions back, and removes the App", async () => {
     world.forge.createOrganization("initech");
     await world.forge.createRepository("initech", "tps");
-    world.forge.pages.installApp("initech", "all");
+    world.forge.webUi.installApp("initech", "all");
     const token = world.installationToken("initech");
-    world.forge.pages.acceptPermissions("initech", { metadata: "read" });
+    world.forge.webUi.acceptPermissions("initech", { metadata: "read" });
     const refused = await world.api("GET", "/repos/initech/tps/pulls", undefined, token);
     expect(refused.at("message")).toBe("Resource not accessible by integration");
-    world.forge.pages.uninstallApp("initech");
+    world.forge.webUi.uninstallApp("initech");
     expect((await world.api("GET", "/repos/initech/tps", undefined, token)).status).toBe(401);
     expect((await world.events()).slice(-2)).toEqual([
       "installation.new_permissions_accepted",

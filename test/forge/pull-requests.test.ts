@@ -70,7 +70,7 @@ describe("opening one", () => {
       deletions: 1,
       changed_files: 1,
     });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(world.received.at(-1)?.payload).toMatchObject({
       action: "opened",
       sender: { login: "trunkline[bot]" },
@@ -125,7 +125,7 @@ describe("changing one", () => {
   test("to another base retargets it, to one that is not there does not", async () => {
     await repository.commit("release", { "other.txt": "x\n" });
     expect((await change({ base: "release" })).at("base.ref")).toBe("release");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(world.received.at(-1)?.payload).toMatchObject({
       action: "edited",
       changes: { base: { ref: { from: "main" } } },
@@ -175,7 +175,7 @@ describe("reviewing one", () => {
 
   test("says the verdict small in webhooks and large in answers", async () => {
     expect((await review({ event: "APPROVE" })).at("state")).toBe("APPROVED");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(world.received.at(-1)?.payload).toMatchObject({
       action: "submitted",
       review: { state: "approved" },

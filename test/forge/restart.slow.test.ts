@@ -45,7 +45,7 @@ test("everything is there again: the App, tokens, pull requests, the log; ids go
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work", { draft: true });
   await world.api("POST", path(`/issues/${number}/comments`), { body: "Hello" });
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   const before = { app: world.forge.app, users: world.forge.users, received: world.received.length };
   const pull = (await world.api("GET", path(`/pulls/${number}`))).body as { id: number };
   await restart();
@@ -112,7 +112,7 @@ test("an asynchronous merge that was pending goes on", async () => {
   world.forge.settings.asyncMergeDelayMs = 60_000;
   const started = await world.api("PUT", path(`/pulls/${number}/merge-async`), {});
   await restart();
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   const { body } = await world.api("GET", path(`/pulls/${number}/merge-async/${started.at("details.uuid")}`));
   expect(body).toMatchObject({ status: "merged" });
 });

@@ -10,7 +10,7 @@ const first = {
   number: 5,
   body: `${MARK}\n\nHello`,
   mark: MARK,
-  triedSince: "2026-11-20T11:59:58.700Z",
+  firstAttemptAt: "2026-11-20T11:59:58.700Z",
   isRepeated: false,
   mayWrite: true,
 };

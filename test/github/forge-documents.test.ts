@@ -10,7 +10,7 @@ import { firstPages, furtherPage } from "../../src/forge/github/pull-requests/pu
 import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/pull-requests/pull-requests.ts";
 import { REF, UPDATE_REFS } from "../../src/forge/github/branches/refs.ts";
 import { documentOf } from "../../src/forge/github/repository-questions.ts";
-import { REVIEWS } from "../../src/forge/github/deliveries/conversation.ts";
+import { REVIEWS } from "../../src/forge/github/pull-requests/conversation.ts";
 import { createTagsDocument, TAGGING } from "../../src/forge/github/branches/tags.ts";
 import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
 
@@ -29,7 +29,10 @@ test.each([
   ["joining the queue", ENQUEUE],
   ["further checks", MORE_CHECKS],
   ["inspecting", documentOf(inspection(), questions).document],
-  ["inspecting and what was said", documentOf(inspection({ isSaidAsked: true }), questions).document],
+  [
+    "inspecting and what was said",
+    documentOf(inspection({ includesConversation: true }), questions).document,
+  ],
   ["checks asked live", documentOf(firstPages(CHECKS), pulls).document],
   ["further checks asked live", furtherPage(CHECKS)],
   ["reviews", documentOf(firstPages(REVIEWS), pulls).document],

@@ -8,7 +8,7 @@ const HOUR_ENDS = Date.parse("2026-03-02T11:00:00Z");
 it.each([-DAY_MS, 0, DAY_MS])("a limit lasts until its hour ends, with a clock that is %i ms off", (skew) => {
   const now = HOUR_ENDS - 60_000;
   const limits = createLimits({ now: () => now + skew, sleep: () => Promise.resolve() });
-  const hit = limits.note("1", "rest", {
+  const hit = limits.record("1", "rest", {
     status: 403,
     headers: {
       "x-ratelimit-reset": HOUR_ENDS / 1_000,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { RefusalReason } from "../../src/flow/refusal.ts";
-import { refusalOf, wordsOf } from "../../src/forge/github/calls/refusals.ts";
+import { refusalOf, refusalMessage } from "../../src/forge/github/calls/refusals.ts";
 
 type Row = readonly [status: number, words: string, reason: RefusalReason];
 
@@ -162,6 +162,6 @@ describe("a refusal", () => {
   );
 
   test("may be a bare text", () => {
-    expect(wordsOf("  Not here  ")).toBe("Not here");
+    expect(refusalMessage("  Not here  ")).toBe("Not here");
   });
 });

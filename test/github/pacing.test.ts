@@ -82,13 +82,13 @@ describe("the turns of an installation", () => {
   });
 
   test("are nobody's while GitHub wants no calls, of one kind or of all", async () => {
-    await turns.hold(7, "graphql", 900);
-    expect(await othersTurns.heldFor(7, "graphql")).toBeGreaterThan(800);
-    expect(await othersTurns.heldFor(7, "rest")).toBe(0);
+    await turns.limit(7, "graphql", 900);
+    expect(await othersTurns.limitedFor(7, "graphql")).toBeGreaterThan(800);
+    expect(await othersTurns.limitedFor(7, "rest")).toBe(0);
     expect(await othersTurns.take(7, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
-    await turns.hold(7, null, 1_800);
-    await othersTurns.hold(7, null, 1);
-    expect(await othersTurns.heldFor(7, "rest")).toBeGreaterThan(1_700);
+    await turns.limit(7, null, 1_800);
+    await othersTurns.limit(7, null, 1);
+    expect(await othersTurns.limitedFor(7, "rest")).toBeGreaterThan(1_700);
     const held = await othersTurns.take(7, { ...write, withinMs: 10_000 });
     expect("freeIn" in held && held.freeIn).toBeGreaterThan(1_700);
   });
@@ -118,10 +118,10 @@ describe("calls to GitHub", () => {
     };
     cutOff.on("POST", REFS, 403, cutting, { "retry-after": "900" });
     await expect(create(cutOff)).rejects.toMatchObject({ retryAfter: 900 });
-    expect(await othersTurns.heldFor(7, "rest")).toBe(0);
+    expect(await othersTurns.limitedFor(7, "rest")).toBe(0);
     proxy.restore();
     await eventually(
-      () => othersTurns.heldFor(7, "rest"),
+      () => othersTurns.limitedFor(7, "rest"),
       (seconds) => seconds > 800,
     );
     await expect(create(other)).rejects.toThrow("rate limit is reached");
@@ -173,7 +173,7 @@ describe("calls to GitHub", () => {
   });
 
   const HEAD = "/repositories/42/git/ref/heads/main";
-  const stopAll = () => othersTurns.hold(7, null, 900);
+  const stopAll = () => othersTurns.limit(7, null, 900);
   const heldBack = async (asked: Promise<unknown>): Promise<void> => {
     const refused = await asked.catch((error: unknown) => error);
     expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub's rate limit is reached" });
@@ -243,7 +243,7 @@ describe("calls to GitHub", () => {
       isDraft: true,
       isRepeated: false,
       knownUpTo: null,
-      isHeardOf: () => Promise.resolve(false),
+      isReported: () => Promise.resolve(false),
     });
     expect(await recovered()).toBeGreaterThanOrEqual(before + 9_000);
     const after = await recovered();

@@ -12,7 +12,7 @@ const draft = {
   isDraft: true,
   isRepeated: false,
   knownUpTo: 4,
-  isHeardOf: () => Promise.resolve(false),
+  isReported: () => Promise.resolve(false),
 };
 const opened = { number: 5, nodeId: "PR_5", isDraft: true, headSha: SHA };
 
@@ -177,7 +177,7 @@ describe("a pull request that somebody ends before its opening is heard of", () 
       if (!isRepeated) github.on("POST", PULLS, 502, {});
       github.on("GET", PULLS, 200, []);
       github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "main" });
-      const heard = { ...draft, isRepeated, isHeardOf: () => Promise.resolve(true) };
+      const heard = { ...draft, isRepeated, isReported: () => Promise.resolve(true) };
       await expect(github.forge.openPullRequest(WEB, heard)).rejects.toThrow(ForgeUnavailable);
       expect(github.sent("POST", "/pulls")).toHaveLength(isRepeated ? 0 : 1);
     },

@@ -32,7 +32,7 @@ const api = (method: string, path: string, body?: unknown) =>
   adapter.world.api(method, `/repos/${repository.fullName}${path}`, body);
 /** Where main and a tag stand, or why that is not told. */
 const beforeTagging = async (tagName: string, branchName = "main") =>
-  (await forge.lookBeforeTagging([{ repository, branchName, tagName }]))[0];
+  (await forge.inspectTags([{ repository, branchName, tagName }]))[0];
 const tagHead = async (tagName: string) => Object(await beforeTagging(tagName)).tagSha;
 
 describe("deleting a branch", () => {
@@ -144,7 +144,7 @@ describe("several tags", () => {
       branchName: "main",
       tagName,
     }));
-    return (await forge.lookBeforeTagging(questions)).map((answer) => Object(answer).tagSha);
+    return (await forge.inspectTags(questions)).map((answer) => Object(answer).tagSha);
   };
 
   test("are made by one call", async () => {
@@ -219,7 +219,7 @@ describe("what is found before tagging", () => {
     const other = await adapter.newRepository({ "README.md": "# Other\n" });
     await forge.createTag(repository, "v1.0", shop.base);
     adapter.world.forge.control.calls.reset();
-    const answers = await forge.lookBeforeTagging([
+    const answers = await forge.inspectTags([
       { repository, branchName: "main", tagName: "v1.0" },
       { repository: other.ref, branchName: "gone", tagName: "v1.0" },
     ]);
@@ -236,7 +236,7 @@ describe("what is found before tagging", () => {
       refusal: { message: expect.stringContaining("archived") },
     });
     const gone = { ...repository, forgeId: 999_999_999, fullName: "acme/nowhere" };
-    const [answer] = await forge.lookBeforeTagging([{ repository: gone, branchName: "main", tagName: "v1" }]);
+    const [answer] = await forge.inspectTags([{ repository: gone, branchName: "main", tagName: "v1" }]);
     expect(answer).toMatchObject({ refusal: { reason: "not_permitted" } });
   });
 });

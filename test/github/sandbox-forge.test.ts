@@ -47,7 +47,7 @@ const draft = {
   isDraft: true,
   isRepeated: false,
   knownUpTo: 0,
-  isHeardOf: () => Promise.resolve(false),
+  isReported: () => Promise.resolve(false),
 };
 const commit = (files: Record<string, string>, branch = BRANCH) =>
   world.forge.commit(repository.fullName, branch, files);

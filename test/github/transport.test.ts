@@ -7,7 +7,7 @@ import {
   createTransport,
   systemClock,
   TransportFailure,
-  type Arrived,
+  type CompleteAnswer,
 } from "../../src/forge/github/calls/transport.ts";
 
 const TIMEOUT_MS = 200;
@@ -29,7 +29,7 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function send(baseUrl: string, init: RequestInit = {}): Promise<Arrived> {
+function send(baseUrl: string, init: RequestInit = {}): Promise<CompleteAnswer> {
   const transport = createTransport({ baseUrl, requestTimeoutMs: TIMEOUT_MS, clock: systemClock });
   const about = { account: "app", route: "GET /path" };
   return transport.send(`${baseUrl}/path`, init, {

@@ -77,7 +77,7 @@ it("no secret gets into the log, an answer or the database in a card's life with
   for (const { id, installationId } of world.forge.context.state.tokens.all())
     if (installationId !== null) world.forge.context.state.tokens.delete(id);
   await board.api.move((await board.api.card({ title: "Another" })).number, board.stages["In progress"]);
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
 
   const { app, users, context } = world.forge;
   const minted = context.state.tokens.all().filter(({ installationId }) => installationId !== null);

@@ -235,7 +235,7 @@ describe("the log", () => {
     await board.api.get(`/v1/me?access_token=${board.api.apiKey}`);
     await board.api.get(`/v1/${board.api.apiKey}`);
     await board.api.get("/v1/me", { headers: { authorization: "Bearer tlk_wrong" } });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const text = world.logged();
     expect(text).toContain('"path":"/v1/cards"');
     const secret = board.api.apiKey.split("_")[2] ?? "";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { rotateCredential } from "../../src/actions/credentials/credentials.ts";
-import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
+import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";

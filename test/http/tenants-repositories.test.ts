@@ -1,6 +1,6 @@
 /** A repository belongs to one project. Cards of its former project keep their history and no access. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { changeRepository } from "../../sandbox/forge/acts/change-repository.ts";
+import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { rows } from "../../src/store/db/connect.ts";
 import { onForge, repositoryOf } from "../support/forge/installations.ts";
@@ -44,7 +44,7 @@ async function newPullRequest({ board, branch }: OldCard): Promise<number> {
   const number = Number(opened.body["number"]);
   const comments = `/repos/${board.owner}/web/issues/${number}/comments`;
   await board.person("grace", "POST", comments, { body: SECRET });
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   return number;
 }
 
@@ -101,7 +101,7 @@ describe("a card whose repository belongs to another board now", () => {
     const pull = await newPullRequest(card);
     const posted = await card.board.api.post(`/v1/cards/${card.number}/comments`, { body: "From outside" });
     expect(posted.status).toBe(201);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const path = `/repos/${card.board.owner}/web/issues/${pull}/comments`;
     const { body } = await card.board.person("ada", "GET", path);
     expect((body as unknown as { body: string }[]).map((comment) => comment.body)).toEqual([SECRET]);
@@ -114,7 +114,7 @@ describe("a card whose repository belongs to another board now", () => {
     await setRepositories(second.api, second.projectId, []);
     await setRepositories(board.api, board.projectId, Object.values(board.repositories));
     await writeFile(board, "web", card.branch, "later.txt", "later\n");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect((await board.api.move(card.number, board.stages.Done)).status).toBe(200);
   });
 });

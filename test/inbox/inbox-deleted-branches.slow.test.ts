@@ -50,7 +50,7 @@ describe("a card's branch that a person deleted", () => {
     await allWorked(world);
     webhooks().add({ fault: { kind: "hold" } });
     await deleteBranch(board, branchName);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const held = webhooks().held();
     expect(held.map(({ event }) => event).toSorted()).toEqual(["delete", "pull_request", "push"]);
     webhooks().clear();
@@ -89,7 +89,7 @@ describe("a card's branch that a person deleted", () => {
     webhooks().add({ fault: { kind: "hold" } });
     expect((await board.person("grace", "PUT", `${pullPath(board, 1)}/merge`, {})).status).toBe(200);
     if (by === "by a person") await deleteBranch(board, branchName, "grace");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     webhooks().clear();
     await webhooks().release(order);
     await allWorked(world);

@@ -58,7 +58,7 @@ describe("the suggestion of a branch that a person pushed", () => {
     webhooks().add({ fault: { kind: "hold" } });
     await deleteBranch(board, "card/1-hello");
     await pushTo(board, "card/1-hello", "c.txt");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     webhooks().clear();
     const held = webhooks().held();
     await webhooks().release("reversed");
@@ -110,7 +110,7 @@ describe("the suggestion of a branch that a person pushed", () => {
     webhooks().add({ fault: { kind: "hold" } });
     await pushTo(board, "card/2-gone", "a.txt");
     await deleteBranch(board, "card/2-gone");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     webhooks().clear();
     await webhooks().release("reversed");
     await allWorked(world);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
+import { upsertInboxItem } from "../../src/store/inbox/stored-items.ts";
 import type { ApiAnswer } from "../support/api.ts";
 import {
   clearedWhen,
@@ -29,7 +29,7 @@ async function blockedCard(board: TestBoard, title = "Say hello"): Promise<numbe
 
 /** Adds a stored item to a board's inbox. */
 const put = (board: TestBoard, naturalKey: string, detail: string, at?: string): Promise<void> =>
-  putInboxItem(world.service.deps.db, {
+  upsertInboxItem(world.service.deps.db, {
     workspaceId: board.workspaceId,
     projectId: board.projectId,
     cardId: null,

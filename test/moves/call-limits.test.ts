@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
-import type { CallLimits } from "../../src/http/gate.ts";
+import type { CallLimits } from "../../src/http/call-limiter.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
 import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
 import { startSecondService } from "../support/processes/second-service.ts";

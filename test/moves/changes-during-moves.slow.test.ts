@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
-import { acceptPermissions } from "../../sandbox/forge/acts/change-installation.ts";
+import { acceptPermissions } from "../../sandbox/forge/actions/change-installation.ts";
 import { insertOperation } from "../../src/store/ops/operations.ts";
 import { placeCard } from "../../src/store/cards/placing.ts";
 import { recordEvents } from "../../src/store/events/timeline.ts";
@@ -41,7 +41,7 @@ const pullOf = (board: TestBoard, number = 1) => {
 /** Runs `act` after GitHub's response to the move's inspection, before the move's next call. */
 function afterInspection(act: () => void): void {
   const stop = world.forge.control.observe({
-    onAnswer: (call) => {
+    onResponse: (call) => {
       if (!call.body.includes("query Inspect")) return;
       stop();
       act();
@@ -100,7 +100,7 @@ describe("a move after its repository changed", () => {
       const board = await world.board();
       const { number } = await openCard(world, board);
       await board.person("ada", "PATCH", `/repos/${web(board)}`, change);
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       world.forge.control.calls.reset();
       const refused = await board.api.move(number, board.stages.Done);
       expect(refused).toMatchObject({
@@ -188,7 +188,7 @@ describe("a change between the inspection and the merge", () => {
   it("a branch protection is enabled: the move is refused with GitHub's message", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    world.forge.pages.setMergeQueue(web(board), "main", false);
+    world.forge.webUi.setMergeQueue(web(board), "main", false);
     const [protection] = world.forge.context.state.protections.in(world.forge.repository(web(board)).id);
     afterInspection(() =>
       world.forge.context.state.protections.update(protection?.id ?? 0, {
@@ -209,9 +209,9 @@ describe("a change between the inspection and the merge", () => {
   it("a merge queue is enabled: the card waits in it", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    afterInspection(() => world.forge.pages.setMergeQueue(web(board), "main", true));
+    afterInspection(() => world.forge.webUi.setMergeQueue(web(board), "main", true));
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
-    await world.forge.pages.landQueued(web(board), 1);
+    await world.forge.webUi.mergeQueued(web(board), 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
@@ -286,7 +286,7 @@ describe("a change between the inspection and the merge", () => {
       status: 200,
       body: { task: { statusId: board.stages.Done }, promoted: [] },
     });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const merges = await eventually(
       async () => (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged"),
       ({ length }) => length > 0,
@@ -398,7 +398,7 @@ describe("a move during a change of access", () => {
     const { installation } = onForge(world, board);
     const match = { installationId: installation.id };
     const refuse = () => world.forge.control.faults.add({ match, fault: { kind: "answer", status: 401 } });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.calls.reset();
     afterInspection(refuse);
     const key = `never-taken-${randomUUID()}`;
@@ -441,13 +441,13 @@ describe("a move during a change of access", () => {
   it("is refused while the installation is suspended", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    afterInspection(() => world.forge.pages.setSuspended(board.owner, true, `ada-${board.owner.slice(4)}`));
+    afterInspection(() => world.forge.webUi.setSuspended(board.owner, true, `ada-${board.owner.slice(4)}`));
     const refused = await board.api.move(number, board.stages.Done);
     expect(refused).toMatchObject({
       status: 409,
       body: { blocked: { reason: "not_permitted", message: "This installation has been suspended" } },
     });
-    world.forge.pages.setSuspended(board.owner, false, `ada-${board.owner.slice(4)}`);
+    world.forge.webUi.setSuspended(board.owner, false, `ada-${board.owner.slice(4)}`);
     await moveToDone(board, number);
   });
 });

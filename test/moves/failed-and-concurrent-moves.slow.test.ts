@@ -164,7 +164,7 @@ describe("a merge in several repositories", () => {
     const board = await world.board({ repositories: ["web", "api", "docs"] });
     const number = await cardIn(board, ["web", "api", "docs"]);
     await board.api.move(number, board.stages["In review"]);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
     const moved = await board.api.move(number, board.stages.Done);
     expect(moved.body.promoted.map(({ fullName }) => fullName).toSorted()).toEqual(
@@ -222,10 +222,10 @@ describe("the calls to GitHub", () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const calls = async (work: () => Promise<unknown>): Promise<string[]> => {
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       world.forge.requests.reset();
       await work();
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       return (
         world.forge.requests.all
           // `LandedHistory` reads the landings for the trunk report after a push webhook.

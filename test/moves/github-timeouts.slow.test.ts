@@ -32,7 +32,7 @@ describe.each([
       const path = `/repos/${board.owner}/web/statuses/${heads["web"]}`;
       await board.person("ada", "POST", path, { state: "success", context });
     }
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
     const { body } = await board.api.get<{ runs: { name: string }[] }[]>(`/v1/cards/${number}/checks`);
     expect(body[0]?.runs.map(({ name }) => name)).toEqual(numbered("job"));
@@ -46,7 +46,7 @@ describe.each([
       const path = `/repos/${board.owner}/web/pulls/1/reviews`;
       await board.person("grace", "POST", path, { event: "COMMENT", body: text });
     }
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.requests.reset();
     const { body } = await board.api.get<{ reviews: { body: string }[] }[]>(`/v1/cards/${number}/reviews`);
     expect(body[0]?.reviews.map((review) => review.body)).toEqual(numbered("review"));

@@ -1,9 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import {
-  BRING_BACK_HOTFIX,
-  bringBackHotfix,
-  lookAfterHotfixes,
-} from "../../src/actions/releases/bring-back-hotfix.ts";
+import { BACK_MERGE, backMergeCard, sweepBackMerges } from "../../src/actions/releases/back-merge.ts";
 import { recordIntent } from "../../src/store/ops/intents.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/forge/deliveries.ts";
@@ -42,11 +38,7 @@ const merge = (board: TestBoard, number: number, body: object = {}) =>
 async function untilNoJobWaits(): Promise<void> {
   await allWorked(world);
   await eventually(
-    () =>
-      world.service.deps
-        .db("graphile_worker.jobs")
-        .where({ task_identifier: BRING_BACK_HOTFIX })
-        .select("key"),
+    () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: BACK_MERGE }).select("key"),
     ({ length }) => length === 0,
   );
 }
@@ -86,7 +78,7 @@ describe("a hotfix", () => {
     await merge(board, 2);
     await clearedWhen(board.api, "backmerge_open");
     expect(await branchHas(board, "develop", `${number}.txt`)).toBe(true);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "backmerge_opened")).toHaveLength(1);
     expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
@@ -127,11 +119,11 @@ describe("a hotfix", () => {
     await untilNoJobWaits();
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await merge(board, 2);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await itemsOf(board.api, "backmerge_open")).toHaveLength(1);
     const { db } = world.service.deps;
     await db("backmerges").update({ looked_at: db.raw("now() - interval '2 hours'") });
-    await lookAfterHotfixes(world.service.deps);
+    await sweepBackMerges(world.service.deps);
     await clearedWhen(board.api, "backmerge_open");
   });
 
@@ -144,7 +136,7 @@ describe("a hotfix", () => {
     }
     await board.api.move(number, board.stages.Done);
     await itemWhen(board.api, "backmerge_open");
-    await Promise.all([1, 2, 3].map(() => bringBackHotfix(world.service.deps, id)));
+    await Promise.all([1, 2, 3].map(() => backMergeCard(world.service.deps, id)));
     expect(await openPulls(board)).toHaveLength(1);
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "backmerge_opened")).toHaveLength(1);
@@ -190,7 +182,7 @@ describe("a hotfix", () => {
     const refused = await itemWhen(board.api, "backmerge_open");
     expect(refused).toMatchObject({ detail: message, data: { prNumber: null } });
     faults.remove(refusing);
-    await bringBackHotfix(world.service.deps, id);
+    await backMergeCard(world.service.deps, id);
     const opened = await itemWhen(board.api, "backmerge_open");
     expect(opened).toMatchObject({
       id: refused.id,
@@ -232,7 +224,7 @@ describe("a hotfix", () => {
     await itemWhen(board.api, "backmerge_open");
     await world.forge.commit(`${board.owner}/web`, branchName, { "resolved.txt": "resolved\n" });
     world.forge.control.faults.remove(refusing);
-    await bringBackHotfix(world.service.deps, id);
+    await backMergeCard(world.service.deps, id);
     expect(await openPulls(board)).toMatchObject([{ number: 2, base: "develop", head: branchName }]);
   });
 
@@ -240,7 +232,7 @@ describe("a hotfix", () => {
     const board = await world.board();
     const { number, id } = await hotfix(board);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
-    await bringBackHotfix(world.service.deps, id);
+    await backMergeCard(world.service.deps, id);
     expect(await itemsOf(board.api, "backmerge_open")).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ async function cardToPush(): Promise<{ board: TestBoard; number: number; push: (
   const { number } = await board.api.card();
   await board.api.move(number, board.stages["In progress"]);
   const branch = await branchOf(board, number);
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   const { webhooks } = world.forge.control;
   webhooks.add({ match: { event: "pull_request" }, fault: { kind: "drop", unlogged: true } });
   return { board, number, push: () => pushTo(board, branch, "a.txt") };
@@ -100,7 +100,7 @@ describe("while reads do not show the opened pull request", () => {
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
     const branch = await branchOf(board, number);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const { control } = world.forge;
     const installationId = control.installations().find(({ account }) => account === board.owner)?.id;
     control.staleReads({ seconds: 600, after: { method: "POST", path: PULLS }, reads: { installationId } });
@@ -112,7 +112,7 @@ describe("while reads do not show the opened pull request", () => {
     const { webhooks } = world.forge.control;
     webhooks.add({ match: { event: "push" }, fault: { kind: "drop", unlogged: true } });
     await push();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
   }
 
   const isState =
@@ -181,7 +181,7 @@ describe("while reads do not show the opened pull request", () => {
     await merge(board, 1);
     await board.api.cardWhen(number, isState("merged"));
     await pushTo(board, head ?? "", "b.txt");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const jobs = () => board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD });
     await eventually(jobs, (left) => left.some(({ run_at }) => run_at > new Date()));
     expect(await pullsOf(board)).toHaveLength(1);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   board = await world.board();
-  world.forge.pages.setMergeQueue(`${board.owner}/web`, "main", true);
+  world.forge.webUi.setMergeQueue(`${board.owner}/web`, "main", true);
   ({ number } = await workedCard(board));
 });
 afterEach(async () => {
@@ -30,8 +30,8 @@ afterEach(async () => {
 afterAll(() => world.stop());
 
 const dequeue = (reason: "CI_FAILURE" | "MERGE_CONFLICT" | "MANUAL", repository = "web") =>
-  world.forge.pages.dequeue(`${board.owner}/${repository}`, 1, reason);
-const land = (repository = "web") => world.forge.pages.landQueued(`${board.owner}/${repository}`, 1);
+  world.forge.webUi.dequeue(`${board.owner}/${repository}`, 1, reason);
+const land = (repository = "web") => world.forge.webUi.mergeQueued(`${board.owner}/${repository}`, 1);
 const isQueued = (repository = "web"): boolean => {
   const { id } = world.forge.repository(`${board.owner}/${repository}`);
   const [pull] = world.forge.context.state.pullRequests.in(id);
@@ -109,7 +109,7 @@ describe("a pull request that the merge queue removed", () => {
 
   it("is refused with the queue's reason when the move failed in another repository", async () => {
     board = await world.board({ repositories: ["api", "web"] });
-    world.forge.pages.setMergeQueue(`${board.owner}/api`, "main", true);
+    world.forge.webUi.setMergeQueue(`${board.owner}/api`, "main", true);
     ({ number } = await openCard(world, board, ["api", "web"]));
     const { id } = world.forge.repository(`${board.owner}/web`);
     for (const path of ["merge-async", "merge"]) {
@@ -131,7 +131,7 @@ describe("a pull request that the merge queue removed", () => {
     const { board: both, web, api, relink } = await webAndApi(world);
     board = both;
     for (const name of ["web", "api"])
-      world.forge.pages.setMergeQueue(`${board.owner}/${name}`, "main", true);
+      world.forge.webUi.setMergeQueue(`${board.owner}/${name}`, "main", true);
     ({ number } = await board.api.card({ title: "Say it twice" }));
     await relink(number, [web, api]);
     await board.api.move(number, board.stages["In progress"]);

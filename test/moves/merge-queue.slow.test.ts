@@ -17,7 +17,7 @@ afterAll(() => world.stop());
 
 beforeEach(async () => {
   board = await world.board();
-  world.forge.pages.setMergeQueue(`${board.owner}/web`, "main", true);
+  world.forge.webUi.setMergeQueue(`${board.owner}/web`, "main", true);
   ({ number } = await workedCard(board, "In progress"));
 });
 
@@ -32,7 +32,7 @@ describe("a move into a branch with a merge queue", () => {
       queued: [{ fullName: `${board.owner}/web`, prNumber: 1, targetBranch: "main" }],
     });
     expect((await board.api.readCard(number)).statusId).toBe(board.stages["In progress"]);
-    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
     const timeline = await board.api.timeline(number);
     expect(timeline.slice(-2)).toMatchObject([
@@ -44,14 +44,14 @@ describe("a move into a branch with a merge queue", () => {
 
   it("is refused when the queue removes the pull request, and can be retried", async () => {
     await board.api.move(number, board.stages.Done);
-    await world.forge.pages.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
+    await world.forge.webUi.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
     const { blocked, statusId } = await board.api.cardWhen(number, (card) => card.blocked !== null);
     expect(statusId).toBe(board.stages["In progress"]);
     expect(blocked).toMatchObject({ reason: "queue_rejected", repository: `${board.owner}/web` });
     expect(blocked?.message).toContain("CI_FAILURE");
     const again = await board.api.move(number, board.stages.Done);
     expect(again.status).toBe(202);
-    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
     await board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
   });
 
@@ -62,7 +62,7 @@ describe("a move into a branch with a merge queue", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([202, 202]);
     expect((await board.api.move(number, board.stages["To do"])).status).toBe(409);
-    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
     const merged = await eventually(
       () => board.api.timeline(number),
@@ -77,7 +77,7 @@ describe("a move into a branch with a merge queue", () => {
     await resumeMovesAfter(world, board);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     lose(world);
-    await world.forge.pages.dequeue(name, 1, "CI_FAILURE");
+    await world.forge.webUi.dequeue(name, 1, "CI_FAILURE");
     world.forge.control.webhooks.clear();
     await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toMatchObject({
@@ -86,7 +86,7 @@ describe("a move into a branch with a merge queue", () => {
     });
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     lose(world);
-    await world.forge.pages.landQueued(name, 1);
+    await world.forge.webUi.mergeQueued(name, 1);
     world.forge.control.webhooks.clear();
     await resumeMovesAfter(world, board);
     expect(await board.api.readCard(number)).toMatchObject({ statusId: board.stages.Done, blocked: null });
@@ -102,7 +102,7 @@ describe("a move into a branch with a merge queue", () => {
       expect(await board.api.readCard(number)).toMatchObject({ blocked: null });
       expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     }
-    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
@@ -114,13 +114,13 @@ describe("a move into a branch with a merge queue", () => {
     await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toBeNull();
     lose(world);
-    await world.forge.pages.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
+    await world.forge.webUi.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
     world.forge.control.webhooks.clear();
     await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toMatchObject({ reason: "queue_rejected" });
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     world.forge.control.faults.clear();
-    await world.forge.pages.landQueued(`${board.owner}/web`, 1);
+    await world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
   });
 
@@ -128,7 +128,7 @@ describe("a move into a branch with a merge queue", () => {
     const { board: both, web, api, relink } = await webAndApi(world);
     board = both;
     const names = [`${board.owner}/web`, `${board.owner}/api`] as const;
-    for (const name of names) world.forge.pages.setMergeQueue(name, "main", true);
+    for (const name of names) world.forge.webUi.setMergeQueue(name, "main", true);
     ({ number } = await board.api.card({ title: "Say it twice" }));
     await relink(number, [web, api]);
     await board.api.move(number, board.stages["In progress"]);
@@ -140,10 +140,10 @@ describe("a move into a branch with a merge queue", () => {
     const [lands = "", leaves = ""] = (waiting.body["queued"] as { fullName: string }[]).map(
       ({ fullName }) => fullName,
     );
-    await world.forge.pages.dequeue(leaves, 1, "CI_FAILURE");
+    await world.forge.webUi.dequeue(leaves, 1, "CI_FAILURE");
     const { blocked } = await board.api.cardWhen(number, (card) => card.blocked !== null);
     expect(blocked).toMatchObject({ reason: "queue_rejected", repository: leaves });
-    await world.forge.pages.landQueued(lands, 1);
+    await world.forge.webUi.mergeQueued(lands, 1);
     await eventually(
       () => board.api.timeline(number),
       (timeline) => timeline.some(({ kind }) => kind === "pull_request_merged"),
@@ -154,7 +154,7 @@ describe("a move into a branch with a merge queue", () => {
     expect(JSON.stringify(inbox.body)).not.toContain("pr_merged_outside");
     const again = await board.api.move(number, board.stages.Done);
     expect(again).toMatchObject({ status: 202, body: { queued: [{ fullName: leaves }] } });
-    await world.forge.pages.landQueued(leaves, 1);
+    await world.forge.webUi.mergeQueued(leaves, 1);
     await board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
   });
 });

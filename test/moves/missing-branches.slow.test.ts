@@ -47,7 +47,7 @@ const pushes = {
   "found by a comparison": async (board: TestBoard, branch: string, repository = "web"): Promise<void> => {
     lose(world);
     await pushTo(board, branch, `${branch}.txt`, "ada", repository);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     await followTrunks(world.service.deps);
     await rechecked(world);
     world.forge.control.webhooks.clear();

@@ -30,7 +30,7 @@ describe("GET /v1/cards/{number}/move-plan", () => {
   it("lists the branch to create and writes nothing to the database or GitHub", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const before = await databaseContent(world.service);
     world.forge.control.calls.reset();
     const plan = await planOf(board, number, board.stages["In progress"]);

@@ -34,7 +34,7 @@ describe("a flow that merges into several branches", () => {
     expect(done).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "main", 2)] } });
     expect(done.body.promoted).toHaveLength(1);
     expect(await branchHas(board, "main", "hello.txt")).toBe(true);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(2);
     expect(kinds.filter((kind) => kind === "pull_request_opened")).toHaveLength(2);
@@ -78,11 +78,11 @@ describe("a repository that deletes merged branches", () => {
       () => branchesOf(board),
       (names) => names.includes(branchName),
     );
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await kindsOf(board, number)).not.toContain("branch_deleted");
     const done = await board.api.move(number, board.stages.Done);
     expect(done).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "main", 2)] } });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const kinds = await kindsOf(board, number);
     expect(kinds).not.toContain("branch_deleted");
     expect(kinds.filter((kind) => kind === "branch_created")).toHaveLength(1);

@@ -38,7 +38,7 @@ describe("moves while reads lag behind writes", () => {
     const again = await board.api.move(number, board.stages["In progress"]);
     expect([200, 409, 503]).toContain(again.status);
     world.forge.control.staleReads(null);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "branch_created")).toHaveLength(1);

@@ -18,7 +18,7 @@ describe("a service that paces its writes to GitHub", () => {
     expect((await board.api.move(first.number, board.stages["In progress"])).status).toBe(200);
     expect(await db("forge_turns")).toHaveLength(1);
     await db("forge_turns").update({ held_until: db.raw("now() + interval '1 hour'") });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.calls.reset();
     const refused = await board.api.move(second.number, board.stages["In progress"]);
     expect(refused.status).toBe(503);

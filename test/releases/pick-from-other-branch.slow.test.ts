@@ -49,7 +49,7 @@ describe("a card picked from a branch that releases do not start from", () => {
       },
     });
     await world.forge.commit(`${board.owner}/web`, "main", { "other.txt": "other\n" });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await itemsOf(board.api, "backmerge_open")).toHaveLength(1);
     const clone = await board.clone();
     await clone.git("merge", "-q", "--no-edit", "origin/side");

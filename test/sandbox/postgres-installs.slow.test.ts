@@ -39,7 +39,7 @@ async function makeCheckout(folder: string): Promise<string> {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await promisify(execFile)("cp", ["-RP", join(checkout, path), join(root, path)]);
   }
-  for (const file of ["package.json", "sandbox/data-dir-lock.ts", "sandbox/process-incarnation.ts"]) {
+  for (const file of ["package.json", "sandbox/data-dir-lock.ts", "sandbox/process-identity.ts"]) {
     await cp(join(checkout, file), join(root, file));
   }
   await symlink(join(checkout, "node_modules/pg"), join(root, "node_modules/pg"));

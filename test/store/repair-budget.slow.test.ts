@@ -1,7 +1,7 @@
 /** What the repair jobs take of an hour's calls while nothing has gone wrong. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { JobHelpers } from "graphile-worker";
-import { TIMETABLE, tasksOf } from "../../src/jobs/tasks.ts";
+import { TIMETABLE, createTasks } from "../../src/jobs/tasks.ts";
 import { updateRefs } from "../../sandbox/forge/git/refs.ts";
 import { settled } from "../support/database/database-content.ts";
 import { openCard } from "../support/stories/open-card.ts";
@@ -82,7 +82,7 @@ it("an hour of them takes less than 2 % of what GitHub allows, a thousand pull r
   await multiply(board);
   // So many test merges would take the sandbox minutes, and nothing here depends on how they end.
   world.forge.settings.mergeabilityDelay = OPEN;
-  const tasks = tasksOf(world.service.deps, { deliveryDays: 7, historyDays: 90 });
+  const tasks = createTasks(world.service.deps, { deliveryDays: 7, historyDays: 90 });
   const calls: Record<string, number> = {};
   for (const { task, times } of timetable) {
     world.forge.requests.reset();

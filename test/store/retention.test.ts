@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { createMonitor } from "../../src/actions/boards/workspaces.ts";
-import { dropOld } from "../../src/jobs/tasks.ts";
+import { deleteOldRows } from "../../src/jobs/tasks.ts";
 import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/ops/retention.ts";
 import { cardWithStatuses, deliver, keptWhen } from "../support/forge/deliveries.ts";
 import { makeRelease, promote } from "../support/stories/releases.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const drop = (): Promise<void> => dropOld(world.service.deps, { deliveryDays: 30, historyDays: 90 });
+const drop = (): Promise<void> => deleteOldRows(world.service.deps, { deliveryDays: 30, historyDays: 90 });
 const ago = (days: number) => world.service.deps.db.raw("now() - ? * interval '1 day'", [days]);
 
 it("deliveries that were worked off go after their time, those that wait or were set aside never", async () => {

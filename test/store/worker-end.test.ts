@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { startWorker } from "../../src/jobs/start-worker.ts";
-import { WORK_FORGOTTEN_LANES } from "../../src/jobs/tasks.ts";
+import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import { connect } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
@@ -20,12 +20,12 @@ it("jobs that end while their worker does are written down as ended", async () =
   const database = await createTestDatabase();
   const db = connect({ connectionString: database.connectionString, onError: () => undefined });
   const deps = { ...world.service.deps, db, instanceId: randomUUID() };
-  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, lookEveryMs: 200 };
+  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
   for (let turn = 0; turn < 5; turn++) {
     const worker = await startWorker(deps, database.connectionString, options);
     const held = await beginTransaction(db);
     await held.raw("lock table deliveries in access exclusive mode");
-    for (let nth = 0; nth < 4; nth++) await addJob(db, WORK_FORGOTTEN_LANES, { nth });
+    for (let nth = 0; nth < 4; nth++) await addJob(db, WAKE_WAITING_LANES, { nth });
     await eventually(
       () => db("pg_locks").where({ granted: false }).whereRaw("relation = 'deliveries'::regclass"),
       ({ length }) => length === 4,

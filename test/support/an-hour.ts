@@ -20,7 +20,7 @@ const timetable = TIMETABLE.trim()
  */
 export async function anHourPasses(world: TestWorld): Promise<void> {
   const { db } = world.service.deps;
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   for (const table of ["card_repositories", "pull_requests"]) {
     await db(table).update({ changed_at: db.raw(`changed_at - ${AN_HOUR}`) });
   }
@@ -38,7 +38,7 @@ async function allJobsDone(world: TestWorld): Promise<void> {
         .whereNull("locked_at")
         .whereRaw("run_at > now()")
         .update({ run_at: db.fn.now() });
-      await world.forge.settle();
+      await world.forge.waitUntilIdle();
       return db("graphile_worker.jobs").select("task_identifier", "last_error");
     },
     ({ length }) => length === 0,

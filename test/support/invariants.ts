@@ -21,7 +21,7 @@ export interface Compared {
 
 /** Waits until all three say the same about a board, as they must once the forge's news has been taken in; else fails with what differs. */
 export async function expectConsistent(compared: Compared, board: TestBoard): Promise<void> {
-  await compared.forge.settle();
+  await compared.forge.waitUntilIdle();
   await eventually(
     () => inconsistencies(compared, board),
     ({ length }) => length === 0,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { putInboxItem } from "../../src/store/inbox/stored-items.ts";
+import { upsertInboxItem } from "../../src/store/inbox/stored-items.ts";
 import { eventually, type Api, type ApiAnswer, type CallOptions } from "./api.ts";
 import { readFlow } from "./flows.ts";
 import { readInbox, reportedError } from "./inbox.ts";
@@ -49,7 +49,7 @@ const aPromotion = async (board: TestBoard) => {
 };
 const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promise<string> => {
   const detail = unique("Something broke");
-  await putInboxItem(db, {
+  await upsertInboxItem(db, {
     workspaceId,
     projectId,
     cardId: null,

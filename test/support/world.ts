@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueCredential } from "../../src/actions/credentials/credentials.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
-import type { CallLimits } from "../../src/http/gate.ts";
+import type { CallLimits } from "../../src/http/call-limiter.ts";
 import type { ConnectionLimits } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { createLog } from "../../src/log.ts";
@@ -98,7 +98,7 @@ export async function startWorld({
     ...(limits && { limits }),
     ...(connections && { connections }),
     followsTimetable: false,
-    lookForJobsMs: 200,
+    pollJobsMs: 200,
     metrics: { token: METRICS_TOKEN },
     log,
   });
@@ -115,7 +115,7 @@ export async function startWorld({
     },
     boards,
     stop: async () => {
-      await forge.settle(2_000);
+      await forge.waitUntilIdle(2_000);
       await service.stop();
       await forge.stop();
       await database.drop();

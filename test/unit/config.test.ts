@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { ConfigError, readConfig } from "../../src/config.ts";
-import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
+import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { parseEnv, promisify } from "node:util";
 import { describe, expect, it } from "@jest/globals";
 import { parse, parseAllDocuments } from "yaml";
-import { writeApp } from "../../src/cli/setup/env-file.ts";
+import { writeAppSettings } from "../../src/cli/setup/env-file.ts";
 import { readConfig, type RealConfig } from "../../src/config.ts";
 import { environmentOfStage, readDockerfile, theOnly } from "../support/processes/image.ts";
 
@@ -195,7 +195,7 @@ describe("compose.yaml", () => {
     try {
       await mkdir(dirname(file));
       await writeFile(file, textOf("deploy/trunkline.env.example"), { mode: 0o600 });
-      await writeApp(file, { id: 7, privateKey: PEM, webhookSecret: "made-for-a-test", pageUrl: "" });
+      await writeAppSettings(file, { id: 7, privateKey: PEM, webhookSecret: "made-for-a-test", pageUrl: "" });
       const keyFile = join(dir, secrets["app_key"]?.file ?? "");
       const start = async () => {
         const settings = parseEnv(await readFile(file, "utf8")) as Record<string, string>;

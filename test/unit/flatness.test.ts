@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { judge, LIMITS, type Measure, type Sample } from "../../faults/soak/flatness.ts";
+import { judgeFlatness, LIMITS, type Measure, type Sample } from "../../faults/soak/flatness.ts";
 
 const LOOKS = 180;
 const STEADY: Omit<Sample, "at" | "cards"> = {
@@ -18,7 +18,7 @@ const run = (over: (at: number) => Partial<Sample>): Sample[] =>
   Array.from({ length: LOOKS }, (_, at) => ({ ...STEADY, at: at * 10, cards: at, ...over(at) }));
 
 const notFlat = (samples: readonly Sample[]): string[] =>
-  judge(samples)
+  judgeFlatness(samples)
     .filter(({ isFlat }) => !isFlat)
     .map(({ name }) => name);
 

@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { createJoin } from "../../src/store/cards/ready-boards.ts";
+import { createCoalescer } from "../../src/store/cards/cached-boards.ts";
 
 /** Something that is asked about, answers when it is told to, and counts who asks it. */
 function slowTruth() {
@@ -24,7 +24,7 @@ function slowTruth() {
 
 it("who asks while a question is under way shares the next, and hears what was true after he asked", async () => {
   const truth = slowTruth();
-  const join = createJoin();
+  const join = createCoalescer();
   const ask = () => join("a", () => truth.ask());
   const first = ask();
   truth.set(1);
@@ -45,7 +45,7 @@ it("who asks while a question is under way shares the next, and hears what was t
 
 it("questions of another key wait for nobody", async () => {
   const truth = slowTruth();
-  const join = createJoin();
+  const join = createCoalescer();
   const asked = [join("a", () => truth.ask()), join("b", () => truth.ask())];
   expect(truth.asked).toBe(2);
   await truth.answer();
@@ -54,7 +54,7 @@ it("questions of another key wait for nobody", async () => {
 });
 
 it("a question that fails fails for those who share it, and for nobody after", async () => {
-  const join = createJoin();
+  const join = createCoalescer();
   const failing = (): Promise<number> => Promise.reject(new Error("away"));
   const first = join("a", failing);
   const shared = [join("a", failing), join("a", failing)];

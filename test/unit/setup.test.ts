@@ -9,7 +9,7 @@ async function setup(args: readonly string[], env: Readonly<Record<string, strin
     cwd: "/nowhere",
     pid: 1,
     print: (line) => void lines.push(line),
-    complain: () => undefined,
+    printError: () => undefined,
     readInput: () => Promise.resolve(""),
     untilSignal: () => Promise.resolve(),
   });

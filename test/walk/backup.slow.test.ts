@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { WEBHOOK_PATH } from "../../src/app.ts";
-import { repairSoon } from "../../src/jobs/tasks.ts";
+import { scheduleRepairs } from "../../src/jobs/tasks.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { chooseAccount, type Account } from "../../sandbox/postgres/account.ts";
 import { findBinaries } from "../../sandbox/postgres/binaries.ts";
@@ -161,7 +161,7 @@ async function withDatabase<T>(databaseUrl: string, work: (db: Db) => Promise<T>
 
 /** Starts the job that reads the App's delivery log, which runs every five minutes. */
 async function readLog(db: Db): Promise<void> {
-  await repairSoon(db);
+  await scheduleRepairs(db);
   await eventually(
     () => repairedUntil(db, "delivery_log"),
     (until) => until !== null,
@@ -207,7 +207,7 @@ async function backUpAndRestore(
   await api.card({ title: "A draft" });
   await api.card({ title: "Deleted" });
   expect((await api.delete("/v1/cards/3")).status).toBe(204);
-  await forge.settle();
+  await forge.waitUntilIdle();
   await withDatabase(databaseUrl, readLog);
   const stateAtBackup = await stateOf(board);
   const service = await backUp(first);
@@ -219,7 +219,7 @@ async function backUpAndRestore(
   await api.cardWhen(1, ({ repositories }) => repositories[0]?.prState === "draft");
   expect((await api.card({ title: "Lost" })).number).toBe(4);
   expect((await api.move(4, stages["In progress"])).status).toBe(200);
-  await forge.settle();
+  await forge.waitUntilIdle();
   await service.kill();
   const restoredUrl = await restore();
   const { wrote } = await world.start(restoredUrl);

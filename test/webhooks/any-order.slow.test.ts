@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
-import { workLane } from "../../src/webhooks/work-lane.ts";
+import { processLane } from "../../src/webhooks/process-lane.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, deliver } from "../support/forge/deliveries.ts";
 import { edit, merge, push, review, say, sayAnew } from "../support/stories/repairing.ts";
@@ -62,10 +62,10 @@ async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
   await edit(board, pull, "open");
   await push(board, branchName, "third.txt");
   expect((await merge(board, pull)).status).toBe(200);
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   for (const { event, body } of control.webhooks.held()) heard.push({ event, payload: body });
   control.webhooks.clear();
-  control.webhooks.abandon();
+  control.webhooks.discard();
   expect(context.webhooks.url).not.toBeNull();
   return heard;
 }
@@ -115,7 +115,7 @@ async function tellable() {
       source: "webhook" as const,
     });
     await insertDeliveries(db, told.map(row));
-    await workLane(world.service.deps, lane);
+    await processLane(world.service.deps, lane);
     await allHeard();
     expect(
       await db("deliveries").where({ lane }).whereNot({ state: "done" }).select("event", "error"),
@@ -184,7 +184,7 @@ it("a delivery that two processes work at the same time is told once", async () 
     }),
   );
   const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
-  await Promise.all([workLane(world.service.deps, lane), workLane(world.service.deps, lane)]);
+  await Promise.all([processLane(world.service.deps, lane), processLane(world.service.deps, lane)]);
   await allWorked(world);
   const told = (await board.api.timeline(number))
     .filter(({ kind }) => TOLD.includes(kind))

@@ -1,9 +1,12 @@
 /** A comparison that was asked for while an account could not be asked is made up for, and nobody has to ask for it again. */
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
-import { repairSoon } from "../../src/jobs/tasks.ts";
+import { scheduleRepairs } from "../../src/jobs/tasks.ts";
 import { FOLLOW_TRUNKS, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
-import { recordRefusal, LOOK_AT_REFUSED } from "../../src/actions/installations/refused-installation.ts";
+import {
+  recordRefusal,
+  CHECK_REFUSED_INSTALLATION,
+} from "../../src/actions/installations/refused-installation.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/forge/installations.ts";
@@ -19,7 +22,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
   // The first look at the forge's log finds that nobody had looked before, and asks for a comparison in a minute.
-  await repairSoon(world.service.deps.db);
+  await scheduleRepairs(world.service.deps.db);
   await putOff(RECONCILE, 1);
   await bringForward(world);
   await putOff(RECONCILE, 0);
@@ -64,7 +67,7 @@ const putOff = (task: string, count: number) =>
 
 /** Repair is asked for, and all that can be done now is. */
 async function repaired(comparisonsLeft: number): Promise<void> {
-  await repairSoon(world.service.deps.db);
+  await scheduleRepairs(world.service.deps.db);
   await putOff(RECONCILE, comparisonsLeft);
 }
 
@@ -90,7 +93,7 @@ it.each([401, 403])("asked for while the forge refuses us the account (%i)", asy
   refuse(board, status);
   await board.api.get(`/v1/cards/${card.number}/reviews`);
   expect(await brokenIn(board)).toHaveLength(1);
-  await putOff(LOOK_AT_REFUSED, 1);
+  await putOff(CHECK_REFUSED_INSTALLATION, 1);
   await repaired(0);
   await repaired(0);
 
@@ -105,7 +108,7 @@ it.each([401, 403])("which meets the refusal (%i) itself", async (status) => {
   const card = await unheardPush(board);
   refuse(board, status);
   await repaired(0);
-  await putOff(LOOK_AT_REFUSED, 1);
+  await putOff(CHECK_REFUSED_INSTALLATION, 1);
   expect(await brokenIn(board)).toHaveLength(1);
 
   world.forge.control.faults.clear();
@@ -155,7 +158,7 @@ it.each(["before", "by the look itself"])(
     const { installation } = onForge(world, board);
     if (when === "before") await recordRefusal(world.service.deps, installation.id, "No");
     await followTrunks(world.service.deps);
-    await putOff(LOOK_AT_REFUSED, 1);
+    await putOff(CHECK_REFUSED_INSTALLATION, 1);
     expect(await waiting(FOLLOW_TRUNKS)).toEqual([]);
     expect(await brokenIn(board)).toHaveLength(1);
     await expectLanded(board, sha);

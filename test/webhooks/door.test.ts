@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createApp, WEBHOOK_PATH } from "../../src/app.ts";
-import { DEFAULT_LIMITS } from "../../src/http/gate.ts";
+import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually } from "../support/api.ts";
 import {

@@ -86,7 +86,7 @@ describe("what was found", () => {
     hold(world);
     await push(board, branchName, "one.txt");
     await merge(board, pull);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const { deps } = world.service;
     const look = () => reconcile(deps, { quietMs: 0, pauseMs: 0 });
     await Promise.all([look(), look(), look(), released(world), look()]);

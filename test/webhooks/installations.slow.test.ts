@@ -1,7 +1,7 @@
 /** Where the App may work: installed, suspended, renamed, handed on. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
-  follow,
+  storeInstallation,
   syncInstallation,
   syncInstallations,
 } from "../../src/actions/installations/sync-installation.ts";
@@ -10,8 +10,8 @@ import {
   install,
   setSuspended,
   uninstall,
-} from "../../sandbox/forge/acts/change-installation.ts";
-import { clockOf } from "../../src/store/forge/installations.ts";
+} from "../../sandbox/forge/actions/change-installation.ts";
+import { readClock } from "../../src/store/forge/installations.ts";
 import { eventually } from "../support/api.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/forge/installations.ts";
@@ -74,7 +74,7 @@ describe("a suspended installation", () => {
     await clone.commit("Late", { "late.txt": "late\n" });
     await clone.push();
     await clone.remove();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const { context, by, installation } = onForge(world, board);
     setSuspended(context, installation, by, true);
     await brokenWhen(board, 1);
@@ -213,7 +213,7 @@ it("events that come by another account's installation, or by one nobody knows, 
 it("an answer to an older question changes nothing", async () => {
   const board = await world.board();
   const { context, account, by, installation } = onForge(world, board);
-  const askedAt = await clockOf(world.service.deps.db);
+  const askedAt = await readClock(world.service.deps.db);
   const suspended = setSuspended(context, installation, by, true);
   await brokenWhen(board, 1);
   world.forge.control.webhooks.add({ fault: { kind: "drop" } });
@@ -224,7 +224,7 @@ it("an answer to an older question changes nothing", async () => {
     suspended: false,
     missingPermissions: [],
   };
-  await follow(world.service.deps, before, askedAt);
+  await storeInstallation(world.service.deps, before, askedAt);
   expect(await brokenIn(board)).toHaveLength(1);
 });
 
@@ -260,7 +260,7 @@ describe("accounts", () => {
     const { context, by, installation } = onForge(world, sound);
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     setSuspended(context, installation, by, true);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.faults.add({
       match: { path: "/installation/repositories", installationId: onForge(world, poor).installation.id },
       fault: { kind: "answer", status: 500 },

@@ -83,7 +83,7 @@ it.each([
     await merge(board, two.pull);
     await edit(board, three.pull, "closed");
     await push(board, three.branchName, "three.txt");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
 
     world.forge.control.webhooks.add({ fault: { kind: "hold", percent: 20 } });
@@ -95,7 +95,7 @@ it.each([
       await report(await push(board, one.branchName, `more-${count}.txt`), "pending");
       await say(board, three.pull, `More ${count}`);
     }
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
     await world.forge.control.webhooks.release("shuffled");
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { markRepaired } from "../../src/store/forge/deliveries.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
-import { takeInMissed } from "../../src/webhooks/take-in-missed.ts";
+import { recoverMissedDeliveries } from "../../src/webhooks/recover-missed-deliveries.ts";
 import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -30,8 +30,8 @@ afterAll(() => world.stop());
 
 /** Has the log read, and waits until what it brought was worked. */
 async function repaired(atOnce?: number): Promise<void> {
-  await world.forge.settle();
-  await takeInMissed(world.service.deps, atOnce);
+  await world.forge.waitUntilIdle();
+  await recoverMissedDeliveries(world.service.deps, atOnce);
   await allWorked(world);
 }
 
@@ -65,7 +65,7 @@ describe("a delivery that never arrived", () => {
     const { number, report, told } = await cardWithChecks(board);
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await report("ci");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
     expect(await told()).toEqual([]);
     await repaired();
@@ -79,7 +79,7 @@ describe("a delivery that never arrived", () => {
     await report("arrived", "success");
     world.forge.setWebhookUrl(NOBODY_HOME);
     await report("missed");
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.setWebhookUrl(world.service.webhookUrl);
     world.forge.requests.reset();
     await Promise.all([repaired(), repaired()]);
@@ -93,7 +93,7 @@ describe("a delivery that never arrived", () => {
     world.forge.setWebhookUrl(NOBODY_HOME);
     const names = Array.from({ length: 7 }, (_, at) => `check-${at}`);
     for (const name of names) await report(name);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.setWebhookUrl(world.service.webhookUrl);
     await repaired(3);
     expect((await reported()).toSorted()).toEqual(names);
@@ -103,7 +103,7 @@ describe("a delivery that never arrived", () => {
     const { report, reported } = await cardWithChecks(await world.board());
     world.forge.setWebhookUrl(NOBODY_HOME);
     for (const name of ["one", "two", "three"]) await report(name);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.setWebhookUrl(world.service.webhookUrl);
     world.forge.control.faults.add({
       match: { path: ONE },
@@ -111,7 +111,7 @@ describe("a delivery that never arrived", () => {
       times: 3,
       fault: { kind: "answer", status: 502 },
     });
-    await expect(takeInMissed(world.service.deps)).rejects.toThrow("GitHub did not answer");
+    await expect(recoverMissedDeliveries(world.service.deps)).rejects.toThrow("GitHub did not answer");
     await repaired();
     expect((await reported()).toSorted()).toEqual(["one", "three", "two"]);
   });
@@ -120,7 +120,7 @@ describe("a delivery that never arrived", () => {
     const { report, reported } = await cardWithChecks(await world.board());
     world.forge.setWebhookUrl(NOBODY_HOME);
     for (const name of ["gone", "here"]) await report(name);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.setWebhookUrl(world.service.webhookUrl);
     world.forge.control.script({ path: ONE }, [{ status: 404 }]);
     await repaired(1);
@@ -143,14 +143,14 @@ describe("the log", () => {
     };
     world.forge.requests.reset();
     await readUntil(new Date(Date.now() + 3_600_000));
-    await takeInMissed(world.service.deps);
+    await recoverMissedDeliveries(world.service.deps);
     expect(calls(LIST)).toBe(1);
     world.forge.requests.reset();
     await readUntil(new Date(0));
-    await takeInMissed(world.service.deps);
+    await recoverMissedDeliveries(world.service.deps);
     expect(calls(LIST)).toBeGreaterThan(1);
     expect(calls(READ)).toBe(0);
-    await takeInMissed(world.service.deps);
+    await recoverMissedDeliveries(world.service.deps);
     expect(await db("repairs").where({ name: "delivery_log" }).first()).toMatchObject({
       done_until: expect.any(Date),
     });

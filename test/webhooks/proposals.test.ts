@@ -104,7 +104,7 @@ describe("an agent's pull request into a card's branch", () => {
     await clone.push();
     await clone.remove();
     await copilot.call(board, "PATCH", `/pulls/${number}`, { body: "Said in other words." });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     expect(await itemsOf(board.api, "proposal_waiting")).toEqual([first]);
     expect(
       (await board.api.timeline(card.number)).filter(({ kind }) => kind === "proposal_opened"),
@@ -113,7 +113,7 @@ describe("an agent's pull request into a card's branch", () => {
 
   it("is one only while it aims there", async () => {
     const { number } = await offer(world, board, copilot, card, { base: "main" });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const aim = (base: string) => copilot.call(board, "PATCH", `/pulls/${number}`, { base });
     await board.api.eventWhen(card.number, ({ kind }) => kind === "pull_request_opened");
     expect(await itemsOf(board.api, "proposal_waiting")).toEqual([]);

@@ -1,7 +1,7 @@
 /** Repositories that are granted and taken back, renamed, archived, deleted, handed on. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { setGranted } from "../../sandbox/forge/acts/change-installation.ts";
-import { changeRepository, deleteRepository } from "../../sandbox/forge/acts/change-repository.ts";
+import { setGranted } from "../../sandbox/forge/actions/change-installation.ts";
+import { changeRepository, deleteRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
@@ -94,7 +94,7 @@ describe("a repository", () => {
       const heard = async (act: () => Promise<unknown>): Promise<void> => {
         if (!isTold) lose(world);
         await act();
-        await world.forge.settle();
+        await world.forge.waitUntilIdle();
         world.forge.control.webhooks.clear();
         if (!isTold) await commandLineOf(world).json("repair");
       };

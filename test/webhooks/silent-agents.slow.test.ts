@@ -38,7 +38,7 @@ const asksWhen = (count: number) => eventually(conversations, ({ asks }) => asks
 /** So many hours go by, for all that is known of the board's conversations once all that was sent is worked off. */
 async function hoursPass(hours: number): Promise<void> {
   const { db } = world.service.deps;
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   await eventually(
     () => db("deliveries").where({ state: "waiting" }),
     ({ length }) => length === 0,
@@ -201,7 +201,7 @@ describe("an agent of which no webhook told", () => {
     await worked();
     lose(world);
     await work();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
     await hoursPass(1);
     // The forge's times are whole seconds.

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { connect, rows } from "../../src/store/db/connect.ts";
 import { insertDeliveries, nextDeliveries } from "../../src/store/forge/deliveries.ts";
-import { workLanesSoon } from "../../src/store/forge/lanes.ts";
+import { addLaneJobs } from "../../src/store/forge/lanes.ts";
 import { allWorked, cardWithStatuses, kept, keptWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { hold, push, say } from "../support/stories/repairing.ts";
@@ -112,7 +112,7 @@ it("one that fails leaves those before it worked, and those behind it waiting", 
   // No table can hold the third: PostgreSQL's text has no NUL.
   const guids = await keep(lane, ["one", "two", "ci\0", "three"].map(told));
   const poison = guids[2] ?? "";
-  await workLanesSoon(db(), [lane]);
+  await addLaneJobs(db(), [lane]);
   await keptWhen(world, poison, ({ attempts }) => attempts === 1);
   expect(await statesOf(guids)).toEqual(["done", "done", "waiting", "waiting"]);
   await db()("deliveries").where({ guid: poison }).update({ attempts: 7 });
@@ -133,18 +133,18 @@ it("what was said on a pull request before it was known is worked before what ca
     base: "main",
   });
   await say(board, Number(opened.body["number"]), "Why?");
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   const { webhooks } = world.forge.control;
   const held = webhooks.held().map(({ event, body }): Told => ({ event, payload: body }));
   webhooks.clear();
-  webhooks.abandon();
+  webhooks.discard();
   const isEarly = ({ event }: Told): boolean => event === "issue_comment";
   const statuses = (["pending", "failure", "success"] as const).map((state) => ({
     event: "status",
     payload: JSON.stringify({ ...status(state), sha }),
   }));
   await keep(lane, [...held.filter(isEarly), ...held.filter((each) => !isEarly(each)), ...statuses]);
-  await workLanesSoon(db(), [lane]);
+  await addLaneJobs(db(), [lane]);
   await allWorked(world);
   const { id } = await board.api.readCard(number);
   const items = await db()("timeline_items").where({ card_id: id }).orderBy("seq").select("type", "kind");

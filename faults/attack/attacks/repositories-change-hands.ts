@@ -39,14 +39,14 @@ async function attackOldCard(
   const pull = Number(opened.body["number"]);
   const issue = `/repos/${board.owner}/${name}/issues/${pull}/comments`;
   await board.person("grace", "POST", issue, { body: secret });
-  await scene.world.forge.settle();
+  await scene.world.forge.waitUntilIdle();
   const main = await headOf(board, name, "main");
   for (const stage of ["To do", "In progress", "In review", "Done"] as const) {
     await board.api.get(`/v1/cards/${number}/move-plan?statusId=${board.stages[stage]}`);
     await board.api.move(number, board.stages[stage]);
   }
   await board.api.post(`/v1/cards/${number}/comments`, { body: `From outside into ${name}` });
-  await scene.world.forge.settle();
+  await scene.world.forge.waitUntilIdle();
   if ((await headOf(board, name, "main")) !== main)
     scene.found(`card ${number} merged into ${name}, which belongs to another board`);
   for (const part of ["", "/timeline", "/checks", "/reviews"]) {

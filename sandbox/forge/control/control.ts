@@ -1,8 +1,8 @@
 import type { ForgeContext } from "../context.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
-import type { Answer } from "../server/api-error.ts";
+import type { ForgeResponse } from "../server/api-error.ts";
 import type { AroundDelivery, OutgoingDelivery } from "../webhooks/delivery-log.ts";
-import { rateLimitResponse } from "./answers.ts";
+import { rateLimitResponse } from "./responses.ts";
 import { CallCounter } from "./call-counts.ts";
 import { DeliveryFaults } from "./delivery-faults.ts";
 import { Faults, applyFaults, type Fault } from "./faults.ts";
@@ -14,7 +14,7 @@ interface Observer {
   /** Called with each API call when it arrives. */
   readonly onCall?: (call: ApiCall) => void;
   /** Called with each response as sent, including faults. */
-  readonly onAnswer?: (call: ApiCall, response: Answer) => void;
+  readonly onResponse?: (call: ApiCall, response: ForgeResponse) => void;
   /** Called with each webhook as sent, including faults. */
   readonly onDelivery?: (delivery: OutgoingDelivery) => void;
 }
@@ -83,7 +83,7 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       const caller = { installationId: installationOf(call), isGraphql: isGraphql(call) };
       return rateLimitResponse(limit, caller, new Date());
     });
-    if (typeof outcome !== "string") for (const each of observers) each.onAnswer?.(call, outcome);
+    if (typeof outcome !== "string") for (const each of observers) each.onResponse?.(call, outcome);
     return outcome;
   };
   const aroundDelivery: AroundDelivery = (delivery, send) =>
@@ -134,7 +134,7 @@ function controlOf(
     reset() {
       faults.clear();
       webhooks.clear();
-      webhooks.abandon();
+      webhooks.discard();
       lagging.set(null);
       calls.reset();
     },

@@ -92,7 +92,7 @@ export class DeliveryFaults {
   }
 
   /** Discards held and delayed webhooks. */
-  abandon(): void {
+  discard(): void {
     this.#held = [];
     this.#batch = [];
     for (const timer of this.#timers) clearTimeout(timer);

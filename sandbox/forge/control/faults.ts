@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
-import type { Answer } from "../server/api-error.ts";
-import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./answers.ts";
+import type { ForgeResponse } from "../server/api-error.ts";
+import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./responses.ts";
 import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
 
 /** Whether the fault occurs before or after the call is run. */
@@ -114,7 +114,7 @@ const isWait = (fault: Fault): fault is Wait => fault.kind === "delay" || fault.
 export async function applyFaults(
   matched: readonly MatchedFault[],
   proceed: () => Promise<Outcome>,
-  refuse: (limit: RateLimit) => Answer,
+  refuse: (limit: RateLimit) => ForgeResponse,
 ): Promise<Outcome> {
   const wait = async (isAfter: boolean): Promise<void> => {
     for (const { fault, removed } of matched) {
@@ -131,7 +131,7 @@ export async function applyFaults(
 async function applyFault(
   fault: Fault | undefined,
   proceed: () => Promise<Outcome>,
-  refuse: (limit: RateLimit) => Answer,
+  refuse: (limit: RateLimit) => ForgeResponse,
 ): Promise<Outcome> {
   if (fault === undefined || isWait(fault) || fault.kind === "none") return proceed();
   if (fault.kind === "rate-limit") return refuse(fault);

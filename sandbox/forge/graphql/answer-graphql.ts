@@ -14,7 +14,7 @@ import {
 } from "graphql";
 import type { ForgeContext } from "../context.ts";
 import type { GraphqlCall, GraphqlHandler } from "../hooks.ts";
-import type { Answer } from "../server/api-error.ts";
+import type { ForgeResponse } from "../server/api-error.ts";
 import { ApiError } from "../server/api-error.ts";
 import { isGiven } from "./connection.ts";
 import { makeScope } from "./make-scope.ts";
@@ -93,4 +93,4 @@ function presentError(forge: ForgeContext, call: GraphqlCall, error: GraphQLErro
   return { ...error.toJSON(), message: "Something went wrong while executing your query." };
 }
 
-const answer = (body: object): Answer => ({ status: 200, body });
+const answer = (body: object): ForgeResponse => ({ status: 200, body });

@@ -54,7 +54,7 @@ export function presentBlob(forge: ForgeContext, repository: RepositoryRow, sha:
     node_id: namedNodeId("B", repository.id, sha),
     size: content.length,
     url: repositoryUrl(forge, repository, "git", "blobs", sha),
-    content: inLines(content.toString("base64")),
+    content: wrapBase64(content.toString("base64")),
     encoding: "base64",
   };
 }
@@ -84,4 +84,4 @@ export function presentTagObject(
 }
 
 /** Base64 in lines of 60 characters, as GitHub sends it. */
-export const inLines = (base64: string): string => base64.replace(/(.{60})(?=.)/g, "$1\n").concat("\n");
+export const wrapBase64 = (base64: string): string => base64.replace(/(.{60})(?=.)/g, "$1\n").concat("\n");

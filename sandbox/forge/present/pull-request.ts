@@ -16,7 +16,7 @@ export function associationOf(forge: ForgeContext, repository: RepositoryRow, ac
 }
 
 /** Fields of pull requests and issues that the forge does not store. */
-export const NOT_KEPT = {
+export const UNSUPPORTED_FIELDS = {
   assignee: null,
   assignees: [],
   labels: [],
@@ -59,7 +59,7 @@ export function presentSimplePullRequest(
     closed_at: pull.closedAt,
     merged_at: pull.mergedAt,
     merge_commit_sha: pull.mergeCommitSha,
-    ...NOT_KEPT,
+    ...UNSUPPORTED_FIELDS,
     requested_reviewers: pull.requestedReviewerIds.map((id) => presentAccountById(forge, id)),
     requested_teams: [],
     draft: pull.draft,

@@ -3,7 +3,7 @@ import { NODE_PREFIXES, nodeId } from "../node-id.ts";
 import type { CommentRow, PullRequestRow, RepositoryRow, ReviewRow } from "../rows.ts";
 import { presentAccountById } from "./account.ts";
 import { presentAppById } from "./installation.ts";
-import { associationOf, NOT_KEPT } from "./pull-request.ts";
+import { associationOf, UNSUPPORTED_FIELDS } from "./pull-request.ts";
 import { repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
 
 export function presentReview(
@@ -82,7 +82,7 @@ export function presentIssue(forge: ForgeContext, repository: RepositoryRow, pul
     title: pull.title,
     user: presentAccountById(forge, pull.userId),
     state: pull.state,
-    ...NOT_KEPT,
+    ...UNSUPPORTED_FIELDS,
     comments: forge.state.comments.in(pull.id).length,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,

@@ -4,7 +4,7 @@ import type { CheckRunRow, StatusRow } from "../rows.ts";
 import { commitKey } from "../state.ts";
 
 /** The last status or check run reported under one name. */
-export interface Reported {
+export interface ReportedOutcome {
   readonly name: string;
   readonly appId: number | null;
   readonly outcome: CheckOutcome;
@@ -27,7 +27,7 @@ export function latestCheckRuns(forge: ForgeContext, repositoryId: number, sha: 
 }
 
 /** The latest outcomes of a commit, of statuses and check runs. */
-export function outcomesOf(forge: ForgeContext, repositoryId: number, sha: string): Reported[] {
+export function outcomesOf(forge: ForgeContext, repositoryId: number, sha: string): ReportedOutcome[] {
   const statuses = latestStatuses(forge, repositoryId, sha);
   const runs = latestCheckRuns(forge, repositoryId, sha);
   return [

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { createInstallationToken } from "../app-identity.ts";
-import { grantedRepositories, setSuspended, uninstall } from "../acts/change-installation.ts";
-import { redeemCode } from "../create-app.ts";
+import { grantedRepositories, setSuspended, uninstall } from "../actions/change-installation.ts";
+import { redeemCode } from "../app-manifest.ts";
 import { presentApp, presentInstallation } from "../present/installation.ts";
 import { presentRepository, presentRepositoryFor } from "../present/repository.ts";
 import type { AppRow, InstallationRow, Permissions } from "../rows.ts";
-import { suspended } from "../server/authenticate.ts";
+import { installationSuspended } from "../server/authenticate.ts";
 import { notFound, unprocessable } from "../server/api-error.ts";
 import { optionalFields, optionalList, optionalTexts } from "../server/body-fields.ts";
 import { paged } from "../server/paging.ts";
@@ -108,7 +108,7 @@ function unsuspend(call: RestCall) {
 function createToken(call: RestCall) {
   const { forge, fields } = call;
   const installation = installationOf(call);
-  if (installation.suspendedAt !== null) throw suspended();
+  if (installation.suspendedAt !== null) throw installationSuspended();
   const permissions = narrowedPermissions(installation, optionalFields(fields, "permissions"));
   const repositoryIds = narrowedRepositories(call, installation);
   const expiresAt = isoSeconds(new Date(Date.parse(forge.now()) + TOKEN_MS));

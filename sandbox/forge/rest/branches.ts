@@ -1,5 +1,5 @@
-import { renameBranch } from "../acts/rename-branch.ts";
-import { protectionOf } from "../acts/protection.ts";
+import { renameBranch } from "../actions/rename-branch.ts";
+import { protectionOf } from "../actions/protection.ts";
 import { needCommit } from "../git/commits.ts";
 import { listRefs, readRef } from "../git/refs.ts";
 import {

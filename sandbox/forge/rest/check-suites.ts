@@ -1,4 +1,4 @@
-import { rerequestCheckSuite, suiteFor } from "../acts/report-check.ts";
+import { rerequestCheckSuite, findOrCreateSuite } from "../actions/report-check.ts";
 import { needCommit } from "../git/commits.ts";
 import { presentCheckSuite } from "../present/check.ts";
 import type { CheckSuiteRow } from "../rows.ts";
@@ -42,7 +42,7 @@ async function createSuite(call: RepositoryCall) {
   const headSha = await headOf(call);
   const key = commitKey(repository.id, headSha);
   const isKnown = forge.state.checkSuites.in(key).some((each) => each.appId === appIdOf(call));
-  const body = await showSuite(call, await suiteFor(forge, repository, headSha, appIdOf(call)));
+  const body = await showSuite(call, await findOrCreateSuite(forge, repository, headSha, appIdOf(call)));
   return isKnown ? ok(body) : created(body, body.url);
 }
 

@@ -4,7 +4,7 @@ import {
   rerequestCheckRun,
   updateCheckRun,
   type CheckRunChange,
-} from "../acts/report-check.ts";
+} from "../actions/report-check.ts";
 import { readCommit } from "../git/commits.ts";
 import { presentAnnotation, presentCheckRun } from "../present/check.ts";
 import type { CheckAnnotation, CheckConclusion, CheckRunRow, CheckStatus } from "../rows.ts";

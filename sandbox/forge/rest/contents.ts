@@ -1,6 +1,6 @@
 import type { ForgeContext } from "../context.ts";
-import { changeRefs } from "../acts/follow-ref-changes.ts";
-import { mayPush } from "../acts/protection.ts";
+import { changeRefs } from "../actions/change-refs.ts";
+import { mayPush } from "../actions/protection.ts";
 import { needCommit } from "../git/commits.ts";
 import { readRef } from "../git/refs.ts";
 import { resolveCommit } from "../git/resolve.ts";
@@ -8,7 +8,7 @@ import { listTree, type TreeItem } from "../git/tree.ts";
 import { commitFiles } from "../git/write-files.ts";
 import { presentGitCommit } from "../present/commit.ts";
 import { encodePath } from "../present/comparison.ts";
-import { inLines } from "../present/git-data.ts";
+import { wrapBase64 } from "../present/git-data.ts";
 import { repositoryHtmlUrl, repositoryUrl } from "../present/repository.ts";
 import type { RepositoryRow } from "../rows.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
@@ -93,7 +93,7 @@ function commitChange(call: RepositoryCall, path: string, content: Buffer | null
   const message = requiredText(fields, "message");
   const branch = branchOf(call);
   const repo = forge.git.repository(repository.id);
-  return forge.exclusively(repository.id, async () => {
+  return forge.withLock(repository.id, async () => {
     const tip = await readRef(repo, `refs/heads/${branch}`);
     if (tip === null && branch !== repository.defaultBranch)
       throw new ApiError(404, `Branch ${branch} not found`);
@@ -154,7 +154,7 @@ function presentContent(forge: ForgeContext, repository: RepositoryRow, item: Co
     type: item.type,
     ...(item.content === null
       ? {}
-      : { content: inLines(item.content.toString("base64")), encoding: "base64" }),
+      : { content: wrapBase64(item.content.toString("base64")), encoding: "base64" }),
     _links: { self: url, git, html },
   };
 }

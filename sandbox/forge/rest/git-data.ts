@@ -2,7 +2,7 @@ import { readCommit, type Signature } from "../git/commits.ts";
 import { GitError, type GitRepository } from "../git/git.ts";
 import { commitTree } from "../git/merge.ts";
 import { resolveCommit } from "../git/resolve.ts";
-import { writeBlob, writeTag, writeTree, type TreeChange } from "../git/objects-write.ts";
+import { writeBlob, writeTag, writeTree, type TreeChange } from "../git/write-objects.ts";
 import { listTree } from "../git/tree.ts";
 import { presentGitCommit } from "../present/commit.ts";
 import { presentBlob, presentTagObject, presentTree } from "../present/git-data.ts";

@@ -1,5 +1,5 @@
-import { addComment, deleteComment, editComment } from "../acts/comments.ts";
-import { editPullRequest } from "../acts/edit-pull-request.ts";
+import { addComment, deleteComment, editComment } from "../actions/comments.ts";
+import { editPullRequest } from "../actions/edit-pull-request.ts";
 import { presentComment, presentIssue } from "../present/review.ts";
 import type { CommentRow } from "../rows.ts";
 import { roleOfPerson } from "../server/access.ts";

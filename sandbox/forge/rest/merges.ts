@@ -1,10 +1,10 @@
-import { mergeBranch } from "../acts/merge-branch.ts";
-import { mergeRequestOf, pendingMerge, startAsyncMerge } from "../acts/merge-async.ts";
-import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "../acts/merge-pull-request.ts";
+import { mergeBranch } from "../actions/merge-branch.ts";
+import { mergeRequestOf, pendingMerge, startAsyncMerge } from "../actions/merge-async.ts";
+import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "../actions/merge-pull-request.ts";
 import { needCommit } from "../git/commits.ts";
 import { presentCommit } from "../present/commit.ts";
 import type { MergeMethod, MergeRequestRow, PullRequestRow } from "../rows.ts";
-import { type Answer, invalidFields, notFound } from "../server/api-error.ts";
+import { type ForgeResponse, invalidFields, notFound } from "../server/api-error.ts";
 import { optionalChoice, optionalText, requiredText } from "../server/body-fields.ts";
 import { created, noContent, ok, repositoryRoute, type RepositoryCall } from "../server/route.ts";
 import { pullOf } from "./pulls.ts";
@@ -113,7 +113,11 @@ async function mergeBranches(call: RepositoryCall) {
 }
 
 /** The state of an asynchronous merge. `pendingMessage` is the message while it is pending. */
-function presentMergeRequest(httpStatus: number, row: MergeRequestRow, pendingMessage: string): Answer {
+function presentMergeRequest(
+  httpStatus: number,
+  row: MergeRequestRow,
+  pendingMessage: string,
+): ForgeResponse {
   return { status: httpStatus, body: { status: row.status, details: detailsOf(row, pendingMessage) } };
 }
 

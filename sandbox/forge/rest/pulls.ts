@@ -1,7 +1,7 @@
-import { editPullRequest } from "../acts/edit-pull-request.ts";
-import { updatePullBranch } from "../acts/merge-branch.ts";
-import { mergeabilityOf } from "../acts/mergeability.ts";
-import { openPullRequest } from "../acts/open-pull-request.ts";
+import { editPullRequest } from "../actions/edit-pull-request.ts";
+import { updatePullBranch } from "../actions/merge-branch.ts";
+import { mergeabilityOf } from "../actions/mergeability.ts";
+import { openPullRequest } from "../actions/open-pull-request.ts";
 import { diffFiles } from "../git/diff.ts";
 import { commitsBetween, mergeBase } from "../git/history.ts";
 import { readRef } from "../git/refs.ts";

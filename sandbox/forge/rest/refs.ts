@@ -1,5 +1,5 @@
-import { changeRefs } from "../acts/follow-ref-changes.ts";
-import { mayPush, mayRewrite } from "../acts/protection.ts";
+import { changeRefs } from "../actions/change-refs.ts";
+import { mayPush, mayRewrite } from "../actions/protection.ts";
 import { isAncestor } from "../git/history.ts";
 import { isRefName, listRefs, readRef } from "../git/refs.ts";
 import { presentRef } from "../present/git-data.ts";
@@ -60,7 +60,7 @@ async function createRef(call: RepositoryCall) {
   await assertObject(call, name, sha);
   const branch = name.replace(/^refs\/heads\//, "");
   if (branch !== name && !mayPush(forge, repository, branch, actor)) throw unprocessable(PROTECTED);
-  const result = await forge.exclusively(repository.id, () =>
+  const result = await forge.withLock(repository.id, () =>
     changeRefs(forge, repository, actor, [{ name, before: null, after: sha }]),
   );
   if (result === "moved") throw unprocessable("Reference already exists");
@@ -84,7 +84,7 @@ async function updateRef(call: RepositoryCall) {
   const sha = requiredText(fields, "sha");
   const force = optionalFlag(fields, "force") ?? false;
   const repo = forge.git.repository(repository.id);
-  await forge.exclusively(repository.id, async () => {
+  await forge.withLock(repository.id, async () => {
     const before = await readRef(repo, name);
     if (before === null) throw unprocessable("Reference does not exist");
     const object = HASH.test(sha) ? await repo.objects.read(sha) : null;
@@ -106,7 +106,7 @@ async function updateRef(call: RepositoryCall) {
 
 async function deleteRef({ forge, repository, params, actor }: RepositoryCall) {
   const name = `refs/${params["ref"]}`;
-  await forge.exclusively(repository.id, async () => {
+  await forge.withLock(repository.id, async () => {
     const before = await readRef(forge.git.repository(repository.id), name);
     if (before === null) throw unprocessable("Reference does not exist");
     const branch = name.replace(/^refs\/heads\//, "");

@@ -1,4 +1,4 @@
-import { createRelease, deleteRelease, editRelease, type ReleaseContent } from "../acts/releases.ts";
+import { createRelease, deleteRelease, editRelease, type ReleaseContent } from "../actions/releases.ts";
 import { readCommit } from "../git/commits.ts";
 import { listRefs } from "../git/refs.ts";
 import { presentRelease, presentTag } from "../present/release.ts";

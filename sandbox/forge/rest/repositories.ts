@@ -1,4 +1,4 @@
-import { changeRepository, deleteRepository, makeRepository } from "../acts/change-repository.ts";
+import { changeRepository, deleteRepository, makeRepository } from "../actions/change-repository.ts";
 import { presentInstallation } from "../present/installation.ts";
 import { presentOwnProfile } from "../present/account.ts";
 import { permissionsOf, presentFullRepository, presentRepositoryFor } from "../present/repository.ts";

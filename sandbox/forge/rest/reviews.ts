@@ -1,5 +1,5 @@
-import { dismissReview, reviewPullRequest, setReviewRequests, submitReview } from "../acts/reviews.ts";
-import { emitReview } from "../acts/emit-events.ts";
+import { dismissReview, reviewPullRequest, setReviewRequests, submitReview } from "../actions/reviews.ts";
+import { emitReview } from "../actions/emit-events.ts";
 import { presentAccountById } from "../present/account.ts";
 import { presentSimplePullRequest } from "../present/pull-request.ts";
 import { presentReview } from "../present/review.ts";

@@ -1,5 +1,5 @@
 import { latestStatuses } from "../queries/commit-outcomes.ts";
-import { reportStatus } from "../acts/report-status.ts";
+import { reportStatus } from "../actions/report-status.ts";
 import { readCommit } from "../git/commits.ts";
 import { presentCombinedStatus, presentStatus } from "../present/status.ts";
 import { repositoryUrl } from "../present/repository.ts";

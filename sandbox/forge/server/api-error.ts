@@ -24,7 +24,7 @@ export class ApiError extends Error {
     this.headers = more.headers ?? {};
   }
 
-  toAnswer(): Answer {
+  toResponse(): ForgeResponse {
     const body = {
       message: this.message,
       ...(this.errors === undefined ? {} : { errors: this.errors }),
@@ -46,7 +46,7 @@ export const invalidFields = (...errors: FieldError[]): ApiError =>
   new ApiError(422, "Validation Failed", { errors });
 
 /** The response to a call. A string `body` is sent unchanged; null sends no body. */
-export interface Answer {
+export interface ForgeResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;

@@ -1,4 +1,4 @@
-import { ApiError, type Answer } from "./api-error.ts";
+import { ApiError, type ForgeResponse } from "./api-error.ts";
 
 const DEFAULT = "2022-11-28";
 const NEWEST = "2026-03-10";
@@ -16,7 +16,7 @@ const REMOVED_FIELDS = new Set([
  * Returns a function that converts responses to the requested version.
  * https://docs.github.com/en/rest/about-the-rest-api/breaking-changes
  */
-export function selectVersion(version = DEFAULT): (response: Answer) => Answer {
+export function selectVersion(version = DEFAULT): (response: ForgeResponse) => ForgeResponse {
   if (version !== DEFAULT && version !== NEWEST)
     throw new ApiError(
       400,

@@ -25,14 +25,15 @@ function callerOf(forge: ForgeContext, token: TokenRow): Caller {
   if (token.accountId !== null) return { kind: "person", account: accounts.need(token.accountId), token };
   const installation = installations.get(token.installationId ?? 0);
   if (installation === undefined) throw badCredentials();
-  if (installation.suspendedAt !== null) throw suspended();
+  if (installation.suspendedAt !== null) throw installationSuspended();
   const permissions = token.permissions ?? installation.permissions;
   const account = accounts.need(apps.need(installation.appId).botId);
   return { kind: "installation", account, installation, token, permissions };
 }
 
 const badCredentials = (): ApiError => new ApiError(401, "Bad credentials");
-export const suspended = (): ApiError => new ApiError(403, "This installation has been suspended");
+export const installationSuspended = (): ApiError =>
+  new ApiError(403, "This installation has been suspended");
 
 function secretOf(authorization: string | undefined): string | null {
   if (authorization === undefined || authorization.trim() === "") return null;

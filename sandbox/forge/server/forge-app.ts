@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
 import type { ForgeContext } from "../context.ts";
 import { graphqlRequest } from "../control/match.ts";
-import { serveNewApp } from "../create-app.ts";
+import { serveNewApp } from "../app-manifest.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
 import { restRoutes } from "../rest/routes.ts";
 import { serveGit } from "../smart-http/serve-git.ts";
-import { type Answer, ApiError } from "./api-error.ts";
+import { type ForgeResponse, ApiError } from "./api-error.ts";
 import { handleCall } from "./handle-call.ts";
 import { makeRateLimits } from "./rate-limits.ts";
 import type { LoggedRequest, RequestLog } from "./request-log.ts";
@@ -40,7 +40,7 @@ function handleBodyError(forge: ForgeContext): ErrorRequestHandler {
     const status = Number((error as { status?: unknown }).status ?? 500);
     if (status >= 500) forge.log.error({ err: error }, "the forge failed to handle a request");
     const message = status >= 500 ? "Server Error" : "Problems reading the request";
-    response.status(status).json(new ApiError(status, message).toAnswer().body);
+    response.status(status).json(new ApiError(status, message).toResponse().body);
   };
 }
 
@@ -81,7 +81,7 @@ function serveApi(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog) 
   };
 }
 
-function sendResponse(response: Response, call: ApiCall, { status, headers, body }: Answer): void {
+function sendResponse(response: Response, call: ApiCall, { status, headers, body }: ForgeResponse): void {
   response.status(status);
   response.set({
     "content-type": "application/json; charset=utf-8",

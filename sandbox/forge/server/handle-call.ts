@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ForgeContext } from "../context.ts";
 import type { ApiCall, GraphqlHandler } from "../hooks.ts";
-import type { Answer } from "./api-error.ts";
+import type { ForgeResponse } from "./api-error.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { acceptedPermissions, assertPermitted, findRepository, roleIn } from "./access.ts";
 import { ApiError, notFound } from "./api-error.ts";
@@ -15,7 +15,7 @@ import type { RepositoryCall, Route } from "./route.ts";
 import type { MatchedRoute } from "./route-table.ts";
 
 interface HandledCall {
-  readonly response: Answer;
+  readonly response: ForgeResponse;
   readonly by: string | null;
   readonly counted: boolean;
 }
@@ -41,7 +41,7 @@ export async function handleCall(
   const resource: Resource = isGraphql ? "graphql" : "core";
   let caller: Caller = { kind: "anonymous" };
   let counted = false;
-  let response: Answer;
+  let response: ForgeResponse;
   try {
     caller = authenticate(forge, textHeader(call, "authorization"));
     const transform = selectVersion(textHeader(call, "x-github-api-version"));
@@ -69,7 +69,7 @@ async function runRest(
   call: ApiCall,
   url: URL,
   matched: MatchedRoute | null,
-): Promise<Answer> {
+): Promise<ForgeResponse> {
   if (matched === null) throw notFound();
   const { route, params } = matched;
   assertCallerKind(caller, route);
@@ -101,7 +101,7 @@ function repositoryOrRedirect(
   call: ApiCall,
   url: URL,
   { route, params }: MatchedRoute,
-): RepositoryRow | Answer {
+): RepositoryRow | ForgeResponse {
   const { owner = "", repo = "" } = params;
   const found = findRepository(forge, owner, repo);
   if (found === null) throw notFound();
@@ -150,7 +150,7 @@ async function runGraphql(
   { forge, graphql, limits }: Handlers,
   caller: Caller,
   call: ApiCall,
-): Promise<Answer> {
+): Promise<ForgeResponse> {
   if (caller.kind === "anonymous" || caller.kind === "app")
     throw new ApiError(401, "This endpoint requires you to be authenticated.");
   if (graphql === undefined) throw notFound();
@@ -166,14 +166,14 @@ async function runGraphql(
   });
 }
 
-function errorResponse(forge: ForgeContext, call: ApiCall, error: unknown): Answer {
-  if (error instanceof ApiError) return error.toAnswer();
+function errorResponse(forge: ForgeContext, call: ApiCall, error: unknown): ForgeResponse {
+  if (error instanceof ApiError) return error.toResponse();
   forge.log.error({ err: error, route: call.route, path: call.path }, "the forge failed to handle a call");
-  return new ApiError(500, "Server Error").toAnswer();
+  return new ApiError(500, "Server Error").toResponse();
 }
 
 /** Adds an ETag to the response of a read; 304 without body if `if-none-match` has it. */
-function withEtag(call: ApiCall, response: Answer): Answer {
+function withEtag(call: ApiCall, response: ForgeResponse): ForgeResponse {
   if (call.method !== "GET" || response.status !== 200) return response;
   const text = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
   const etag = `W/"${createHash("sha256").update(text).digest("hex")}"`;

@@ -1,4 +1,4 @@
-import type { Answer } from "./api-error.ts";
+import type { ForgeResponse } from "./api-error.ts";
 import type { RestCall } from "./route.ts";
 
 interface Page {
@@ -25,7 +25,7 @@ export async function paged<Item>(
   items: readonly Item[],
   present: (item: Item) => unknown,
   wrap: (page: readonly unknown[]) => unknown = (page) => page,
-): Promise<Answer> {
+): Promise<ForgeResponse> {
   const page = pageOf(call.query);
   const part = items.slice(page.skip, page.skip + page.size);
   const body = wrap(await Promise.all(part.map((item) => present(item))));

@@ -1,6 +1,6 @@
 import type { ForgeContext } from "../context.ts";
 import type { ApiCall } from "../hooks.ts";
-import type { Answer } from "./api-error.ts";
+import type { ForgeResponse } from "./api-error.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import type { Fields } from "./body-fields.ts";
 import type { Caller } from "./caller.ts";
@@ -42,7 +42,7 @@ export interface Route {
   readonly isAdmin: boolean;
   /** Allowed on an archived repository. */
   readonly worksArchived: boolean;
-  readonly handle: (call: RepositoryCall) => Promise<Answer> | Answer;
+  readonly handle: (call: RepositoryCall) => Promise<ForgeResponse> | ForgeResponse;
 }
 
 /** A route outside any repository. */
@@ -50,7 +50,7 @@ export const route = (
   method: Method,
   path: string,
   access: Exclude<Route["access"], "repository">,
-  handle: (call: RestCall) => Promise<Answer> | Answer,
+  handle: (call: RestCall) => Promise<ForgeResponse> | ForgeResponse,
 ): Route => ({ method, path, access, permissions: [], isAdmin: false, worksArchived: true, handle });
 
 interface RepositoryRouteOptions {
@@ -63,7 +63,7 @@ export const repositoryRoute = (
   method: Method,
   path: string,
   permissions: Permission | readonly Permission[],
-  handle: (call: RepositoryCall) => Promise<Answer> | Answer,
+  handle: (call: RepositoryCall) => Promise<ForgeResponse> | ForgeResponse,
   options: RepositoryRouteOptions = {},
 ): Route => ({
   method,
@@ -75,8 +75,8 @@ export const repositoryRoute = (
   handle,
 });
 
-export const ok = (body: unknown, headers?: Readonly<Record<string, string>>): Answer =>
+export const ok = (body: unknown, headers?: Readonly<Record<string, string>>): ForgeResponse =>
   headers === undefined ? { status: 200, body } : { status: 200, body, headers };
-export const created = (body: unknown, location?: string): Answer =>
+export const created = (body: unknown, location?: string): ForgeResponse =>
   location === undefined ? { status: 201, body } : { status: 201, body, headers: { location } };
-export const noContent: Answer = { status: 204, body: null };
+export const noContent: ForgeResponse = { status: 204, body: null };

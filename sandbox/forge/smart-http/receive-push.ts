@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { handleRefChanges } from "../acts/follow-ref-changes.ts";
-import { mayPush, mayRewrite, protectionOf } from "../acts/protection.ts";
+import { handleRefChanges } from "../actions/change-refs.ts";
+import { mayPush, mayRewrite, protectionOf } from "../actions/protection.ts";
 import type { ForgeContext } from "../context.ts";
 import { ZERO_SHA, readRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
@@ -16,7 +16,7 @@ export function receivePush(
   /** Runs git, then `onExit`, then ends the response. */
   run: (env: Readonly<Record<string, string>>, onExit: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  return forge.exclusively(repository.id, async () => {
+  return forge.withLock(repository.id, async () => {
     const repo = forge.git.repository(repository.id);
     const commands = readCommands(body);
     const before = await Promise.all(commands.map(({ name }) => readRef(repo, name)));

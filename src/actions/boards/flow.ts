@@ -11,8 +11,8 @@ import {
 import type { Trx } from "../../store/db/connect.ts";
 import {
   countCardsIn,
-  holdFlow,
-  listBlockedCards,
+  lockFlow,
+  listBlockedCardsOfProject,
   listUnfinishedMoves,
   saveFlow,
   findProject,
@@ -39,7 +39,7 @@ export async function replaceFlow(
 ): Promise<StoredAnswer> {
   requireNoFaults(validateFlow(draft));
   const { trx } = write;
-  await holdFlow(trx, project.id);
+  await lockFlow(trx, project.id);
   const current = requireFound(await findProject(trx, write.workspaceId, project.id), "project");
   requireKnownStages(current.flow, draft);
   requireNoFaults(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
@@ -52,7 +52,7 @@ export async function replaceFlow(
   await requireEmpty(trx, removed);
   await saveFlow(trx, project.id, flow);
   // The new flow may not have the rule or the stage that blocked a card.
-  for (const cardId of await listBlockedCards(trx, project.id)) await recheckSoon(trx, cardId);
+  for (const cardId of await listBlockedCardsOfProject(trx, project.id)) await recheckSoon(trx, cardId);
   await followNewTrunksSoon(trx, project.id);
   return write.answer(flow);
 }

@@ -4,7 +4,7 @@ import { DEFAULT_FLOW, type Flow, type Stage } from "../../flow/flow.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import {
-  holdProjects,
+  lockProjectList,
   insertProject,
   listProjects,
   listProjectsWithFlow,
@@ -42,7 +42,7 @@ export async function createProject(
 ): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
   const id = deps.newId();
-  await holdProjects(trx, workspaceId);
+  await lockProjectList(trx, workspaceId);
   const others = await listProjects(trx, workspaceId);
   if (slug !== undefined) requireFreeSlug(slug, others);
   const taken = new Set(others.map((project) => project.slug));
@@ -53,7 +53,7 @@ export async function createProject(
     name,
     slug: slug ?? freeSlug(slugOf(name) || "project", (candidate) => taken.has(candidate)),
     description,
-    flow: freshFlow(deps, oldest?.flow ?? DEFAULT_FLOW),
+    flow: copyFlow(deps, oldest?.flow ?? DEFAULT_FLOW),
   });
   return write.answer(await readProject(trx, workspaceId, id), 201);
 }
@@ -65,7 +65,7 @@ export async function changeProject(
   changes: ProjectChanges,
 ): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
-  await holdProjects(trx, workspaceId);
+  await lockProjectList(trx, workspaceId);
   if (changes.slug !== undefined) {
     const others = (await listProjects(trx, workspaceId)).filter(({ id }) => id !== project.id);
     requireFreeSlug(changes.slug, others);
@@ -80,7 +80,7 @@ export async function changeProject(
  */
 export async function deleteProject(write: Write, project: Project): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
-  await holdProjects(trx, workspaceId);
+  await lockProjectList(trx, workspaceId);
   await lockProject(trx, project.id, "update");
   const all = await listProjects(trx, workspaceId);
   const current = all.find(({ id }) => id === project.id) ?? null;
@@ -115,7 +115,7 @@ export async function requireNoReleaseBranches(
 }
 
 /** A copy of a flow with new stage ids. */
-export const freshFlow = (
+export const copyFlow = (
   deps: Pick<Deps, "newId">,
   flow: Omit<Flow, "stages"> & { readonly stages: readonly Omit<Stage, "id">[] },
 ): Flow => ({ ...flow, stages: flow.stages.map((stage) => ({ ...stage, id: deps.newId() })) });

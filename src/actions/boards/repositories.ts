@@ -1,9 +1,9 @@
 import { busy, conflict, invalid, requireFound } from "../../errors.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
-import { holdLinkedCards } from "../../store/cards/links.ts";
+import { lockLinkedCards } from "../../store/cards/links.ts";
 import { listProjects, lockProject, type Project } from "../../store/cards/projects.ts";
 import {
-  holdRepositories,
+  lockRepositories,
   listBoardRepositories,
   listProjectRepositories,
   saveProjectRepositories,
@@ -45,7 +45,7 @@ export async function setProjectRepositories(
   requireFound(await lockProject(trx, project.id, "no key update"), "project");
   const before = await listProjectRepositories(trx, project.id);
   const involved = [...before, ...chosen].map(({ id }) => id);
-  await holdRepositories(trx, involved);
+  await lockRepositories(trx, involved);
   await requireFree(write, project, chosen);
   const removed = before.filter(({ id }) => !chosen.some((one) => one.id === id));
   await requireNoReleaseBranches(trx, project.id, removed);
@@ -103,7 +103,7 @@ async function requireFree(
 
 async function unlinkCards({ trx, userId }: Write, removed: readonly Repository[]): Promise<void> {
   const nameOf = new Map(removed.map(({ id, fullName }) => [id, fullName]));
-  const cards = await holdLinkedCards(trx, [...nameOf.keys()]);
+  const cards = await lockLinkedCards(trx, [...nameOf.keys()]);
   const outOfReach = new Set(removed.filter(({ broken }) => broken !== null).map(({ id }) => id));
   // Nobody can close a pull request that is out of reach, so it is ignored.
   const needed = cards.filter(

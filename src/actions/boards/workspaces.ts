@@ -7,7 +7,7 @@ import { transaction, unlessTaken } from "../../store/db/transaction.ts";
 import { findOrganization, insertWorkspace } from "../../store/tenancy/workspaces.ts";
 import { randomText } from "../credentials/credential-key.ts";
 import type { Deps } from "../deps.ts";
-import { freshFlow } from "./projects.ts";
+import { copyFlow } from "./projects.ts";
 
 const MAX_NAME = 80;
 
@@ -45,7 +45,7 @@ export async function createWorkspace(
     if (!(await unlessTaken(insertWorkspace(trx, workspace)))) {
       throw conflict(`${organization.slug} has a workspace called ${slug} already. Choose another name.`);
     }
-    const flow = freshFlow(deps, DEFAULT_FLOW);
+    const flow = copyFlow(deps, DEFAULT_FLOW);
     await insertProject(trx, { id: projectId, workspaceId: id, name, slug, flow });
   });
   const { id: organizationId, slug: organizationSlug } = organization;

@@ -1,9 +1,9 @@
 import { invalid } from "../../errors.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import { findCard, isSelfOrAncestor } from "../../store/cards/cards.ts";
-import { holdFeature } from "../../store/cards/features.ts";
-import { holdLabels } from "../../store/cards/labels.ts";
-import { holdThesePages, setCardPageLinks, setCardPages } from "../../store/cards/page-links.ts";
+import { lockFeature } from "../../store/cards/features.ts";
+import { lockLabels } from "../../store/cards/labels.ts";
+import { lockPagesById, setCardPageLinks, setCardPages } from "../../store/cards/page-links.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { isMember } from "../../store/tenancy/credentials.ts";
@@ -23,7 +23,7 @@ interface Relations {
  * parent a card of the board that does not descend from the card itself (`cardId`, absent for a new
  * one). Absent stays absent, null stays null.
  */
-export async function cardRelations(
+export async function findRelations(
   db: Db,
   workspaceId: string,
   input: RelationInput,
@@ -67,14 +67,14 @@ export interface GroupingInput {
  * Checks that labels and feature exist on the board, and locks them. Call it before locking the
  * card, to prevent deadlocks: deleting a label or feature locks its cards after it.
  */
-export async function holdGrouping(
+export async function lockGrouping(
   trx: Trx,
   workspaceId: string,
   { labelIds = [], featureId }: GroupingInput,
 ): Promise<void> {
   const [labels, feature] = await allInOrder([
-    labelIds.length > 0 ? holdLabels(trx, workspaceId, labelIds) : new Set<string>(),
-    typeof featureId === "string" ? holdFeature(trx, workspaceId, featureId) : true,
+    labelIds.length > 0 ? lockLabels(trx, workspaceId, labelIds) : new Set<string>(),
+    typeof featureId === "string" ? lockFeature(trx, workspaceId, featureId) : true,
   ]);
   const unknown = labelIds.filter((id) => !labels.has(id));
   if (unknown.length > 0) {
@@ -96,13 +96,13 @@ export interface CardPagesInput {
 }
 
 /** Checks that pages exist on the board, and locks them. Call it before locking the card. */
-export async function holdCardPages(
+export async function lockCardPages(
   trx: Trx,
   workspaceId: string,
   { docIds = [] }: CardPagesInput,
 ): Promise<void> {
   if (docIds.length === 0) return;
-  const known = await holdThesePages(trx, workspaceId, docIds);
+  const known = await lockPagesById(trx, workspaceId, docIds);
   const unknown = docIds.filter((id) => !known.has(id));
   if (unknown.length === 0) return;
   throw invalid(`These are not pages of this board: ${unknown.join(", ")}. GET /v1/docs lists them.`, [

@@ -17,24 +17,24 @@ import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
-import { LAST_INDEX } from "../../store/ops/operations.ts";
+import { MAX_INDEX } from "../../store/ops/operations.ts";
 import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
-import { beginMove, lockTransition, orReleaseMove } from "../moves/begin-move.ts";
-import { carryOutMove } from "../moves/carry-out-move.ts";
-import { settleMove } from "../moves/settle-move.ts";
+import { startMove, lockTransition, runOrReleaseMove } from "../moves/start-move.ts";
+import { runMove } from "../moves/run-move.ts";
+import { finishMove } from "../moves/finish-move.ts";
 import type { Caller, Write } from "../write.ts";
 import {
-  holdGrouping,
-  holdCardPages,
+  lockGrouping,
+  lockCardPages,
   saveCardPages,
-  cardRelations,
+  findRelations,
   type GroupingInput,
   type CardPagesInput,
   type RelationInput,
 } from "./card-relations.ts";
-import { knownRepositories } from "./relink-card.ts";
+import { requireProjectRepositories } from "./relink-card.ts";
 
 interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
   readonly title: string;
@@ -75,14 +75,14 @@ export async function createCard(
   const { number } = created;
   const transition = await lockTransition(trx, created, stage.id, requestId);
   if (!transition) throw noSuchStage();
-  const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
+  const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, requestId });
   const readCreated = async (end: Trx): Promise<Card> =>
     (await readChangedCard(end, workspaceId, number)).card;
   if (begun.state === "moved") return write.answer(await readCreated(trx), 201);
-  return orReleaseMove(deps, begun.move, async () => {
+  return runOrReleaseMove(deps, begun.move, async () => {
     await write.commit();
-    const outcome = await carryOutMove(deps, transition, begun.move);
-    return settleMove(deps, transition, begun.move, outcome, async (end) =>
+    const outcome = await runMove(deps, transition, begun.move);
+    return finishMove(deps, transition, begun.move, outcome, async (end) =>
       write.answerIn(end, await readCreated(end), 201),
     );
   });
@@ -106,11 +106,11 @@ async function prepareDraft(
 ): Promise<Draft> {
   const stageId = backlogOf(project.flow).id;
   const [relations, , repositoryIds, , , rank, number] = await allInOrder([
-    cardRelations(trx, workspaceId, input),
+    findRelations(trx, workspaceId, input),
     lockProject(trx, project.id, "share"),
     repositoriesOf(trx, project, input.repositoryIds),
-    holdGrouping(trx, workspaceId, input),
-    holdCardPages(trx, workspaceId, input),
+    lockGrouping(trx, workspaceId, input),
+    lockCardPages(trx, workspaceId, input),
     rankAtEnd(trx, stageId),
     takeCardNumber(trx, workspaceId),
   ]);
@@ -169,7 +169,7 @@ async function repositoriesOf(
   project: Project,
   asked: readonly string[] | undefined,
 ): Promise<string[]> {
-  if (asked) return knownRepositories(trx, project.id, asked);
+  if (asked) return requireProjectRepositories(trx, project.id, asked);
   const ofProject = await listProjectRepositories(trx, project.id);
   return ofProject.filter(({ linkByDefault }) => linkByDefault).map(({ id }) => id);
 }

@@ -23,7 +23,7 @@ export async function relinkCard(
   const links = await listLinks(trx, card.id);
   const linked = new Set(links.map(({ repository }) => repository.id));
   const others = repositoryIds.filter((id) => !linked.has(id));
-  const added = await knownRepositories(trx, card.projectId, others);
+  const added = await requireProjectRepositories(trx, card.projectId, others);
   const removed = links.filter(({ repository }) => !repositoryIds.includes(repository.id));
   if (added.length === 0 && removed.length === 0) return false;
   if (await findOpenOperation(trx, card.id)) {
@@ -76,7 +76,7 @@ export async function unlinkUnmerged(
 }
 
 /** Removes duplicates. Throws `invalid` for repositories that the project does not have. */
-export async function knownRepositories(
+export async function requireProjectRepositories(
   trx: Trx,
   projectId: string,
   repositoryIds: readonly string[],

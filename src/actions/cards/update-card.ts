@@ -1,10 +1,10 @@
 import { notFound } from "../../errors.ts";
 import {
-  holdParents,
+  lockParents,
   lockCard,
   readChangedCard,
   saveCardFields,
-  hideCard,
+  markCardDeleted,
   type CardChanges,
   type CardHead,
   type Priority,
@@ -17,14 +17,14 @@ import { recordEvents } from "../../store/events/timeline.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { abandonMove } from "../moves/begin-move.ts";
-import { leaveRelease } from "../releases/releases.ts";
+import { abandonMove } from "../moves/start-move.ts";
+import { removeFromRelease } from "../releases/releases.ts";
 import type { Write } from "../write.ts";
 import {
-  holdGrouping,
-  holdCardPages,
+  lockGrouping,
+  lockCardPages,
   saveCardPages,
-  cardRelations,
+  findRelations,
   type GroupingInput,
   type CardPagesInput,
   type RelationInput,
@@ -50,11 +50,11 @@ export async function updateCard(
   const { title, description, priority, dueDate, featureId } = input;
   const [, , , current, , relations] = await allInOrder([
     input.repositoryIds && lockProject(trx, card.projectId, "share"),
-    holdGrouping(trx, workspaceId, input),
-    holdCardPages(trx, workspaceId, input),
+    lockGrouping(trx, workspaceId, input),
+    lockCardPages(trx, workspaceId, input),
     lockCard(trx, card.id),
-    typeof input.parentNumber === "number" && holdParents(trx, workspaceId),
-    cardRelations(trx, workspaceId, input, card.id),
+    typeof input.parentNumber === "number" && lockParents(trx, workspaceId),
+    findRelations(trx, workspaceId, input, card.id),
   ]);
   if (!current) throw notFound(`There is no card ${card.number} on this board.`);
   const changes: CardChanges = {
@@ -91,7 +91,7 @@ export async function deleteCard(write: Write, card: CardHead): Promise<StoredAn
   if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
   const operation = await findOpenOperation(trx, card.id);
   if (operation) await abandonMove(trx, card, operation);
-  await leaveRelease(trx, card);
-  await hideCard(trx, card.id);
+  await removeFromRelease(trx, card);
+  await markCardDeleted(trx, card.id);
   return write.answer(null, 204);
 }

@@ -45,7 +45,7 @@ export function withoutMarks(text: string): string {
 }
 
 /** The stored text of a GitHub comment: without marks and NUL, which PostgreSQL refuses. */
-export const tellableBody = (body: string): string => withoutMarks(body).replaceAll("\0", "").trim();
+export const storedBody = (body: string): string => withoutMarks(body).replaceAll("\0", "").trim();
 
 function signatureOf(secret: Buffer, { commentId, repositoryForgeId, prNumber }: MirrorPlace): string {
   const what = ["comment", commentId, repositoryForgeId, prNumber].join("\n");

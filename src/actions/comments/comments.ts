@@ -1,13 +1,13 @@
 import { forbidden, notFound } from "../../errors.ts";
 import { plainName, withoutMentions } from "../../flow/comment-text.ts";
 import type { Refusal } from "../../flow/refusal.ts";
-import { ForgeUnavailable, type Ordered } from "../../forge/values.ts";
+import { ForgeUnavailable, type ForgeResult } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import {
-  letGoOfMirror,
-  settleMirror,
-  takeDueMirrors,
-  triesOfDueMirrors,
+  releaseMirror,
+  completeMirror,
+  claimDueMirrors,
+  countDueMirrorTries,
   type DueMirror,
   readSecret,
 } from "../../store/events/comment-mirrors.ts";
@@ -17,7 +17,7 @@ import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { recordGiveUpHere } from "../events/give-up.ts";
+import { recordGiveUpOnCard } from "../events/give-up.ts";
 import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 
@@ -37,7 +37,7 @@ export async function commentOnCard(
   if (!written) throw notFound(`There is no card ${card.number} on this board.`);
   const { comment, isToBeMirrored } = written;
   const { id } = comment;
-  await recordGiveUpHere(trx, { id, cardId: card.id, authorId, body });
+  await recordGiveUpOnCard(trx, { id, cardId: card.id, authorId, body });
   if (!isToBeMirrored) return write.answer(comment, 201);
   return answerMirrored(deps, write, id, 201);
 }
@@ -54,7 +54,7 @@ export async function editComment(
   const { trx } = write;
   const { id } = comment;
   await changeComment(trx, id, body);
-  if ((await triesOfDueMirrors(trx, id)) === null) return write.answer(await readComment(trx, id));
+  if ((await countDueMirrorTries(trx, id)) === null) return write.answer(await readComment(trx, id));
   return answerMirrored(deps, write, id, 200);
 }
 
@@ -92,11 +92,11 @@ const mirrorLater = (db: Db, commentId: string, delayMs = CHECK_AFTER_MS): Promi
  * within `waitMs`. Failed attempts are repeated later, with growing pauses.
  */
 export async function mirrorComment(deps: Deps, commentId: string, waitMs: number): Promise<void> {
-  const due = await takeDueMirrors(deps.db, commentId, (waitMs + HOLD_MARGIN_MS) / 1_000);
+  const due = await claimDueMirrors(deps.db, commentId, (waitMs + HOLD_MARGIN_MS) / 1_000);
   const secret = due.length > 0 ? await readSecret(deps.db, "comment_marks") : Buffer.alloc(0);
   const results = await Promise.all(due.map((mirror) => tryMirror(deps, secret, mirror, waitMs)));
   if (due.length > 0 && results.every((isDone) => isDone)) return;
-  const tries = await triesOfDueMirrors(deps.db, commentId);
+  const tries = await countDueMirrorTries(deps.db, commentId);
   if (tries === null) return;
   const pause = FIRST_PAUSE_MS * 2 ** Math.max(0, tries - 1);
   await mirrorLater(deps.db, commentId, Math.min(pause, LONGEST_PAUSE_MS));
@@ -115,14 +115,14 @@ async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: 
       isUnsure = true;
       deps.log.warn({ commentId, prNumber }, "a comment may have been mirrored but is not shown yet");
     } else {
-      await settleMirror(deps.db, mirror, { forgeCommentId: written.value.commentId, revision });
+      await completeMirror(deps.db, mirror, { forgeCommentId: written.value.commentId, revision });
       return true;
     }
   } catch (error) {
     if (!(error instanceof ForgeUnavailable)) throw error;
     deps.log.warn({ commentId, prNumber, reason: error.message }, "a comment could not be mirrored");
   }
-  await letGoOfMirror(deps.db, mirror, isUnsure);
+  await releaseMirror(deps.db, mirror, isUnsure);
   return false;
 }
 
@@ -133,7 +133,7 @@ async function writeMirror(
   secret: Buffer,
   mirror: DueMirror,
   waitMs: number,
-): Promise<Ordered<{ readonly commentId: number | null }>> {
+): Promise<ForgeResult<{ readonly commentId: number | null }>> {
   const { ref, forgeCommentId, prNumber, triedSince, isRepeated, mayWrite } = mirror;
   if (!ref) return { ok: false, refusal: NOT_CONNECTED };
   const mark = markOf(secret, {
@@ -143,7 +143,14 @@ async function writeMirror(
   });
   const body = `${mark}\n\n${mirroredText(mirror)}`;
   if (forgeCommentId !== null) return deps.forge.editComment(ref, forgeCommentId, body, waitMs);
-  const order = { number: prNumber, body, mark, triedSince: triedSince.toISOString(), isRepeated, mayWrite };
+  const order = {
+    number: prNumber,
+    body,
+    mark,
+    firstAttemptAt: triedSince.toISOString(),
+    isRepeated,
+    mayWrite,
+  };
   return deps.forge.comment(ref, order, waitMs);
 }
 

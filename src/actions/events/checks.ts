@@ -1,8 +1,8 @@
 import { checksState } from "../../flow/checks.ts";
 import type { CheckReported, ChecksFound } from "../../forge/events.ts";
-import { holdBranch, listBranchesAt, listOutcomes, saveCheckReport } from "../../store/forge/branches.ts";
+import { lockBranch, listBranchesAt, listOutcomes, saveCheckReport } from "../../store/forge/branches.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import { dropAsks, listConversationsAt, noteAsk } from "../../store/events/conversations.ts";
+import { deleteAsks, listConversationsAt, recordAsk } from "../../store/events/conversations.ts";
 import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
@@ -29,12 +29,12 @@ export async function handleChecks(
     const moved = new Set<string>();
     // The locks put concurrent reports in order; else neither would see the change both make.
     for (const { cardId } of branches) {
-      if ((await holdBranch(trx, cardId, repositoryId))?.headSha !== sha) moved.add(cardId);
+      if ((await lockBranch(trx, cardId, repositoryId))?.headSha !== sha) moved.add(cardId);
     }
     const from = await stateNow();
     await saveReports(trx, repositoryId, event);
     const to = await stateNow();
-    await noteChecks(trx, repositoryId, sha, at);
+    await updateCheckAsks(trx, repositoryId, sha, at);
     // Late, because it locks the account's row, which events of all repositories share.
     const actor = to === from ? null : await forgeActor(deps, trx, event.sender);
     for (const { cardId, branchName } of branches) {
@@ -63,7 +63,7 @@ async function saveReports(
 }
 
 /** Failing checks ask the author of the commit for another one. */
-export async function noteChecks(
+export async function updateCheckAsks(
   trx: Trx,
   repositoryId: string,
   sha: string,
@@ -72,7 +72,7 @@ export async function noteChecks(
   const isFailing = checksState(await listOutcomes(trx, repositoryId, sha)) === "failing";
   const kind = "checks_failing";
   for (const conversation of await listConversationsAt(trx, repositoryId, sha)) {
-    if (isFailing) await noteAsk(trx, conversation, { kind, subject: sha, askedBy: null, at });
-    else await dropAsks(trx, conversation, { kind });
+    if (isFailing) await recordAsk(trx, conversation, { kind, subject: sha, askedBy: null, at });
+    else await deleteAsks(trx, conversation, { kind });
   }
 }

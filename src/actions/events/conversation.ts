@@ -2,19 +2,24 @@ import { isQuestion } from "../../flow/comment-text.ts";
 import type { Commented, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
-import { adoptMirror, dropMirror, findMirrored, readSecret } from "../../store/events/comment-mirrors.ts";
+import {
+  adoptMirror,
+  markMirrorDeleted,
+  findMirroredComment,
+  readSecret,
+} from "../../store/events/comment-mirrors.ts";
 import { removeForgeComment, saveForgeComment } from "../../store/events/comments.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import {
-  dropAsks,
+  deleteAsks,
   findConversation,
-  noteAsk,
-  noteTurn,
+  recordAsk,
+  recordTurn,
   type Ask,
   type Conversation,
 } from "../../store/events/conversations.ts";
 import { recordEvents, type Actor } from "../../store/events/timeline.ts";
-import { markedComment, tellableBody } from "../comments/comment-mark.ts";
+import { markedComment, storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../installations/forge-accounts.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
@@ -39,7 +44,7 @@ export async function handleComment(
   const isDeleted = event.action === "deleted";
   const isAsked = !isDeleted && (await isQuestionOf(deps, conversation, author, event.body));
   await transaction(deps.db, async (trx) => {
-    if (!isDeleted) await noteTurn(trx, conversation, { userId: actor.userId, works: false, at: event.at });
+    if (!isDeleted) await recordTurn(trx, conversation, { userId: actor.userId, works: false, at: event.at });
     const question = { kind: "question", subject: String(commentId) } as const;
     await setAsk(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
     if (isMirror) await recordMirror(trx, event, conversation);
@@ -63,7 +68,7 @@ async function recordComment(
     forgeCommentId: event.commentId,
     prNumber: event.number,
     author: actor,
-    body: tellableBody(event.body),
+    body: storedBody(event.body),
     writtenAt: event.writtenAt,
     heardAt: event.at,
   };
@@ -78,11 +83,11 @@ async function recordComment(
 async function recordMirror(trx: Trx, event: Commented, { repositoryId }: Conversation): Promise<void> {
   const place = { repositoryForgeId: event.repository.forgeId, prNumber: event.number };
   const commentId =
-    (await findMirrored(trx, repositoryId, event.commentId)) ??
+    (await findMirroredComment(trx, repositoryId, event.commentId)) ??
     markedComment(await readSecret(trx, "comment_marks"), event.body, place);
   if (commentId === null) return;
   const mirror = { commentId, repositoryId, prNumber: event.number };
-  if (event.action === "deleted") await dropMirror(trx, mirror);
+  if (event.action === "deleted") await markMirrorDeleted(trx, mirror);
   else await adoptMirror(trx, mirror, event.commentId);
 }
 
@@ -126,18 +131,18 @@ async function recordReview(
 ): Promise<void> {
   const subject = String(reviewId);
   const kind = "changes_requested";
-  await noteTurn(trx, conversation, { userId: askedBy, works: false, at });
-  if (state === "changes_requested") await noteAsk(trx, conversation, { kind, subject, askedBy, at });
-  if (state === "approved") await dropAsks(trx, conversation, { kind, askedBy });
-  if (state === "dismissed") await dropAsks(trx, conversation, { kind, subject });
+  await recordTurn(trx, conversation, { userId: askedBy, works: false, at });
+  if (state === "changes_requested") await recordAsk(trx, conversation, { kind, subject, askedBy, at });
+  if (state === "approved") await deleteAsks(trx, conversation, { kind, askedBy });
+  if (state === "dismissed") await deleteAsks(trx, conversation, { kind, subject });
   const question = { kind: "question", subject: `review:${subject}`, askedBy, at } as const;
   await setAsk(trx, conversation, question, isAsked);
 }
 
 async function setAsk(trx: Trx, conversation: Conversation, ask: Ask, isAsked: boolean): Promise<void> {
   const { kind, subject } = ask;
-  if (isAsked) await noteAsk(trx, conversation, ask);
-  else await dropAsks(trx, conversation, { kind, subject });
+  if (isAsked) await recordAsk(trx, conversation, ask);
+  else await deleteAsks(trx, conversation, { kind, subject });
 }
 
 /** Whether a text is a person's question. Our bot writes for people. */
@@ -155,7 +160,7 @@ async function isQuestionOf(
 const WORK: ReadonlySet<PullRequestEvent["action"]> = new Set(["opened", "synchronized"]);
 
 /** Records who acted on a pull request last. Nothing is asked on one that has ended. */
-export async function notePullRequestTurn(
+export async function recordPullRequestTurn(
   trx: Trx,
   repositoryId: string,
   { number, action, at }: PullRequestEvent,
@@ -163,6 +168,6 @@ export async function notePullRequestTurn(
 ): Promise<void> {
   const conversation = await findConversation(trx, repositoryId, number);
   if (!conversation) return;
-  await noteTurn(trx, conversation, { userId, works: WORK.has(action), at });
-  if (action === "merged" || action === "closed") await dropAsks(trx, conversation);
+  await recordTurn(trx, conversation, { userId, works: WORK.has(action), at });
+  if (action === "merged" || action === "closed") await deleteAsks(trx, conversation);
 }

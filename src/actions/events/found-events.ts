@@ -1,17 +1,17 @@
 import { checksState } from "../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent, Pushed } from "../../forge/events.ts";
-import type { BranchAnswer, InspectedPullRequest, InspectedWords } from "../../forge/pull-requests.ts";
+import type { BranchAnswer, InspectedPullRequest, InspectedConversation } from "../../forge/pull-requests.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import { listOutcomes } from "../../store/forge/branches.ts";
-import { listUnrecorded, listUnshown, type KnownBranch } from "../../store/ops/reconciling.ts";
-import { tellableBody } from "../comments/comment-mark.ts";
+import { listUnrecorded, listCommentsNotShown, type KnownBranch } from "../../store/ops/reconciling.ts";
+import { storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 
 /** A branch as GitHub shows it. */
-export type Shown = Exclude<BranchAnswer, { readonly refusal: object }>;
+export type ShownBranch = Exclude<BranchAnswer, { readonly refusal: object }>;
 
 /** ISO 8601, by the database's clock. What changed after `quietSince` may be newer on our side. */
-export interface WhenAsked {
+export interface InspectionTime {
   readonly askedAt: string;
   readonly quietSince: string;
 }
@@ -25,8 +25,8 @@ type Origin = Pick<Pushed, "installationId" | "repository" | "isFound">;
 export async function* foundEvents(
   deps: Deps,
   known: KnownBranch,
-  shown: Shown,
-  when: WhenAsked,
+  shown: ShownBranch,
+  when: InspectionTime,
 ): AsyncGenerator<ForgeEvent> {
   const { ref } = known;
   const { installationId } = ref;
@@ -36,14 +36,19 @@ export async function* foundEvents(
   yield* pushOf(known, shown, origin, when.askedAt);
   yield* pulls.filter((event) => !isOpening(event));
   yield* checksOf(deps, known, shown, origin, when.askedAt);
-  if (!shown.said) return;
-  yield* conversationOf(deps, known, shown.said, origin);
-  yield* deletionsOf(deps, known, shown.said, origin, when);
+  if (!shown.conversation) return;
+  yield* conversationOf(deps, known, shown.conversation, origin);
+  yield* deletionsOf(deps, known, shown.conversation, origin, when);
 }
 
 const isOpening = ({ action }: PullRequestEvent): boolean => action === "opened";
 
-function pushOf({ branchName, headSha }: KnownBranch, shown: Shown, origin: Origin, at: string): Pushed[] {
+function pushOf(
+  { branchName, headSha }: KnownBranch,
+  shown: ShownBranch,
+  origin: Origin,
+  at: string,
+): Pushed[] {
   if (shown.headSha === headSha) return [];
   const push = { before: headSha, after: shown.headSha, forced: false, commits: [], newest: shown.newest };
   return [{ type: "pushed", ...origin, sender: null, at, branchName, ...push }];
@@ -93,7 +98,7 @@ function eventsOf(known: KnownBranch, pull: InspectedPullRequest, origin: Origin
 async function* checksOf(
   { db }: Deps,
   { repositoryId }: KnownBranch,
-  { headSha, pullRequests }: Shown,
+  { headSha, pullRequests }: ShownBranch,
   origin: Origin,
   askedAt: string,
 ): AsyncGenerator<ForgeEvent> {
@@ -108,12 +113,12 @@ async function* checksOf(
 async function* conversationOf(
   { db }: Deps,
   { cardId, repositoryId, branchName }: KnownBranch,
-  said: InspectedWords,
+  said: InspectedConversation,
   origin: Origin,
 ): AsyncGenerator<ForgeEvent> {
   const { number } = said;
   const unrecorded = await listUnrecorded(db, cardId, repositoryId, {
-    comments: said.comments.map(({ commentId, body }) => ({ commentId, body: tellableBody(body) })),
+    comments: said.comments.map(({ commentId, body }) => ({ commentId, body: storedBody(body) })),
     reviews: said.reviews,
   });
   for (const { changedAt: at, ...comment } of said.comments) {
@@ -138,13 +143,18 @@ async function* conversationOf(
 async function* deletionsOf(
   deps: Deps,
   { cardId, repositoryId, ref }: KnownBranch,
-  { number, comments, isAllComments }: InspectedWords,
+  { number, comments, isAllComments }: InspectedConversation,
   origin: Origin,
-  { askedAt: at, quietSince }: WhenAsked,
+  { askedAt: at, quietSince }: InspectionTime,
 ): AsyncGenerator<ForgeEvent> {
   const shown = comments.map(({ commentId }) => commentId);
   const from = isAllComments ? 0 : Math.min(...shown);
-  const unshown = await listUnshown(deps.db, cardId, repositoryId, { number, shown, from, quietSince });
+  const unshown = await listCommentsNotShown(deps.db, cardId, repositoryId, {
+    number,
+    shown,
+    from,
+    quietSince,
+  });
   for (const { commentId, isMirror } of unshown) {
     if (await deps.forge.hasComment(ref, commentId)) continue;
     const author = isMirror ? await ourBot(deps) : null;

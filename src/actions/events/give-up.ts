@@ -4,12 +4,16 @@ import type { Db, Trx } from "../../store/db/connect.ts";
 import type { Conversation } from "../../store/events/conversations.ts";
 import { recordEvents, type Actor, type NewEvent } from "../../store/events/timeline.ts";
 import { isAgentOn } from "../installations/forge-accounts.ts";
-import { deedKey } from "../moves/record-deeds.ts";
+import { effectKey } from "../moves/record-effects.ts";
 
 type Work = Omit<Conversation, "prNumber">;
 
 /** Whether an agent has closed its own pull request without merging it. */
-export const isGivenUp = async (db: Db, workspaceId: string, event: PullRequestEvent): Promise<boolean> =>
+export const closesOwnPullRequest = async (
+  db: Db,
+  workspaceId: string,
+  event: PullRequestEvent,
+): Promise<boolean> =>
   event.action === "closed" &&
   event.author !== null &&
   event.author.forgeId === event.sender?.forgeId &&
@@ -21,7 +25,7 @@ export const recordClosedByAgent = (
   { number, at }: PullRequestEvent,
   actor: Actor,
 ): Promise<void> => {
-  const naturalKey = `${deedKey("agent_gave_up", repositoryId, number)}:${at ?? ""}`;
+  const naturalKey = `${effectKey("agent_gave_up", repositoryId, number)}:${at ?? ""}`;
   return record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, "");
 };
 
@@ -39,7 +43,7 @@ export async function recordGiveUp(
 }
 
 /** The same for a comment written through the API, where every caller counts as an agent. */
-export async function recordGiveUpHere(
+export async function recordGiveUpOnCard(
   trx: Trx,
   comment: { readonly id: string; readonly cardId: string; readonly authorId: string; readonly body: string },
 ): Promise<void> {

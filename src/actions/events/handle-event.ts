@@ -11,13 +11,13 @@ import {
 } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
-import { notePushedTip } from "../reconcile/follow-trunk.ts";
+import { recordPushedTip } from "../reconcile/follow-trunk.ts";
 import { handleRepositoryChange, syncInstallation } from "../installations/sync-installation.ts";
 import { handleChecks } from "./checks.ts";
 import { handleComment, handleReview } from "./conversation.ts";
 import { handleProposal } from "./proposal.ts";
-import { handlePullRequest, notePullRequest } from "./pull-request.ts";
-import { handlePush, notePush } from "./push.ts";
+import { handlePullRequest, handleAnyPullRequest } from "./pull-request.ts";
+import { handlePush, handleAnyPush } from "./push.ts";
 import { handleStrayPush } from "./stray-branch.ts";
 
 /** A pull request whose deferred events may have to be replayed. */
@@ -38,7 +38,7 @@ export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<Handle
   else if (event.type === "repository_changed") await handleRepositoryChange(deps, event);
   else {
     const stored = await findRepositoryByForgeId(deps.db, event.repository.forgeId);
-    if (stored && event.type === "pushed") await notePushedTip(deps.db, stored.id, event);
+    if (stored && event.type === "pushed") await recordPushedTip(deps.db, stored.id, event);
     const repository = stored && (await currentRepository(deps, stored, event));
     if (repository) return handleInRepository(deps, event, repository);
   }
@@ -81,7 +81,7 @@ async function handleInRepository(
       await handleChecks(deps, event, repository);
       return null;
     case "pushed": {
-      await notePush(deps, event, repository);
+      await handleAnyPush(deps, event, repository);
       const card = await findBranchOwner(deps.db, repository.id, event.branchName);
       if (!card) await handleStrayPush(deps, event, repository);
       else {
@@ -105,7 +105,7 @@ async function handlePullRequestEvent(
   repository: Repository,
 ): Promise<HandledPullRequest> {
   const { db } = deps;
-  await notePullRequest(deps, event, repository);
+  await handleAnyPullRequest(deps, event, repository);
   const own = await pullRequestOwner(db, repository, event);
   const card = own ?? (await findBranchOwner(db, repository.id, event.targetBranch));
   if (!card) await removeProposal(db, repository.id, event.number);

@@ -1,12 +1,12 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
-import { replayDeferredSoon } from "../../store/forge/lanes.ts";
+import { addReplayJob } from "../../store/forge/lanes.ts";
 import { saveProposal } from "../../store/forge/pull-requests.ts";
 import { recordEvents, type EventKind } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isAgentOn } from "../installations/forge-accounts.ts";
-import { deedKey } from "../moves/record-deeds.ts";
-import { notePullRequestTurn } from "./conversation.ts";
-import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
+import { effectKey } from "../moves/record-effects.ts";
+import { recordPullRequestTurn } from "./conversation.ts";
+import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { stateOf } from "./pull-request.ts";
 import { transaction } from "../../store/db/transaction.ts";
@@ -29,7 +29,7 @@ export async function handleProposal(
 ): Promise<void> {
   const author = await forgeActor(deps, deps.db, event.author);
   const isByAgent = await isAgentOn(deps.db, card.workspaceId, event.author);
-  const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
+  const isClosedByAgent = await closesOwnPullRequest(deps.db, card.workspaceId, event);
   const { number, headBranch, headSha, targetBranch } = event;
   await transaction(deps.db, async (trx) => {
     const isNew = await saveProposal(trx, {
@@ -44,8 +44,8 @@ export async function handleProposal(
       headSha,
       heardAt: event.at,
     });
-    if (isNew) await replayDeferredSoon(trx, repository.id, number);
-    await notePullRequestTurn(trx, repository.id, event, actor);
+    if (isNew) await addReplayJob(trx, repository.id, number);
+    await recordPullRequestTurn(trx, repository.id, event, actor);
     const kind = KIND[event.action];
     if (isByAgent && kind) {
       const sha = event.action === "merged" ? { sha: event.mergeSha } : { headBranch };
@@ -57,7 +57,7 @@ export async function handleProposal(
           repositoryId: repository.id,
           data: { prNumber: number, targetBranch, ...sha },
           at: event.at,
-          naturalKey: deedKey(kind, repository.id, number),
+          naturalKey: effectKey(kind, repository.id, number),
         },
       ]);
     }

@@ -1,33 +1,33 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
 import type { InspectedPullRequest } from "../../forge/pull-requests.ts";
-import { clearMergedBackmerge } from "../../store/releases/release-cards.ts";
-import { branchKey, forgetInboxItems } from "../../store/inbox/stored-items.ts";
+import { completeMergedBackmerge } from "../../store/releases/release-cards.ts";
+import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import {
   findIntent,
-  findLatestMerge,
-  noteQueueWord,
+  findLatestMergeIntent,
+  recordQueueEvent,
   type FoundIntent,
   type IntentKind,
 } from "../../store/ops/intents.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import {
   findPullRequest,
-  holdPullRequest,
+  lockPullRequest,
   savePullRequest,
   type PullRequestRow,
 } from "../../store/forge/pull-requests.ts";
-import { noteLacking, type Repository } from "../../store/forge/repositories.ts";
+import { recordMissingFeature, type Repository } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
-import { replayDeferredSoon } from "../../store/forge/lanes.ts";
-import { recordEvents, wasFoundSince, type EventKind } from "../../store/events/timeline.ts";
-import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
+import { addReplayJob } from "../../store/forge/lanes.ts";
+import { recordEvents, hasEventSince, type EventKind } from "../../store/events/timeline.ts";
+import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
-import { deedKey, intentKey } from "../moves/record-deeds.ts";
+import { effectKey, intentKey } from "../moves/record-effects.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
-import { notePullRequestTurn } from "./conversation.ts";
-import { isGivenUp, recordClosedByAgent } from "./give-up.ts";
+import { recordPullRequestTurn } from "./conversation.ts";
+import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
@@ -41,14 +41,15 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
 };
 
 /** Handles the part of an event that applies whether or not the pull request belongs to a card. */
-export async function notePullRequest(
+export async function handleAnyPullRequest(
   { db }: Deps,
   { action, number, targetBranch, isDraft, repository: { forgeId } }: PullRequestEvent,
   { id: repositoryId, ref }: Repository,
 ): Promise<void> {
-  if (action === "merged") await clearMergedBackmerge(db, { repositoryId, targetBranch, prNumber: number });
+  if (action === "merged")
+    await completeMergedBackmerge(db, { repositoryId, targetBranch, prNumber: number });
   if (action === "opened" && isDraft && ref?.lacks?.includes("drafts"))
-    await noteLacking(db, forgeId, "drafts", false);
+    await recordMissingFeature(db, forgeId, "drafts", false);
 }
 
 /**
@@ -64,14 +65,14 @@ export async function handlePullRequest(
   const shown = await inspectIfUncertain(deps, repository, delivered);
   const isCorrected = delivered.isDoubtful && shown !== null;
   const event = isCorrected ? correctedBy(shown, delivered) : delivered;
-  if (isCorrected) await notePullRequest(deps, event, repository);
-  const isClosedByAgent = await isGivenUp(deps.db, card.workspaceId, event);
+  if (isCorrected) await handleAnyPullRequest(deps, event, repository);
+  const isClosedByAgent = await closesOwnPullRequest(deps.db, card.workspaceId, event);
   const intent = await ourIntent(deps, repository, event);
   await transaction(deps.db, async (trx) => {
-    const locked = await holdPullRequest(trx, repository.id, event.number);
+    const locked = await lockPullRequest(trx, repository.id, event.number);
     const isNew = !event.isFound || isStillNew(event, locked?.state ?? null);
     if (isNew) await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
-    await notePullRequestTurn(trx, repository.id, delivered, actor);
+    await recordPullRequestTurn(trx, repository.id, delivered, actor);
     // Last, to keep the time between inserting a timeline item and committing it short.
     if (isNew) {
       await recordOnTimeline(deps, trx, event, context, intent);
@@ -102,7 +103,7 @@ async function savePullRequestOf(
     heardAction: event.action,
     ...(shown && { ...rowOf(shown), heardAt: shown.updatedAt }),
   });
-  if (isNew) await replayDeferredSoon(trx, repository.id, event.number);
+  if (isNew) await addReplayJob(trx, repository.id, event.number);
 }
 
 async function recordOnTimeline(
@@ -136,13 +137,13 @@ async function scheduleFollowUps(
   const { action, number: prNumber, headBranch, reason, at } = event;
   const pull = { cardId: card.id, repositoryId: repository.id, prNumber };
   if (action === "merged") {
-    if (card.hotfix) await bringBackSoon(trx, card.id);
+    if (card.hotfix) await backMergeSoon(trx, card.id);
     // The branch may have been deleted while GitHub still showed the pull request as open.
-    await forgetInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
+    await deleteInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
   }
   if (action === "enqueued" || action === "dequeued") {
     const thrownOut = action === "dequeued" ? (reason ?? "unknown") : null;
-    await noteQueueWord(trx, intentKey(pull, "merge"), { thrownOut, at });
+    await recordQueueEvent(trx, intentKey(pull, "merge"), { thrownOut, at });
   }
   if (action === "merged" || action === "dequeued") await resumeQueuedSoon(trx, pull);
   await recheckIfBlocked(trx, card.id);
@@ -160,10 +161,10 @@ function naturalKeyOf(
   event: PullRequestEvent,
   intent: FoundIntent | null,
 ): string {
-  const once = deedKey(kind, repository.id, event.number);
+  const once = effectKey(kind, repository.id, event.number);
   if (kind === "pull_request_opened" || kind === "pull_request_merged") return once;
   if (event.isFound && MAY_REPEAT.has(kind)) return `${once}:found:${event.at ?? ""}`;
-  return intent ? deedKey(kind, repository.id, event.number, intent.round) : `${once}:${event.at ?? ""}`;
+  return intent ? effectKey(kind, repository.id, event.number, intent.round) : `${once}:${event.at ?? ""}`;
 }
 
 /** Events that can happen again, and whose exact time only a webhook reports. */
@@ -185,7 +186,7 @@ async function isFoundAlready(
   event: PullRequestEvent,
 ): Promise<boolean> {
   if (event.isFound || !MAY_REPEAT.has(kind) || event.at === null) return false;
-  return wasFoundSince(trx, cardId, `${deedKey(kind, repository.id, event.number)}:found:`, event.at);
+  return hasEventSince(trx, cardId, `${effectKey(kind, repository.id, event.number)}:found:`, event.at);
 }
 
 /**
@@ -273,5 +274,5 @@ async function ourMerge(
   if (mergedBy?.isBot === false) return null;
   if (intent && (await findOpenOperation(deps.db, intent.cardId))) return intent;
   if (!(await isOurBot(deps, mergedBy))) return null;
-  return intent ?? findLatestMerge(deps.db, repository.id, targetBranch);
+  return intent ?? findLatestMergeIntent(deps.db, repository.id, targetBranch);
 }

@@ -1,19 +1,19 @@
 import { checksState } from "../../flow/checks.ts";
 import type { Pushed } from "../../forge/events.ts";
-import { listCardsWaitingFor } from "../../store/releases/release-cards.ts";
+import { listCardsAwaitingBackmerge } from "../../store/releases/release-cards.ts";
 import {
-  holdBranch,
-  noteFound,
+  lockBranch,
+  recordFoundChange,
   setHeadSha,
-  type HeldBranch,
+  type LockedBranch,
   listOutcomes,
 } from "../../store/forge/branches.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import { noteTurn } from "../../store/events/conversations.ts";
+import { recordTurn } from "../../store/events/conversations.ts";
 import {
   branchKey,
-  forgetInboxItems,
-  putInboxItem,
+  deleteInboxItems,
+  upsertInboxItem,
   type NewInboxItem,
 } from "../../store/inbox/stored-items.ts";
 import { findIntent } from "../../store/ops/intents.ts";
@@ -21,12 +21,12 @@ import { listLinks, type Link } from "../../store/cards/links.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { findForgeUser } from "../../store/tenancy/users.ts";
-import { bringBackSoon } from "../releases/bring-back-hotfix.ts";
+import { backMergeSoon } from "../releases/back-merge.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import type { Deps } from "../deps.ts";
 import { isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked, recheckLacking } from "../reconcile/recheck-blocked.ts";
-import { noteChecks } from "./checks.ts";
+import { recheckIfBlocked, recheckMissingBranches } from "../reconcile/recheck-blocked.ts";
+import { updateCheckAsks } from "./checks.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
@@ -34,15 +34,15 @@ import { transaction } from "../../store/db/transaction.ts";
 const MAX_COMMITS = 20;
 
 /** A push to any branch may contain a back-merge, or create a branch that blocked cards need. */
-export async function notePush(
+export async function handleAnyPush(
   { db }: Deps,
   { branchName, after }: Pushed,
   { id: repositoryId }: Repository,
 ): Promise<void> {
-  for (const cardId of await listCardsWaitingFor(db, repositoryId, branchName)) {
-    await bringBackSoon(db, cardId);
+  for (const cardId of await listCardsAwaitingBackmerge(db, repositoryId, branchName)) {
+    await backMergeSoon(db, cardId);
   }
-  if (after !== null) await recheckLacking(db, [{ repositoryId, branchName }]);
+  if (after !== null) await recheckMissingBranches(db, [{ repositoryId, branchName }]);
 }
 
 /**
@@ -67,15 +67,15 @@ export async function handlePush(deps: Deps, event: Pushed, context: EventContex
   const headSha = await headAfter(deps, link, event);
   const turn = await turnOf(deps, event, context);
   const isDone = await transaction(deps.db, async (trx) => {
-    const locked = await holdBranch(trx, card.id, repository.id);
+    const locked = await lockBranch(trx, card.id, repository.id);
     const isNew = locked !== null && !isKnown(locked, event);
     // Another transaction has recorded a push: compare the event with that.
     if (isNew && locked.headSha !== link.headSha) return false;
     if (isNew) await setHeadSha(trx, card.id, repository.id, headSha);
     if (event.after !== null && !isOurs) {
       const conversation = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-      if (turn) await noteTurn(trx, { ...conversation, prNumber: 0 }, { ...turn, works: true });
-      await noteChecks(trx, repository.id, event.after, event.at);
+      if (turn) await recordTurn(trx, { ...conversation, prNumber: 0 }, { ...turn, works: true });
+      await updateCheckAsks(trx, repository.id, event.after, event.at);
     }
     // Last, to keep the time between inserting a timeline item and committing it short.
     if (isNew) await recordPush(trx, event, context, { from: link.headSha, to: headSha });
@@ -100,9 +100,9 @@ async function recordPush(
       : { ...recorded, kind: "pushed", data: push },
   ]);
   const key = branchKey(repository.id, branchName);
-  if (head.to !== null) await forgetInboxItems(trx, "branch_deleted", key);
-  else if (after === null && isNew) await putInboxItem(trx, deletedBranchItem(event, card, recorded));
-  if (event.isFound && at !== null) await noteFound(trx, card.id, repository.id, { at, sha: after });
+  if (head.to !== null) await deleteInboxItems(trx, "branch_deleted", key);
+  else if (after === null && isNew) await upsertInboxItem(trx, deletedBranchItem(event, card, recorded));
+  if (event.isFound && at !== null) await recordFoundChange(trx, card.id, repository.id, { at, sha: after });
   if (head.to !== null && head.to !== head.from)
     await recordEarlierChecks(trx, recorded, branchName, head.to);
   if (after !== null) await catchUpSoon(trx, card.id);
@@ -115,7 +115,7 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
 };
 
 /** A push found by a comparison replaces all pushes before it. */
-function isKnown({ headSha, foundAt, foundSha }: HeldBranch, event: Pushed): boolean {
+function isKnown({ headSha, foundAt, foundSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
   if (event.isFound) return true;
   return foundAt !== null && ((event.at !== null && event.at <= foundAt) || event.after === foundSha);

@@ -4,7 +4,12 @@ import { findCard, type CardHead } from "../../store/cards/cards.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
 import { findBranchOwner, ownsBranchIn } from "../../store/forge/branches.ts";
-import { branchKey, forgetInboxItems, hasInboxItem, putInboxItem } from "../../store/inbox/stored-items.ts";
+import {
+  branchKey,
+  deleteInboxItems,
+  hasInboxItem,
+  upsertInboxItem,
+} from "../../store/inbox/stored-items.ts";
 import { findBranchNaming } from "../../store/cards/projects.ts";
 import { findRepository, type Repository } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
@@ -34,7 +39,7 @@ export async function handleStrayPush(deps: Deps, event: Pushed, repository: Rep
   const isPush = event.after !== null;
   // The next branch of this name can be suggested even if this suggestion was dismissed.
   if (!isPush && at !== null) {
-    await forgetInboxItems(deps.db, "branch_suggestion", branchKey(repository.id, branchName), at);
+    await deleteInboxItems(deps.db, "branch_suggestion", branchKey(repository.id, branchName), at);
   }
   const pushed = isPush ? { login: sender?.login ?? "ghost", at } : { login: null, at: null };
   const branch = { repositoryId: repository.id, branchName, ...pushed };
@@ -77,10 +82,10 @@ async function updateSuggestion(
   const isKnown = await hasInboxItem(deps.db, projectId, "branch_suggestion", key);
   if (!card && !isKnown) return null;
   const exists = (await deps.forge.branchHead(ref, branchName)) !== null;
-  if (!exists) await forgetInboxItems(deps.db, "branch_suggestion", key);
+  if (!exists) await deleteInboxItems(deps.db, "branch_suggestion", key);
   else if (card && !isKnown) {
     const { login, at } = branch;
-    await putInboxItem(deps.db, {
+    await upsertInboxItem(deps.db, {
       workspaceId: card.workspaceId,
       projectId: card.projectId,
       cardId: card.id,

@@ -5,7 +5,7 @@ import type { ForgeAccount } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { Actor } from "../../store/events/timeline.ts";
 import { setMembership } from "../../store/tenancy/credentials.ts";
-import { insertAgent, isRegisteredAgent, seeForgeUser } from "../../store/tenancy/users.ts";
+import { insertAgent, isRegisteredAgent, upsertForgeUser } from "../../store/tenancy/users.ts";
 import { findWorkspace } from "../../store/tenancy/workspaces.ts";
 import type { Deps } from "../deps.ts";
 
@@ -20,7 +20,7 @@ export async function forgeActor(
 ): Promise<Actor> {
   const known = account ?? GHOST;
   const kind = isKnownAgent(known.login) ? "agent" : "human";
-  const user = await seeForgeUser(db, known, kind, deps.newId());
+  const user = await upsertForgeUser(db, known, kind, deps.newId());
   return { userId: user.id, login: known.login };
 }
 

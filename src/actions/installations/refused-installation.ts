@@ -1,4 +1,4 @@
-import { type BlockedReason, isAboutConnection } from "../../flow/refusal.ts";
+import { type BlockedReason, isConnectionRefusal } from "../../flow/refusal.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Db } from "../../store/db/connect.ts";
@@ -7,7 +7,7 @@ import { isInstallationRefused, markInstallationRefused } from "../../store/forg
 import type { Deps } from "../deps.ts";
 import { syncInstallation } from "./sync-installation.ts";
 
-export const LOOK_AT_REFUSED = "look-at-refused-installation";
+export const CHECK_REFUSED_INSTALLATION = "look-at-refused-installation";
 
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 600_000;
@@ -27,7 +27,11 @@ export async function recordRefusal(deps: Deps, installationId: number, message:
 }
 
 /** Checks a refused installation, and again after growing pauses; `waitedMs` was the last one. */
-export async function lookAtRefused(deps: Deps, installationId: number, waitedMs: number): Promise<void> {
+export async function checkRefusedInstallation(
+  deps: Deps,
+  installationId: number,
+  waitedMs: number,
+): Promise<void> {
   try {
     await syncInstallation(deps, installationId);
   } catch (error) {
@@ -39,12 +43,12 @@ export async function lookAtRefused(deps: Deps, installationId: number, waitedMs
 }
 
 /** Checks installations that refused a card for a permission, to find out which one is missing. */
-export async function lookAtForbidding(
+export async function checkForbiddingInstallations(
   db: Db,
   cardId: string,
   reasons: readonly BlockedReason[],
 ): Promise<void> {
-  const forbidding = reasons.filter((each) => each.reason === "not_permitted" && !isAboutConnection(each));
+  const forbidding = reasons.filter((each) => each.reason === "not_permitted" && !isConnectionRefusal(each));
   if (forbidding.length === 0) return;
   for (const { repository } of await listLinks(db, cardId)) {
     const isForbidding = forbidding.some((each) => each.repository === repository.fullName);
@@ -55,7 +59,7 @@ export async function lookAtForbidding(
 const scheduleCheck = (db: Db, installationId: number, delayMs: number): Promise<void> =>
   addJob(
     db,
-    LOOK_AT_REFUSED,
+    CHECK_REFUSED_INSTALLATION,
     { installationId, waitedMs: delayMs },
-    { key: `${LOOK_AT_REFUSED}:${installationId}`, delayMs },
+    { key: `${CHECK_REFUSED_INSTALLATION}:${installationId}`, delayMs },
   );

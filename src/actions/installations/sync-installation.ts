@@ -2,28 +2,28 @@ import { slugOf } from "../../flow/names.ts";
 import { DEFAULT_FLOW } from "../../flow/flow.ts";
 import type { RepositoryChanged } from "../../forge/events.ts";
 import type { ForgeInstallation } from "../../forge/values.ts";
-import { listBlockedCards } from "../../store/cards/blocked-cards.ts";
-import { holdLinkedCards } from "../../store/cards/links.ts";
+import { listBlockedCardsOfRepository } from "../../store/cards/blocked-cards.ts";
+import { lockLinkedCards } from "../../store/cards/links.ts";
 import { insertProject, listProjectsWithFlow } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import {
-  clockOf,
-  forgetInstallation,
-  forgetOtherInstallations,
+  readClock,
+  removeInstallation,
+  removeOtherInstallations,
   saveGrantedRepositories,
   saveInstallation,
-  takeFromOthers,
+  detachFromOtherOrganizations,
 } from "../../store/forge/installations.ts";
 import {
   findRepositoryByForgeId,
   listProjectRepositories,
   setLinkedByDefault,
 } from "../../store/forge/repositories.ts";
-import { doubtTips } from "../../store/forge/trunks.ts";
-import { takeOwedComparison } from "../../store/ops/reconciling.ts";
+import { invalidateTips } from "../../store/forge/trunks.ts";
+import { takeDeferredComparison } from "../../store/ops/reconciling.ts";
 import { insertWorkspace, listWorkspacesOfOrganization } from "../../store/tenancy/workspaces.ts";
-import { freshFlow } from "../boards/projects.ts";
+import { copyFlow } from "../boards/projects.ts";
 import { unlinkUnmerged } from "../cards/relink-card.ts";
 import type { Deps } from "../deps.ts";
 import { followTrunksLater } from "../reconcile/follow-trunk.ts";
@@ -33,10 +33,10 @@ import { forgeActor } from "./forge-accounts.ts";
 
 /** Syncs one account's organization, board and repositories with its installation on GitHub. */
 export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {
-  const askedAt = await clockOf(deps.db);
+  const askedAt = await readClock(deps.db);
   const installation = await deps.forge.installation(installationId);
-  if (installation) await follow(deps, installation, askedAt);
-  else await forgetInstallation(deps.db, installationId, askedAt);
+  if (installation) await storeInstallation(deps, installation, askedAt);
+  else await removeInstallation(deps.db, installationId, askedAt);
 }
 
 /**
@@ -45,16 +45,16 @@ export async function syncInstallation(deps: Deps, installationId: number): Prom
  * cannot be read does not stop the others.
  */
 export async function syncInstallations(deps: Deps): Promise<void> {
-  const askedAt = await clockOf(deps.db);
+  const askedAt = await readClock(deps.db);
   const installations = await deps.forge.installations();
   const failures: unknown[] = [];
   for (const installation of installations) {
-    await follow(deps, installation, askedAt).catch((error: unknown) => {
+    await storeInstallation(deps, installation, askedAt).catch((error: unknown) => {
       deps.log.error({ err: error, ...installation }, "an installation could not be synced");
       failures.push(error);
     });
   }
-  await forgetOtherInstallations(
+  await removeOtherInstallations(
     deps.db,
     installations.map(({ installationId }) => installationId),
     askedAt,
@@ -63,7 +63,11 @@ export async function syncInstallations(deps: Deps): Promise<void> {
 }
 
 /** Stores an installation as GitHub showed it at `askedAt`. */
-export async function follow(deps: Deps, installation: ForgeInstallation, askedAt: string): Promise<void> {
+export async function storeInstallation(
+  deps: Deps,
+  installation: ForgeInstallation,
+  askedAt: string,
+): Promise<void> {
   const answer = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
   const refused = answer?.ok === false ? answer.refusal.message : null;
   const granted = answer?.ok === true ? answer.value : null;
@@ -73,10 +77,10 @@ export async function follow(deps: Deps, installation: ForgeInstallation, askedA
     const projectId = await projectForNew(deps, trx, saved.id, installation.account.login);
     // GitHub does not show what a suspended or refused account grants.
     if (!granted) return;
-    const quietMs = await takeOwedComparison(trx, saved.id);
+    const quietMs = await takeDeferredComparison(trx, saved.id);
     if (quietMs !== null) await reconcileLater(trx, saved.id, quietMs, 0);
     const forgeIds = granted.map(({ forgeId }) => forgeId);
-    await unlinkTransferred(deps, trx, await takeFromOthers(trx, saved.id, forgeIds, askedAt));
+    await unlinkTransferred(deps, trx, await detachFromOtherOrganizations(trx, saved.id, forgeIds, askedAt));
     const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));
     const { added, isAnyBack } = await saveGrantedRepositories(trx, saved.id, projectId, withIds, askedAt);
     if (projectId) await linkOnlyRepository(trx, projectId, added);
@@ -106,7 +110,7 @@ async function projectForNew(
   const slug = slugOf(login) || "board";
   await insertWorkspace(trx, { id: workspaceId, organizationId, name: login, slug });
   const projectId = deps.newId();
-  const flow = freshFlow(deps, DEFAULT_FLOW);
+  const flow = copyFlow(deps, DEFAULT_FLOW);
   await insertProject(trx, { id: projectId, workspaceId, name: login, slug, flow });
   return projectId;
 }
@@ -123,7 +127,7 @@ async function linkOnlyRepository(trx: Trx, projectId: string, added: readonly s
 async function unlinkTransferred(deps: Deps, trx: Trx, repositoryIds: readonly string[]): Promise<void> {
   if (repositoryIds.length === 0) return;
   const { userId } = await forgeActor(deps, trx, null);
-  await unlinkUnmerged(trx, userId, await holdLinkedCards(trx, repositoryIds));
+  await unlinkUnmerged(trx, userId, await lockLinkedCards(trx, repositoryIds));
 }
 
 /** Syncs the account of a repository that was renamed, transferred, changed or deleted. */
@@ -134,6 +138,6 @@ export async function handleRepositoryChange(deps: Deps, event: RepositoryChange
   const repository = await findRepositoryByForgeId(db, event.repository.forgeId);
   if (repository?.installationId !== event.installationId) return;
   // Doubtful tips make the next move inspect the repository, which may be archived.
-  await doubtTips(db, repository.id);
-  for (const cardId of await listBlockedCards(db, repository.id)) await recheckSoon(db, cardId);
+  await invalidateTips(db, repository.id);
+  for (const cardId of await listBlockedCardsOfRepository(db, repository.id)) await recheckSoon(db, cardId);
 }

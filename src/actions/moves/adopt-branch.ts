@@ -7,26 +7,26 @@ import { findProject } from "../../store/cards/projects.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { clockOf } from "../../store/forge/installations.ts";
+import { readClock } from "../../store/forge/installations.ts";
 import { findRepository, type Repository } from "../../store/forge/repositories.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import {
   branchKey,
   findSuggestion,
-  forgetInboxItems,
-  holdInboxItem,
+  deleteInboxItems,
+  lockInboxItem,
   type Suggestion,
 } from "../../store/inbox/stored-items.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
-import { noInboxItem } from "../boards/put-away-inbox-item.ts";
+import { noInboxItem } from "../boards/dismiss-inbox-item.ts";
 import type { Deps } from "../deps.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import { recheckSoon } from "../reconcile/recheck-blocked.ts";
 import type { Caller, Write } from "../write.ts";
-import { takeOverBranch, type SeenBranch } from "./card-branch.ts";
+import { assignBranch, type InspectedBranch } from "./card-branch.ts";
 
-type SuggestedBranch = SeenBranch & { readonly repository: Repository };
+type SuggestedBranch = InspectedBranch & { readonly repository: Repository };
 
 /**
  * Gives a suggested branch to the card it is named for, or to the card `number`, in one transaction
@@ -52,7 +52,7 @@ export async function adoptBranch(
   return transaction(deps.db, async (end) => {
     const current = await lockCard(end, card.id);
     if (!current) throw noCard(card.number);
-    if (!(await holdInboxItem(end, item.id))) throw noInboxItem();
+    if (!(await lockInboxItem(end, item.id))) throw noInboxItem();
     if (await findOpenOperation(end, card.id)) {
       throw busy(`Card ${card.number} is being moved. Adopt the branch after that.`, 2);
     }
@@ -94,7 +94,7 @@ async function inspectBranch(
   const { ref, fullName } = repository;
   if (!project || !ref) throw conflict(`The App has no access to ${fullName} any more. Install it again.`);
   const targetBranch = targetOf(project.flow, card.hotfix);
-  const askedAt = await clockOf(deps.db);
+  const askedAt = await readClock(deps.db);
   const [answer] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
   if (!answer) throw new ForgeUnavailable("GitHub did not return the branch");
   if (answer.refusal) throw conflict(answer.refusal.message);
@@ -122,9 +122,9 @@ async function adopt(
     await insertLinks(trx, card.id, [repositoryId]);
     await recordEvents(trx, [{ ...adopter, kind: "repository_linked", data: { repositoryId } }]);
   }
-  if (!(await takeOverBranch(trx, adopter, branch))) {
+  if (!(await assignBranch(trx, adopter, branch))) {
     throw conflict(`The branch ${branch.name} in ${fullName} belongs to another card already.`);
   }
   if (link?.branchName)
-    await forgetInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));
+    await deleteInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));
 }

@@ -2,18 +2,18 @@ import { checksState } from "../../flow/checks.ts";
 import { targetOf } from "../../flow/flow.ts";
 import type { Refusal } from "../../flow/refusal.ts";
 import { type InspectedPullRequest } from "../../forge/pull-requests.ts";
-import { ForgeUnavailable, type Ordered, type RepositoryRef } from "../../forge/values.ts";
+import { ForgeUnavailable, type ForgeResult, type RepositoryRef } from "../../forge/values.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
-import { takeBranch, listOutcomes, findLeftBranch } from "../../store/forge/branches.ts";
-import { clockOf } from "../../store/forge/installations.ts";
-import { replayDeferredSoon } from "../../store/forge/lanes.ts";
+import { takeBranch, listOutcomes, findFormerBranch } from "../../store/forge/branches.ts";
+import { readClock } from "../../store/forge/installations.ts";
+import { addReplayJob } from "../../store/forge/lanes.ts";
 import { adoptPullRequest } from "../../store/forge/pull-requests.ts";
-import { branchKey, forgetInboxItems } from "../../store/inbox/stored-items.ts";
+import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
 import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
@@ -26,13 +26,13 @@ interface NewBranch {
 }
 
 /** `isTaken`: the branch existed already, at another commit than requested. */
-type CreatedBranch = Ordered<{ readonly sha: string; readonly isTaken: boolean }>;
+type CreatedBranch = ForgeResult<{ readonly sha: string; readonly isTaken: boolean }>;
 
 /**
  * Creates a branch. If GitHub refuses a commit that the target has left, creates it at the target's
  * current commit; `onMoved` stores that commit first. Throws `ForgeUnavailable`.
  */
-export async function cutBranch(
+export async function createBranchFrom(
   deps: Deps,
   repository: RepositoryRef,
   { branchName, sha, targetBranch }: NewBranch,
@@ -59,7 +59,7 @@ async function createAt(
 }
 
 /** A branch as GitHub shows it. */
-export interface SeenBranch {
+export interface InspectedBranch {
   readonly name: string;
   /** Null if the branch is gone and its work is merged. */
   readonly headSha: string | null;
@@ -76,7 +76,7 @@ type Adopter = Pick<NewEvent, "cardId" | "actor"> & { readonly repositoryId: str
  * if the branch belongs to another card: then roll the transaction back. The caller has locked the
  * card.
  */
-export async function takeOverBranch(trx: Trx, adopter: Adopter, branch: SeenBranch): Promise<boolean> {
+export async function assignBranch(trx: Trx, adopter: Adopter, branch: InspectedBranch): Promise<boolean> {
   const { cardId, repositoryId } = adopter;
   const { name, headSha, openPullRequests } = branch;
   if (!(await takeBranch(trx, cardId, repositoryId, { name, headSha }))) return false;
@@ -92,13 +92,13 @@ export async function takeOverBranch(trx: Trx, adopter: Adopter, branch: SeenBra
       headBranch: name,
       mergeSha: null,
     });
-    if (isNew) await replayDeferredSoon(trx, repositoryId, number);
+    if (isNew) await addReplayJob(trx, repositoryId, number);
   }
   const prNumber = openPullRequests[0]?.number ?? null;
   const data = { branchName: name, sha: headSha, prNumber };
   await recordEvents(trx, [{ ...adopter, kind: "branch_adopted", data }]);
   await adoptReports(trx, adopter, branch);
-  await forgetInboxItems(trx, "branch_suggestion", branchKey(repositoryId, name));
+  await deleteInboxItems(trx, "branch_suggestion", branchKey(repositoryId, name));
   return true;
 }
 
@@ -106,7 +106,7 @@ export async function takeOverBranch(trx: Trx, adopter: Adopter, branch: SeenBra
 async function adoptReports(
   trx: Trx,
   adopter: Adopter,
-  { name: branchName, headSha: sha, openPullRequests, askedAt }: SeenBranch,
+  { name: branchName, headSha: sha, openPullRequests, askedAt }: InspectedBranch,
 ): Promise<void> {
   if (sha === null) return;
   const { repositoryId } = adopter;
@@ -145,11 +145,11 @@ const NONE = { state: "none", spentName: null } as const satisfies Readoption;
  * the branch exists or its work was merged, and no other card has it. Does nothing else that the
  * card's stage requires. Throws `ForgeUnavailable`.
  */
-export async function takeUpBranch(deps: Deps, relink: Relink): Promise<Readoption> {
+export async function readoptBranch(deps: Deps, relink: Relink): Promise<Readoption> {
   const { card, project, repositoryId, repository } = relink;
-  const name = await findLeftBranch(deps.db, card.id, repositoryId);
+  const name = await findFormerBranch(deps.db, card.id, repositoryId);
   if (name === null) return NONE;
-  const askedAt = await clockOf(deps.db);
+  const askedAt = await readClock(deps.db);
   const targetBranch = targetOf(project.flow, card.hotfix);
   const [answer] = await deps.forge.inspect([{ repository, branchName: name, targetBranch }]);
   if (!answer) throw new ForgeUnavailable("GitHub did not return the branch");
@@ -167,7 +167,7 @@ export async function takeUpBranch(deps: Deps, relink: Relink): Promise<Readopti
 async function readopt(
   deps: Deps,
   { card, repositoryId, actorId }: Relink,
-  branch: SeenBranch,
+  branch: InspectedBranch,
 ): Promise<boolean> {
   try {
     await transaction(deps.db, async (trx) => {
@@ -176,7 +176,7 @@ async function readopt(
       // The card was unlinked again, or got a branch, since the inspection.
       if (!link || link.branchName !== null) return;
       const adopter = { cardId: card.id, actor: { userId: actorId, login: null }, repositoryId };
-      if (!(await takeOverBranch(trx, adopter, branch))) throw new BranchOfAnotherCard();
+      if (!(await assignBranch(trx, adopter, branch))) throw new BranchOfAnotherCard();
       await recheckIfBlocked(trx, card.id);
     });
     return true;

@@ -3,7 +3,7 @@ import { mayAct } from "../../flow/roles.ts";
 import type { Refusal } from "../../flow/refusal.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { findActingRole } from "../../store/tenancy/credentials.ts";
-import type { Transition } from "./begin-move.ts";
+import type { Transition } from "./start-move.ts";
 
 /** Whether the user who started a move may still enter its stage, after a revocation or a change of roles. */
 export async function mayEnter(db: Db, actorId: string, { card, stage }: Transition): Promise<boolean> {

@@ -4,9 +4,9 @@ import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { beginMove, lockTransition, orReleaseMove } from "./begin-move.ts";
-import { carryOutMove } from "./carry-out-move.ts";
-import { settleMove } from "./settle-move.ts";
+import { startMove, lockTransition, runOrReleaseMove } from "./start-move.ts";
+import { runMove } from "./run-move.ts";
+import { finishMove } from "./finish-move.ts";
 
 /**
  * Moves a card into a stage of its project's flow, at `index` of the column, and runs on GitHub
@@ -24,17 +24,17 @@ export async function moveCard(
   if (!transition) throw noSuchStage("body.statusId");
   requireRoleFor(write, transition.stage);
   const { userId: actorId, requestId } = write;
-  const begun = await beginMove(deps, write.trx, transition, { index, actorId, requestId });
+  const begun = await startMove(deps, write.trx, transition, { index, actorId, requestId });
   if (begun.state === "moved") {
     const answer = await write.answer(begun.result);
     deps.metrics.moves.inc({ outcome: "moved" });
     return answer;
   }
   const { move } = begun;
-  const settled = await orReleaseMove(deps, move, async () => {
+  const settled = await runOrReleaseMove(deps, move, async () => {
     await write.commit();
-    const outcome = await carryOutMove(deps, transition, move);
-    return settleMove(deps, transition, move, outcome, async (trx, settled) =>
+    const outcome = await runMove(deps, transition, move);
+    return finishMove(deps, transition, move, outcome, async (trx, settled) =>
       settled.state === "refused" ? settled : write.answerIn(trx, settled.result, settled.status),
     );
   });

@@ -6,8 +6,8 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "./begin-move.ts";
-import { lookAtCard, lookOnTheWay } from "./look-at-card.ts";
+import type { Transition } from "./start-move.ts";
+import { inspectCard, inspectEarlierStages } from "./inspect-card.ts";
 import { noSuchStage } from "./move-card.ts";
 
 /** `unknown` while GitHub computes mergeability, or if the move must write before it can tell. */
@@ -68,10 +68,10 @@ export async function previewMove(
 }
 
 async function previewGit(deps: Deps, transition: Transition): Promise<Preview> {
-  const inspection = await lookAtCard(deps, transition);
+  const inspection = await inspectCard(deps, transition);
   const { reasons } = inspection.plan;
   if (reasons.length === 0) return previewOf(transition, inspection.plan);
-  const earlier = await lookOnTheWay(deps, transition, inspection);
+  const earlier = await inspectEarlierStages(deps, transition, inspection);
   const steps = (earlier?.plan.steps ?? []).map(toPreviewed);
   return { wouldMove: false, certainty: "certain", steps, reasons };
 }
@@ -84,7 +84,7 @@ function previewOf(transition: Transition, plan: MovePlan): Preview {
     const certainty = isOurRule ? "certain" : "likely";
     return { wouldMove: false, certainty, steps: isOurRule ? [] : steps, reasons: plan.doubts };
   }
-  if (plan.isUndecided || plan.isBehind || plan.needsAnotherLook) {
+  if (plan.isUndecided || plan.isLagging || plan.needsReplan) {
     return { wouldMove: true, certainty: "unknown", steps, reasons: [] };
   }
   return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };

@@ -6,21 +6,21 @@ import { listLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
-import { findIntent, findUndone } from "../../store/ops/intents.ts";
+import { findIntent, findRepositoryOfPendingIntent } from "../../store/ops/intents.ts";
 import {
   countFailure,
   findOpenOperation,
   listPromotions,
   listOrphanedOperations,
-  settleOperation,
-  takeOver,
+  finishOperation,
+  takeOverOperation,
   type Operation,
 } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { orReleaseMove, type HeldMove, type Transition } from "./begin-move.ts";
-import { carryOutMove, type MoveOutcome } from "./carry-out-move.ts";
-import { intentKey } from "./record-deeds.ts";
-import { settleMove } from "./settle-move.ts";
+import { runOrReleaseMove, type MoveAttempt, type Transition } from "./start-move.ts";
+import { runMove, type MoveOutcome } from "./run-move.ts";
+import { intentKey } from "./record-effects.ts";
+import { finishMove } from "./finish-move.ts";
 
 export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";
 export const RESUME_QUEUED_MOVE = "resume-queued-move";
@@ -90,10 +90,10 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   const log = deps.log.child({ operation: id, cardId: operation.cardId });
   const transition = await transitionOf(deps, operation);
   if (!transition) {
-    await settleOperation(deps.db, operation, "abandoned");
+    await finishOperation(deps.db, operation, "abandoned");
     return;
   }
-  const taken = await takeOver(deps.db, operation, { holder: deps.instanceId, requestId: null });
+  const taken = await takeOverOperation(deps.db, operation, { holder: deps.instanceId, requestId: null });
   if (!taken) return;
   const { attempt, deaths } = taken;
   const move = { id, attempt, actorId, index, isResumed: true, isOverdue };
@@ -104,9 +104,9 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     return;
   }
   try {
-    const state = await orReleaseMove(deps, move, async () => {
-      const outcome = await carryOutMove(deps, transition, move);
-      await settleMove(deps, transition, move, outcome, storeNothing);
+    const state = await runOrReleaseMove(deps, move, async () => {
+      const outcome = await runMove(deps, transition, move);
+      await finishMove(deps, transition, move, outcome, storeNothing);
       return outcome.state;
     });
     log.info({ outcome: state }, "finished an unfinished move");
@@ -131,12 +131,15 @@ const storeNothing = (): Promise<void> => Promise.resolve();
 async function abandonAsRefused(
   deps: Deps,
   transition: Transition,
-  move: HeldMove,
+  move: MoveAttempt,
   why: string,
 ): Promise<void> {
   const { card } = transition;
   try {
-    const [links, undone] = [await listLinks(deps.db, card.id), await findUndone(deps.db, card.id)];
+    const [links, undone] = [
+      await listLinks(deps.db, card.id),
+      await findRepositoryOfPendingIntent(deps.db, card.id),
+    ];
     const link = links.find(({ repository }) => repository.id === undone) ?? links[0];
     const refusal = {
       reason: "unknown",
@@ -150,10 +153,10 @@ async function abandonAsRefused(
       promoted: await listPromotions(deps.db, move.id),
       alreadyMerged: [],
     };
-    await settleMove(deps, transition, move, outcome, storeNothing);
+    await finishMove(deps, transition, move, outcome, storeNothing);
   } catch (error) {
     deps.log.error({ err: error, operation: move.id }, "a card could not be blocked for its abandoned move");
-    await settleOperation(deps.db, move, "abandoned");
+    await finishOperation(deps.db, move, "abandoned");
   }
 }
 

@@ -5,13 +5,13 @@ import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { listSlugs, setPageLinks, takeSlug } from "../../store/cards/page-links.ts";
 import {
-  handOnChildren,
+  moveChildrenToParent,
   pageRankAt,
   pageRankAtEnd,
   findPage,
-  holdPages,
+  lockPages,
   insertPage,
-  isSelfOrAbove,
+  isSelfOrAncestorPage,
   readPage,
   removePage,
   updatePage,
@@ -35,7 +35,7 @@ export async function createPage(
 ): Promise<StoredAnswer> {
   const { trx, workspaceId, userId } = write;
   const id = deps.newId();
-  await holdPages(trx, workspaceId);
+  await lockPages(trx, workspaceId);
   if (parentId !== null) await requireParent(trx, workspaceId, id, parentId);
   const slug = await slugFor(trx, workspaceId, id, title);
   const rank = await pageRankAtEnd(trx, { workspaceId, parentId, pageId: id });
@@ -60,7 +60,7 @@ export async function changePage(
   input: ChangePageInput,
 ): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
-  await holdPages(trx, workspaceId);
+  await lockPages(trx, workspaceId);
   const page = requireFound(await findPage(trx, workspaceId, id), "page");
   if (Object.keys(input).length > 0) {
     const changes: PageChanges = {
@@ -102,9 +102,9 @@ async function placeChanges(
 /** Deletes a page. Its children move up to its parent. Answers 204. */
 export async function deletePage(write: Write, { id }: PageHead): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
-  await holdPages(trx, workspaceId);
+  await lockPages(trx, workspaceId);
   requireFound(await findPage(trx, workspaceId, id), "page");
-  await handOnChildren(trx, id);
+  await moveChildrenToParent(trx, id);
   await removePage(trx, id);
   return write.answer(null, 204);
 }
@@ -116,7 +116,7 @@ async function requireParent(trx: Trx, workspaceId: string, pageId: string, pare
   if (!(await findPage(trx, workspaceId, parentId))) {
     throw wrongParent(`There is no page ${parentId} on this board. GET /v1/docs lists them.`);
   }
-  if (await isSelfOrAbove(trx, pageId, parentId)) {
+  if (await isSelfOrAncestorPage(trx, pageId, parentId)) {
     throw wrongParent("A page cannot be its own parent, or have a page below it as its parent.");
   }
 }

@@ -1,17 +1,17 @@
-import { mergesAfter, ruleAsks, stageOf } from "../../flow/flow.ts";
+import { mergesAfter, ruleRequires, stageOf } from "../../flow/flow.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
-import { lastActorOf } from "../../store/events/timeline.ts";
+import { findLastActor } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
-import { findOpenOperation, lastMoverOf } from "../../store/ops/operations.ts";
+import { findOpenOperation, findLastMover } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "../moves/begin-move.ts";
-import { takeUpBranch } from "../moves/card-branch.ts";
-import { lookAtCard, lookAtWhatWasHeard } from "../moves/look-at-card.ts";
-import { takeStep } from "../moves/take-step.ts";
+import type { Transition } from "../moves/start-move.ts";
+import { readoptBranch } from "../moves/card-branch.ts";
+import { inspectCard, inspectStoredState } from "../moves/inspect-card.ts";
+import { runStep } from "../moves/run-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
 
@@ -45,7 +45,7 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   const stage = project && stageOf(project.flow, card.stageId);
   if (!project || !stage) return;
   await takeUpBranches(deps, card, project);
-  if (!ruleAsks(stage.rule, "branch")) return;
+  if (!ruleRequires(stage.rule, "branch")) return;
   const transition = { card, project, stage };
   const links = await listLinks(deps.db, cardId);
   const [nextMerge] = mergesAfter(project.flow, stage.id);
@@ -64,27 +64,27 @@ async function takeUpBranches(deps: Deps, card: CardHead, project: Project): Pro
     const { id: repositoryId, ref } = repository;
     if (branchName !== null || ref === null) continue;
     const actorId = (await linkerOf(deps, card.id, repositoryId)) ?? card.createdBy;
-    await takeUpBranch(deps, { card, project, repositoryId, repository: ref, actorId });
+    await readoptBranch(deps, { card, project, repositoryId, repository: ref, actorId });
   }
 }
 
 /** The user who linked the repository. */
 const linkerOf = (deps: Deps, cardId: string, repositoryId: string): Promise<string | null> =>
-  lastActorOf(deps.db, cardId, "repository_linked", repositoryId);
+  findLastActor(deps.db, cardId, "repository_linked", repositoryId);
 
 /** Checks branches recorded as deleted: stores the head of existing ones, restores the others. */
 async function restoreBranches(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
-  const { links, repositories, plan } = await lookAtCard(deps, transition);
+  const { links, repositories, plan } = await inspectCard(deps, transition);
   for (const { repositoryId, facts } of repositories) {
     const headSha = "reason" in facts ? null : facts.headSha;
     if (headSha !== null) await setHeadSha(deps.db, card.id, repositoryId, headSha);
   }
-  const actorId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
+  const actorId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
     const link = links.find(({ repository }) => repository.id === step.repositoryId);
     if (!link || step.action !== "restore_branch") continue;
-    await takeStep(deps, { ...transition, actorId, operation: null }, link, step);
+    await runStep(deps, { ...transition, actorId, operation: null }, link, step);
   }
 }
 
@@ -92,9 +92,9 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
 async function runLateSteps(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
   const { links, plan } =
-    (await lookAtWhatWasHeard(deps, transition)) ?? (await lookAtCard(deps, transition));
-  if (plan.isBehind) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
-  const moverId = (await lastMoverOf(deps.db, card.id)) ?? card.createdBy;
+    (await inspectStoredState(deps, transition)) ?? (await inspectCard(deps, transition));
+  if (plan.isLagging) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
+  const moverId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
     const { action } = step;
     const link = links.find(({ repository }) => repository.id === step.repositoryId);
@@ -102,7 +102,7 @@ async function runLateSteps(deps: Deps, transition: Transition): Promise<void> {
     if (!link || step.action === "merge" || step.action === "mark_ready") continue;
     const linkerId = action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
     const context = { ...transition, actorId: linkerId || moverId, operation: null };
-    const outcome = await takeStep(deps, context, link, step);
+    const outcome = await runStep(deps, context, link, step);
     // The card has got its former branch, which may have commits for a pull request.
     if (outcome === "changed" && action === "create_branch") await catchUpSoon(deps.db, card.id);
     // A push may leave a branch without commits of its own, which is no reason for a warning.

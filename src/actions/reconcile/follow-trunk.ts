@@ -14,12 +14,12 @@ import {
   listTrunks,
   saveHistory,
   confirmTip,
-  noteTip,
+  recordTip,
   type ListedTrunk,
   type Trunk,
 } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
-import { recheckLacking } from "./recheck-blocked.ts";
+import { recheckMissingBranches } from "./recheck-blocked.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
 export const FOLLOW_TRUNKS = "follow-trunks";
@@ -49,12 +49,12 @@ export async function followNewTrunksSoon(db: Db, projectId: string): Promise<vo
 }
 
 /** Stores a pushed tip. The pull requests of the new commits are read from the history. */
-export async function notePushedTip(
+export async function recordPushedTip(
   db: Db,
   repositoryId: string,
   { branchName, before, after }: Pushed,
 ): Promise<void> {
-  await noteTip(db, { repositoryId, branchName, before, after });
+  await recordTip(db, { repositoryId, branchName, before, after });
   if (after !== null && (await findTrunk(db, repositoryId, branchName)))
     await followTrunkSoon(db, repositoryId, branchName);
 }
@@ -107,7 +107,7 @@ async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<n
   const answers = await deps.forge.inspect(questions);
   // No webhook may have reported that a branch exists, or that its repository is not archived now.
   const existing = trunks.filter((_, index) => tipIn(answers[index]) !== null);
-  await recheckLacking(deps.db, existing);
+  await recheckMissingBranches(deps.db, existing);
   const waits: number[] = [];
   for (const [index, trunk] of trunks.entries()) {
     const answer = answers[index];

@@ -1,6 +1,6 @@
 import type { Blocked, BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
-import { areSame, stillInTheWay, type LaterLook } from "../../flow/still-blocked.ts";
+import { areSameReasons, remainingReasons, type LaterInspection } from "../../flow/remaining-reasons.ts";
 import {
   listCardsLacking,
   listForbiddenCards,
@@ -14,7 +14,7 @@ import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { lookUntilDecided, type Look } from "../moves/look-at-card.ts";
+import { inspectUntilDecided, type Inspection } from "../moves/inspect-card.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
@@ -33,7 +33,7 @@ export async function recheckIfBlocked(db: Db, cardId: string): Promise<void> {
 }
 
 /** Schedules it for cards that were refused because one of these branches was missing. */
-export async function recheckLacking(
+export async function recheckMissingBranches(
   db: Db,
   branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
 ): Promise<void> {
@@ -76,15 +76,20 @@ export async function recheckBlocked(
   const { blocked } = card;
   const stage = stageOf(project.flow, blocked.statusId);
   if (!stage) return changeBlocked(deps, cardId, blocked, []);
-  const inspection = await lookUntilDecided(deps, { card, project, stage });
-  if (inspection.plan.isBehind) return later(LAG_PAUSE_MS);
+  const inspection = await inspectUntilDecided(deps, { card, project, stage });
+  if (inspection.plan.isLagging) return later(LAG_PAUSE_MS);
   const isPermitted = permittedAfter === blocked.at;
-  const left = stillInTheWay(blocked, laterLook(blocked, project, inspection, isPermitted));
-  if (areSame(left, blocked.reasons)) return;
-  await changeBlocked(deps, cardId, blocked, await nameConflicts(deps, inspection, left));
+  const left = remainingReasons(blocked, laterLook(blocked, project, inspection, isPermitted));
+  if (areSameReasons(left, blocked.reasons)) return;
+  await changeBlocked(deps, cardId, blocked, await addConflictingFiles(deps, inspection, left));
 }
 
-function laterLook(blocked: Blocked, { flow }: Project, inspection: Look, isPermitted: boolean): LaterLook {
+function laterLook(
+  blocked: Blocked,
+  { flow }: Project,
+  inspection: Inspection,
+  isPermitted: boolean,
+): LaterInspection {
   const facts = inspection.repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
   const shown = facts && !("reason" in facts) ? facts : undefined;
   return {
@@ -118,9 +123,9 @@ const blockedBy = (
 ): Blocked => ({ ...from, reason, message, repository, reasons });
 
 /** Adds to each conflict the files changed on both sides, as far as GitHub reports them. */
-export const nameConflicts = (
+export const addConflictingFiles = (
   deps: Deps,
-  inspection: Look,
+  inspection: Inspection,
   reasons: readonly BlockedReason[],
 ): Promise<BlockedReason[]> =>
   Promise.all(
@@ -136,7 +141,7 @@ export const nameConflicts = (
 
 async function filesIn(
   deps: Deps,
-  { links, repositories }: Look,
+  { links, repositories }: Inspection,
   fullName: string,
 ): Promise<{ files?: readonly string[] }> {
   const ref = links.find(({ repository }) => repository.fullName === fullName)?.repository.ref;

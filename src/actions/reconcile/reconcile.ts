@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BROKEN_WORDS } from "../../flow/refusal.ts";
+import { BROKEN_MESSAGES } from "../../flow/refusal.ts";
 import { type InspectedPullRequest } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { findCardById } from "../../store/cards/cards.ts";
 import { isBranchTaken } from "../../store/forge/branches.ts";
-import { clockOf } from "../../store/forge/installations.ts";
-import { branchKey, forgetInboxItems } from "../../store/inbox/stored-items.ts";
+import { readClock } from "../../store/forge/installations.ts";
+import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import {
-  keepPlace,
+  saveComparisonPlace,
   listBranchesToCompare,
-  listUnconfirmedCuts,
+  listUnconfirmedBranches,
   listOrganizationsToCompare,
   markReconciled,
-  oweComparison,
-  type BranchPlace,
+  deferComparison,
+  type ComparisonPlace,
   type KnownBranch,
 } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
-import { foundEvents, type Shown, type WhenAsked } from "../events/found-events.ts";
+import { foundEvents, type ShownBranch, type InspectionTime } from "../events/found-events.ts";
 import { handleEvent } from "../events/handle-event.ts";
-import { recordBranchCut } from "../moves/record-deeds.ts";
+import { recordBranchCreated } from "../moves/record-effects.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import { recheckSoon } from "./recheck-blocked.ts";
 import { reconcileLater } from "./reconcile-later.ts";
@@ -70,7 +70,7 @@ export async function reconcile(
     const retryAfter = isReachable ? await tryToReconcile(deps, id, from, pace) : 0;
     if (retryAfter === null) continue;
     // An account that refuses the App is compared when it accepts the App again.
-    const isAskable = await oweComparison(deps.db, id, quietMs);
+    const isAskable = await deferComparison(deps.db, id, quietMs);
     if (isAskable) await reconcileLater(deps.db, id, quietMs, Math.max(retryAfter, RETRY_AFTER_S));
   }
 }
@@ -79,7 +79,7 @@ export async function reconcile(
 async function tryToReconcile(
   deps: Deps,
   organizationId: string,
-  from: BranchPlace | null,
+  from: ComparisonPlace | null,
   pace: Pace,
 ): Promise<number | null> {
   try {
@@ -98,15 +98,15 @@ async function tryToReconcile(
  * of the card runs. Throws `ForgeUnavailable`.
  */
 async function recordUnconfirmedCuts(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
-  const cuts = await listUnconfirmedCuts(deps.db, organizationId, { quietMs, limit: CUTS_PER_RUN });
-  if (!cuts) throw new ForgeUnavailable(BROKEN_WORDS.refused);
+  const cuts = await listUnconfirmedBranches(deps.db, organizationId, { quietMs, limit: CUTS_PER_RUN });
+  if (!cuts) throw new ForgeUnavailable(BROKEN_MESSAGES.refused);
   for (const { cardId, actorId, repositoryId, ref, branchName } of cuts) {
     const headSha = await deps.forge.branchHead(ref, branchName);
     const card = headSha === null ? null : await findCardById(deps.db, cardId);
     if (!card || headSha === null || (await isBranchTaken(deps.db, repositoryId, branchName))) continue;
     const intent = { repositoryId, kind: "create_branch", subject: branchName } as const;
-    await recordBranchCut(deps, { card, actorId }, intent, headSha);
-    await forgetInboxItems(deps.db, "branch_suggestion", branchKey(repositoryId, branchName));
+    await recordBranchCreated(deps, { card, actorId }, intent, headSha);
+    await deleteInboxItems(deps.db, "branch_suggestion", branchKey(repositoryId, branchName));
     await catchUpSoon(deps.db, cardId);
     deps.log.info({ cardId, branchName }, "found an unconfirmed branch of ours");
   }
@@ -115,7 +115,7 @@ async function recordUnconfirmedCuts(deps: Deps, organizationId: string, quietMs
 async function reconcileOrganization(
   deps: Deps,
   organizationId: string,
-  from: BranchPlace | null,
+  from: ComparisonPlace | null,
   { quietMs, pauseMs }: Pace,
 ): Promise<void> {
   let place = from;
@@ -123,24 +123,27 @@ async function reconcileOrganization(
     if (calls > 0) await sleep(pauseMs);
     const limits = { quietMs, limit: PER_CALL };
     const branches = await listBranchesToCompare(deps.db, organizationId, place, limits);
-    if (!branches) throw new ForgeUnavailable(BROKEN_WORDS.refused);
+    if (!branches) throw new ForgeUnavailable(BROKEN_MESSAGES.refused);
     if (branches.length > 0) await compare(deps, branches, quietMs);
     const last = branches.length < PER_CALL ? undefined : branches.at(-1);
     place = last ? { repositoryId: last.repositoryId, branchName: last.branchName } : null;
-    await keepPlace(deps.db, organizationId, place);
+    await saveComparisonPlace(deps.db, organizationId, place);
     if (!place) return;
   }
 }
 
 async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: number): Promise<void> {
-  const now = Date.parse(await clockOf(deps.db));
+  const now = Date.parse(await readClock(deps.db));
   const [askedAt, quietSince] = [new Date(now).toISOString(), new Date(now - quietMs).toISOString()];
   const questions = branches.map(({ ref, branchName }) => ({
     repository: ref,
     branchName,
     targetBranch: null,
   }));
-  const answers = await deps.forge.inspect(questions, { pullRequests: PULL_REQUESTS, isSaidAsked: true });
+  const answers = await deps.forge.inspect(questions, {
+    pullRequests: PULL_REQUESTS,
+    includesConversation: true,
+  });
   const seen = new Set<string>();
   for (const [at, known] of branches.entries()) {
     const answer = answers[at];
@@ -156,8 +159,8 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
 async function handleDifferences(
   deps: Deps,
   known: KnownBranch,
-  shown: Shown,
-  when: WhenAsked,
+  shown: ShownBranch,
+  when: InspectionTime,
 ): Promise<void> {
   const { cardId, branchName } = known;
   for await (const event of foundEvents(deps, known, shown, when)) {

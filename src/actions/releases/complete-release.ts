@@ -1,32 +1,32 @@
 import { z } from "zod";
 import { conflict, invalid, type Issue } from "../../errors.ts";
 import { isTagName } from "../../flow/names.ts";
-import { releaseNotes, type NotedCard } from "../../flow/releases.ts";
+import { releaseNotes, type ReleaseNotesCard } from "../../flow/releases.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
-import { TAGS_AT_ONCE } from "../../forge/releasing.ts";
+import { MAX_TAGS_PER_CALL } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import {
   completeScope,
-  listCarriedCards,
+  listReleasedCards,
   listReleaseTags,
   saveReleaseTag,
-  type CarriedCard,
+  type ReleasedCard,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
 import { listBoardRepositories } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { plannedTag, planTags, taken, type PlannedTag } from "./plan-tags.ts";
+import { plannedTag, planTags, tagTaken, type PlannedTag } from "./plan-tags.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
-  recordAsOurs,
-  requireOurs,
+  recordIfOwned,
+  requireOwned,
   lacksBranch,
   notInstalled,
-  recordProgress,
+  saveActionProgress,
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
@@ -52,7 +52,7 @@ export const completeRelease = (
     write,
     release,
     { kind: "complete", input: { versions } },
-    carryOutComplete,
+    runComplete,
     async (trx, current) => {
       await requireVersions(trx, current, versions);
       return true;
@@ -125,12 +125,12 @@ interface Tagged extends PlannedTag {
 }
 
 /** Inspects all repositories, then writes missing tags, then publishes missing releases. */
-export async function carryOutComplete(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
+export async function runComplete(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, action } = context;
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
   let { plan, tried } = progressOf.parse(action.progress);
-  const save = (): Promise<void> => recordProgress(deps, context, { plan, tried });
+  const save = (): Promise<void> => saveActionProgress(deps, context, { plan, tried });
   if (!plan) {
     const onTry = async (trying: PlannedTag): Promise<void> => {
       tried = trying;
@@ -148,7 +148,7 @@ export async function carryOutComplete(deps: Deps, context: ReleaseContext): Pro
     if (!repository?.ref) return { state: "refused", message: notInstalled(repository) };
     toTag.push({ ...each, fullName: repository.fullName, ref: repository.ref });
   }
-  const cards = await listCarriedCards(deps.db, release.id);
+  const cards = await listReleasedCards(deps.db, release.id);
   const written = await tagAll(deps, context, toTag, tried);
   if ("message" in written) return { state: "refused", ...written };
   const { tagged } = written;
@@ -176,17 +176,17 @@ async function tagAll(
     const earlier = written.find((tag) => tag.repositoryId === repositoryId);
     let { sha } = earlier ?? each;
     if (!earlier) {
-      await requireOurs(deps, context);
+      await requireOwned(deps, context);
       const created = await deps.forge.createTag(ref, tagName, sha);
       if (!created.ok) return { message: `${fullName}: ${created.refusal.message}` };
       if ("taken" in created.value) {
         // The inspection may not have shown our own tag.
         if (tried?.repositoryId !== repositoryId || tried.sha !== created.value.taken)
-          return { message: taken(fullName, tagName) };
+          return { message: tagTaken(fullName, tagName) };
         ({ sha } = tried);
       }
       const tag = { repositoryId, tagName, sha, url: null };
-      await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
+      await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
     }
     tagged.push({ ...each, sha });
   }
@@ -199,11 +199,11 @@ async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonl
   const written = await listReleaseTags(deps.db, release.id);
   const left = planned.filter((each) => !written.some((tag) => tag.repositoryId === each.repositoryId));
   for (const some of callsToTag(left)) {
-    await requireOurs(deps, context);
+    await requireOwned(deps, context);
     const made = await deps.forge.createTags(
       some.map(({ ref, tagName, sha }) => ({ repository: ref, tagName, sha })),
     );
-    await recordAsOurs(deps, context, async (trx) => {
+    await recordIfOwned(deps, context, async (trx) => {
       for (const { repositoryId, tagName, sha } of some.filter((_, at) => made[at]))
         await saveReleaseTag(trx, release.id, { repositoryId, tagName, sha, url: null });
     });
@@ -215,8 +215,8 @@ function callsToTag(tags: readonly Tagged[]): Tagged[][] {
   const calls: Tagged[][] = [];
   for (const installationId of new Set(tags.map(({ ref }) => ref.installationId))) {
     const group = tags.filter(({ ref }) => ref.installationId === installationId);
-    for (let start = 0; start < group.length; start += TAGS_AT_ONCE)
-      calls.push(group.slice(start, start + TAGS_AT_ONCE));
+    for (let start = 0; start < group.length; start += MAX_TAGS_PER_CALL)
+      calls.push(group.slice(start, start + MAX_TAGS_PER_CALL));
   }
   return calls.filter(({ length }) => length > 1);
 }
@@ -225,23 +225,26 @@ async function publishAll(
   deps: Deps,
   context: ReleaseContext,
   tagged: readonly Tagged[],
-  cards: readonly CarriedCard[],
+  cards: readonly ReleasedCard[],
 ): Promise<string | null> {
   const { release } = context;
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
   for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
     if (written.get(repositoryId)?.url) continue;
     const body = releaseNotes(cards.map((card) => notedIn(card, repositoryId)));
-    await requireOurs(deps, context);
+    await requireOwned(deps, context);
     const published = await deps.forge.publishRelease(ref, { tagName, sha, name: release.name, body });
     if (!published.ok) return `${fullName}: ${published.refusal.message}`;
     const tag = { repositoryId, tagName, sha, url: published.value.url };
-    await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
+    await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
   }
   return null;
 }
 
-function notedIn({ number, title, isDone, pullRequests }: CarriedCard, repositoryId: string): NotedCard {
+function notedIn(
+  { number, title, isDone, pullRequests }: ReleasedCard,
+  repositoryId: string,
+): ReleaseNotesCard {
   const there = pullRequests.filter((pull) => pull.repositoryId === repositoryId);
   return { number, title, pullRequests: there, isUndone: !isDone && pullRequests.length === 0 };
 }
@@ -250,7 +253,7 @@ async function record(
   trx: Trx,
   { action }: ReleaseContext,
   { id, name }: ReleaseHead,
-  cards: readonly CarriedCard[],
+  cards: readonly ReleasedCard[],
   tagged: readonly Tagged[],
 ): Promise<void> {
   await completeScope(trx, id);

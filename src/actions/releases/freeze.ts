@@ -6,7 +6,7 @@ import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import {
   listReleaseBranches,
   planReleaseBranch,
-  planReleaseBranchAnew,
+  replanReleaseBranch,
   removeReleaseBranches,
   setReleaseBranchHead,
   type ReleaseBranch,
@@ -14,15 +14,15 @@ import {
 import { freezeScope, unfreezeScope, type ReleaseHead } from "../../store/releases/releases.ts";
 import { listProjectRepositories, type Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
-import { cutBranch } from "../moves/card-branch.ts";
+import { createBranchFrom } from "../moves/card-branch.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
-  recordAsOurs,
-  requireOurs,
+  recordIfOwned,
+  requireOwned,
   notInstalled,
-  recordProgress,
+  saveActionProgress,
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
@@ -33,7 +33,7 @@ import {
  * branches. If GitHub refuses one, the new branches are removed. Answers with the release.
  */
 export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
-  actOnRelease(deps, write, release, { kind: "freeze", input: {} }, carryOutFreeze, lacksBranches);
+  actOnRelease(deps, write, release, { kind: "freeze", input: {} }, runFreeze, lacksBranches);
 
 async function lacksBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   if (!release.frozenAt) return true;
@@ -50,7 +50,7 @@ async function repositoriesWithBranch(db: Db, { id }: ReleaseHead): Promise<Set<
 /** `refused` is set while the freeze is being undone. */
 const freezeProgress = z.object({ refused: z.string().optional() });
 
-export async function carryOutFreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
+export async function runFreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, project, action } = context;
   const { refused } = freezeProgress.parse(action.progress);
   if (refused !== undefined) return undo(deps, context, refused);
@@ -59,7 +59,7 @@ export async function carryOutFreeze(deps: Deps, context: ReleaseContext): Promi
     if (existing.has(repository.id)) continue;
     const message = await createBranch(deps, context, repository);
     if (message === null) continue;
-    await recordProgress(deps, context, { refused: message });
+    await saveActionProgress(deps, context, { refused: message });
     return undo(deps, context, message);
   }
   return { state: "done", record: (trx) => freezeScope(trx, release.id) };
@@ -84,10 +84,10 @@ async function createBranch(
   if (sha === null) return `${fullName} has no branch ${target} to create ${branchName} from.`;
   const branch = { releaseId: release.id, repositoryId, branchName };
   const plan = { ...branch, cutSha: sha };
-  let cutSha = await recordAsOurs(deps, context, (trx) => planReleaseBranch(trx, plan));
+  let cutSha = await recordIfOwned(deps, context, (trx) => planReleaseBranch(trx, plan));
   const request = { branchName, sha: cutSha, targetBranch: target };
-  const created = await cutBranch(deps, ref, request, async (newSha) => {
-    await recordAsOurs(deps, context, (trx) => planReleaseBranchAnew(trx, { ...branch, cutSha: newSha }));
+  const created = await createBranchFrom(deps, ref, request, async (newSha) => {
+    await recordIfOwned(deps, context, (trx) => replanReleaseBranch(trx, { ...branch, cutSha: newSha }));
     cutSha = newSha;
   });
   if (!created.ok) return `${fullName}: ${created.refusal.message}`;
@@ -95,7 +95,7 @@ async function createBranch(
   if (created.value.isTaken && !earlier) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
-  await recordAsOurs(deps, context, (trx) => setReleaseBranchHead(trx, release.id, repositoryId, cutSha));
+  await recordIfOwned(deps, context, (trx) => setReleaseBranchHead(trx, release.id, repositoryId, cutSha));
   return null;
 }
 
@@ -106,7 +106,7 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
   const undone = branches.filter((branch) => !release.frozenAt || branch.headSha === null);
   for (const { ref, branchName, headSha, cutSha } of undone) {
     if (headSha === null || !ref) continue;
-    await requireOurs(deps, context);
+    await requireOwned(deps, context);
     await deps.forge.deleteBranch(ref, branchName, cutSha);
   }
   const ids = undone.map(({ repositoryId }) => repositoryId);
@@ -118,7 +118,7 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
  * picked or pushed commits. Answers with the release.
  */
 export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
-  actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, carryOutUnfreeze, hasBranches);
+  actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, runUnfreeze, hasBranches);
 
 async function hasBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   const branches = await listReleaseBranches(trx, release.id);
@@ -133,16 +133,16 @@ const notRemovable = ({ branchName, fullName }: ReleaseBranch): string =>
 /** Set before the first removal: this action has removed the branches that are missing then. */
 const unfreezeProgress = z.object({ isRemoving: z.boolean().default(false) });
 
-export async function carryOutUnfreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
+export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, action } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
   const { isRemoving } = unfreezeProgress.parse(action.progress);
   const obstacle = await findObstacle(deps, branches);
   if (obstacle !== null) return restore(deps, context, branches, obstacle, isRemoving);
-  await recordProgress(deps, context, { isRemoving: true });
+  await saveActionProgress(deps, context, { isRemoving: true });
   for (const branch of branches) {
     if (!branch.ref) continue;
-    await requireOurs(deps, context);
+    await requireOwned(deps, context);
     const deleted = await deps.forge.deleteBranch(branch.ref, branch.branchName, branch.cutSha);
     if (!deleted.ok) {
       return restore(deps, context, branches, `${branch.fullName}: ${deleted.refusal.message}`, true);
@@ -179,7 +179,7 @@ async function restore(
 ): Promise<ReleaseOutcome> {
   for (const { ref, branchName, cutSha } of isRemoving ? branches : []) {
     if (!ref) continue;
-    await requireOurs(deps, context);
+    await requireOwned(deps, context);
     await deps.forge.createBranch(ref, branchName, cutSha);
   }
   return { state: "refused", message };

@@ -4,18 +4,18 @@ import { pickBranch } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import {
-  forgetPickBranches,
-  listPickLeftovers,
-  type PickLeftovers,
+  deletePickBranches,
+  listLeftoverPickBranches,
+  type LeftoverPickBranches,
 } from "../../store/releases/release-branches.ts";
 import { lockProject } from "../../store/cards/projects.ts";
-import { holdCards } from "../../store/releases/release-cards.ts";
+import { lockCards } from "../../store/releases/release-cards.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { carryOutPick } from "./carry-out-pick.ts";
+import { runPick } from "./run-pick.ts";
 import { actOnRelease } from "./release-action.ts";
-import { requireInNoOther } from "./releases.ts";
+import { requireInNoOtherRelease } from "./releases.ts";
 
 /**
  * Adds a card to a frozen release: picks its merged commits onto the release's branch in each of
@@ -31,7 +31,7 @@ export async function pickCard(
 ): Promise<StoredAnswer> {
   // Every transaction locks the project first, then cards, then releases.
   await lockProject(write.trx, release.projectId, "share");
-  const [card] = await holdCards(write.trx, write.workspaceId, [taskNumber]);
+  const [card] = await lockCards(write.trx, write.workspaceId, [taskNumber]);
   if (!card) throw notFound(`There is no card ${taskNumber} on this board.`);
   if (card.projectId !== release.projectId) {
     const message = `card ${taskNumber} belongs to another project`;
@@ -42,7 +42,7 @@ export async function pickCard(
     write,
     release,
     { kind: "pick", input: { cardId: card.id }, cardId: card.id },
-    carryOutPick,
+    runPick,
     (trx, current) => isPickable(trx, current, card.id),
   );
 }
@@ -53,7 +53,7 @@ async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promi
       `The release ${release.name} is not frozen. Set its cards with PUT /v1/releases/${release.id}/cards.`,
     );
   }
-  await requireInNoOther(trx, release, [{ id: cardId }]);
+  await requireInNoOtherRelease(trx, release, [{ id: cardId }]);
   return true;
 }
 
@@ -61,7 +61,7 @@ export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";
 
 /** Removes temporary branches of ended picks whose removal GitHub has not confirmed. */
 export async function sweepPickLeftovers(deps: Deps): Promise<void> {
-  for (const leftovers of await listPickLeftovers(deps.db)) {
+  for (const leftovers of await listLeftoverPickBranches(deps.db)) {
     try {
       await sweep(deps, leftovers);
     } catch (error) {
@@ -72,7 +72,7 @@ export async function sweepPickLeftovers(deps: Deps): Promise<void> {
   }
 }
 
-async function sweep(deps: Deps, { repositoryId, ref, actionIds }: PickLeftovers): Promise<void> {
+async function sweep(deps: Deps, { repositoryId, ref, actionIds }: LeftoverPickBranches): Promise<void> {
   const left = new Map(
     (await deps.forge.temporaryBranches(ref)).map(({ branchName, sha }) => [branchName, sha]),
   );
@@ -83,5 +83,5 @@ async function sweep(deps: Deps, { repositoryId, ref, actionIds }: PickLeftovers
     const deletion = sha === undefined ? null : await deps.forge.deleteBranch(ref, branchName, sha);
     if (deletion === null || (deletion.ok && "deleted" in deletion.value)) gone.push(actionId);
   }
-  await forgetPickBranches(deps.db, gone, repositoryId);
+  await deletePickBranches(deps.db, gone, repositoryId);
 }

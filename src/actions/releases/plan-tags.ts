@@ -6,7 +6,7 @@ import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.t
 import type { Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
-import { notInstalled, recordAsOurs, requireOurs, type ReleaseContext } from "./release-action.ts";
+import { notInstalled, recordIfOwned, requireOwned, type ReleaseContext } from "./release-action.ts";
 
 export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
 export type PlannedTag = z.infer<typeof plannedTag>;
@@ -58,10 +58,10 @@ export async function planTags(
     const { repositoryId, tagName, repository, branchName } = only;
     tried = { repositoryId, tagName, sha };
     await onTry(tried);
-    await requireOurs(deps, context);
+    await requireOwned(deps, context);
     if (await deps.forge.tagTip(repository, { branchName, tagName, sha })) {
       const tag = { ...tried, url: null };
-      await recordAsOurs(deps, context, (trx) => saveReleaseTag(trx, context.release.id, tag));
+      await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, context.release.id, tag));
       shas.set(repositoryId, sha);
       return planned();
     }
@@ -108,7 +108,7 @@ async function inspect(
   toTag: readonly TagRequest[],
   tried: PlannedTag | undefined,
 ): Promise<PlannedTag[] | Refused> {
-  const answers = toTag.length === 0 ? [] : await deps.forge.lookBeforeTagging(toTag);
+  const answers = toTag.length === 0 ? [] : await deps.forge.inspectTags(toTag);
   const planned: PlannedTag[] = [];
   for (const [at, { repositoryId, fullName, branchName, tagName }] of toTag.entries()) {
     const found = answers[at];
@@ -118,11 +118,11 @@ async function inspect(
     const isTried = tagSha !== null && tried?.repositoryId === repositoryId && tried.sha === tagSha;
     const sha = isTried ? tagSha : branchSha;
     if (sha === null) return { message: `${fullName} has no branch ${branchName} to tag.` };
-    if (tagSha !== null && tagSha !== sha) return { message: taken(fullName, tagName) };
+    if (tagSha !== null && tagSha !== sha) return { message: tagTaken(fullName, tagName) };
     planned.push({ repositoryId, tagName, sha });
   }
   return planned;
 }
 
-export const taken = (fullName: string, tagName: string): string =>
+export const tagTaken = (fullName: string, tagName: string): string =>
   `${fullName} has a tag ${tagName} already, at another commit. Choose another name.`;

@@ -3,24 +3,29 @@ import { z } from "zod";
 import { Problem } from "../../errors.ts";
 import { findCardById } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import { LAST_INDEX } from "../../store/ops/operations.ts";
+import { MAX_INDEX } from "../../store/ops/operations.ts";
 import {
   nextPromotion,
   promotionRequestId,
-  putOffPromotion,
-  settlePromotion,
+  deferPromotion,
+  finishPromotion,
   type PendingPromotion,
-  type PromotionEnd,
+  type PromotionResult,
 } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { mayEnter } from "../moves/may-enter.ts";
-import { beginMove, lockTransition, orReleaseMove, type HeldMove } from "../moves/begin-move.ts";
-import { carryOutMove } from "../moves/carry-out-move.ts";
+import {
+  type MoveAttempt,
+  type Transition,
+  lockTransition,
+  runOrReleaseMove,
+  startMove,
+} from "../moves/start-move.ts";
+import { runMove } from "../moves/run-move.ts";
 import type { Deps } from "../deps.ts";
-import type { Transition } from "../moves/begin-move.ts";
-import { settleMove, type SettledMove } from "../moves/settle-move.ts";
-import { requireOurs, underWay, type RunningAction } from "./release-action.ts";
+import { finishMove, type FinishedMove } from "../moves/finish-move.ts";
+import { requireOwned, busyRelease, type RunningAction } from "./release-action.ts";
 
 /** How often a card that another call is moving is tried, and the pause before each try. */
 const MAX_TRIES = 5;
@@ -49,7 +54,7 @@ export async function promoteCards(
     if (!next) return true;
     if (performance.now() >= until) return false;
     if (next.tries > 0) await sleep(PAUSE_MS);
-    await requireOurs(deps, { release, action });
+    await requireOwned(deps, { release, action });
     await promoteCard(deps, release, action, next, statusId);
   }
 }
@@ -61,23 +66,23 @@ async function promoteCard(
   next: PendingPromotion,
   statusId: string,
 ): Promise<void> {
-  const finish = async (trx: Trx, end: PromotionEnd): Promise<void> => {
-    if (!(await settlePromotion(trx, action, next.position, end))) throw underWay(release, action);
+  const finish = async (trx: Trx, end: PromotionResult): Promise<void> => {
+    if (!(await finishPromotion(trx, action, next.position, end))) throw busyRelease(release, action);
   };
   try {
     const begun = await beginPromotion(deps, action, next, statusId, finish);
     if (!begun) return;
     const { transition, move } = begun;
-    await orReleaseMove(deps, move, async () => {
-      const outcome = await carryOutMove(deps, transition, move);
-      await settleMove(deps, transition, move, outcome, (trx, settled) => finish(trx, resultOf(settled)));
+    await runOrReleaseMove(deps, move, async () => {
+      const outcome = await runMove(deps, transition, move);
+      await finishMove(deps, transition, move, outcome, (trx, settled) => finish(trx, resultOf(settled)));
     });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.kind === "not_found") {
       await transaction(deps.db, (trx) => finish(trx, skipped("deleted")));
     } else if (error.kind !== "busy") throw error;
-    else if (next.tries + 1 < MAX_TRIES) await putOffPromotion(deps.db, action.id, next.position);
+    else if (next.tries + 1 < MAX_TRIES) await deferPromotion(deps.db, action.id, next.position);
     else await transaction(deps.db, (trx) => finish(trx, skipped("being_moved")));
   }
 }
@@ -88,14 +93,14 @@ async function beginPromotion(
   action: RunningAction,
   next: PendingPromotion,
   stageId: string,
-  finish: (trx: Trx, end: PromotionEnd) => Promise<void>,
-): Promise<{ readonly transition: Transition; readonly move: HeldMove } | null> {
+  finish: (trx: Trx, end: PromotionResult) => Promise<void>,
+): Promise<{ readonly transition: Transition; readonly move: MoveAttempt } | null> {
   const { actorId } = action;
   const requestId = promotionRequestId(action.id, next.position);
-  let move: HeldMove | undefined;
+  let move: MoveAttempt | undefined;
   try {
     return await transaction(deps.db, async (trx) => {
-      const finished = async (end: PromotionEnd): Promise<null> => finish(trx, end).then(() => null);
+      const finished = async (end: PromotionResult): Promise<null> => finish(trx, end).then(() => null);
       const card = await findCardById(trx, next.cardId);
       if (!card) return finished(skipped("deleted"));
       const transition = await lockTransition(trx, card, stageId, requestId);
@@ -105,26 +110,26 @@ async function beginPromotion(
       const { earlier } = transition;
       if (earlier?.state === "done") return finished(promoted(earlier.result));
       if (transition.card.stageId === stageId) return finished(skipped("already_there"));
-      const begun = await beginMove(deps, trx, transition, { index: LAST_INDEX, actorId, requestId });
+      const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, requestId });
       if (begun.state === "moved") return finished(promoted(begun.result));
       ({ move } = begun);
       return { transition, move: begun.move };
     });
   } catch (error) {
     // PostgreSQL may have committed the move without a confirmation.
-    if (move) await orReleaseMove(deps, move, () => Promise.reject(error));
+    if (move) await runOrReleaseMove(deps, move, () => Promise.reject(error));
     throw error;
   }
 }
 
-function promoted(result: unknown): PromotionEnd {
+function promoted(result: unknown): PromotionResult {
   const { task, promoted: merges, alreadyMerged } = movedOf.parse(result);
   return { state: "promoted", detail: { statusId: task.statusId, promoted: merges, alreadyMerged } };
 }
 
-const skipped = (reason: string): PromotionEnd => ({ state: "skipped", detail: { reason } });
+const skipped = (reason: string): PromotionResult => ({ state: "skipped", detail: { reason } });
 
-function resultOf(settled: SettledMove): PromotionEnd {
+function resultOf(settled: FinishedMove): PromotionResult {
   if (settled.state !== "refused") {
     return settled.state === "queued" ? { state: "queued", detail: {} } : promoted(settled.result);
   }

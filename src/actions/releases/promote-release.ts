@@ -4,7 +4,7 @@ import { stageOf, type Stage } from "../../flow/flow.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findProject } from "../../store/cards/projects.ts";
-import { findAction, letGoOfAction, settleAction } from "../../store/releases/release-actions.ts";
+import { findAction, freeAction, finishAction } from "../../store/releases/release-actions.ts";
 import { listCardNumbers, mapReleaseCards } from "../../store/releases/release-cards.ts";
 import { insertPromotions, readPromotion } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
@@ -14,10 +14,10 @@ import type { Deps } from "../deps.ts";
 import { promoteCards } from "./promote-cards.ts";
 import { releaseWithRetry, type Caller, type Write } from "../write.ts";
 import {
-  beginReleaseAction,
+  startReleaseAction,
   commitAction,
   resumeActionSoon,
-  type BegunAction,
+  type StartedAction,
   type RunningAction,
 } from "./release-action.ts";
 import { requireKnown } from "./releases.ts";
@@ -82,11 +82,11 @@ async function beginPromotion(
   { trx, userId: actorId, requestId }: Write,
   release: ReleaseHead,
   { statusId, taskNumbers }: PromoteInput,
-): Promise<BegunAction> {
+): Promise<StartedAction> {
   const input = { statusId, taskNumbers: taskNumbers ?? null };
   const request = { kind: "promote", input, actorId, requestId } as const;
   let cardIds: string[] | null = null;
-  const begun = await beginReleaseAction(deps, trx, release, request, async (current) => {
+  const begun = await startReleaseAction(deps, trx, release, request, async (current) => {
     const cards = await mapReleaseCards(trx, current.id);
     const others = taskNumbers?.filter((number) => !cards.has(number)) ?? [];
     const known = others.length > 0 ? await listCardNumbers(trx, release.workspaceId, others) : new Set();
@@ -123,7 +123,7 @@ async function promoteUntil(
 ): Promise<void> {
   try {
     if (await promoteCards(deps, release, action, until)) {
-      await settleAction(deps.db, action, "done");
+      await finishAction(deps.db, action, "done");
       return;
     }
     await releaseAction(deps, action, null);
@@ -138,12 +138,12 @@ async function promoteUntil(
 
 async function releaseAction(deps: Deps, action: RunningAction, retryAfter: number | null): Promise<void> {
   await transaction(deps.db, async (trx) => {
-    await letGoOfAction(trx, action, retryAfter !== null);
+    await freeAction(trx, action, retryAfter !== null);
     await resumeActionSoon(trx, action.id, (retryAfter ?? 0) * 1_000);
   });
 }
 
-export const goOnPromoting = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
+export const resumePromotion = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
   promoteUntil(deps, release, action, performance.now() + SLICE_MS);
 
 /** Waits for the end of a promotion that another call or a job runs. */

@@ -9,18 +9,18 @@ import {
   findActionOfRequest,
   findOpenAction,
   insertAction,
-  isActionOurs,
-  letGoOfAction,
+  ownsAction,
+  freeAction,
   saveProgress,
-  settleAction,
+  finishAction,
   takeOverAction,
-  type HeldAction,
+  type OwnedAction,
   type ReleaseAction,
   type ReleaseActionKind,
 } from "../../store/releases/release-actions.ts";
 import {
   findRelease,
-  holdOpenReleases,
+  lockOpenReleases,
   readRelease,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
@@ -32,8 +32,8 @@ import { releaseWithRetry, type Write } from "../write.ts";
  * Reads a release and locks it, with the project's other open releases, until the transaction ends.
  * Throws `not_found` for a deleted release and `conflict` for a completed one.
  */
-export async function holdOpenRelease(trx: Trx, release: ReleaseHead): Promise<ReleaseHead> {
-  const open = await holdOpenReleases(trx, release.projectId);
+export async function lockOpenRelease(trx: Trx, release: ReleaseHead): Promise<ReleaseHead> {
+  const open = await lockOpenReleases(trx, release.projectId);
   const current = open.find(({ id }) => id === release.id);
   if (current) return current;
   requireFound(await findRelease(trx, release.workspaceId, release.id), "release");
@@ -41,14 +41,14 @@ export async function holdOpenRelease(trx: Trx, release: ReleaseHead): Promise<R
 }
 
 /** An action on a release that this process owns. */
-export interface RunningAction extends HeldAction {
+export interface RunningAction extends OwnedAction {
   readonly kind: ReleaseActionKind;
   readonly actorId: string;
   readonly input: unknown;
   readonly progress: unknown;
 }
 
-export type BegunAction =
+export type StartedAction =
   | { readonly state: "held"; readonly action: RunningAction }
   /** An earlier attempt of the same request has finished, or another process runs it. */
   | { readonly state: "finished" | "under_way"; readonly actionId: string }
@@ -67,17 +67,17 @@ interface ReleaseActionRequest {
  * runs before a new action begins, with the release locked, and may throw as well. Throws busy
  * during another action and `conflict` if the release is completed.
  */
-export async function beginReleaseAction(
+export async function startReleaseAction(
   deps: Deps,
   trx: Trx,
   release: ReleaseHead,
   request: ReleaseActionRequest,
   isNeeded: (current: ReleaseHead) => Promise<boolean>,
-): Promise<BegunAction> {
+): Promise<StartedAction> {
   await lockProject(trx, release.projectId, "share");
   const earlier = await findActionOfRequest(trx, release.id, request.requestId);
   if (earlier?.state === "done") return { state: "finished", actionId: earlier.id };
-  const current = await holdOpenRelease(trx, release);
+  const current = await lockOpenRelease(trx, release);
   const open = await findOpenAction(trx, current.id);
   if (open?.isHeld && open.requestId === request.requestId) return { state: "under_way", actionId: open.id };
   if (open) return { state: "held", action: await takeOverSame(deps, trx, current, open, request) };
@@ -97,9 +97,9 @@ async function takeOverSame(
   { kind, input, requestId }: ReleaseActionRequest,
 ): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
-  if (open.isHeld || !isSame) throw underWay(release, open);
+  if (open.isHeld || !isSame) throw busyRelease(release, open);
   const taken = await takeOverAction(trx, open, { holder: deps.instanceId, requestId });
-  if (!taken) throw underWay(release, open);
+  if (!taken) throw busyRelease(release, open);
   return { ...open, attempt: taken.attempt };
 }
 
@@ -111,7 +111,7 @@ const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
   complete: "is being completed",
 };
 
-export const underWay = (
+export const busyRelease = (
   release: { readonly name: string },
   { kind }: Pick<ReleaseAction, "kind">,
 ): Problem => busy(`The release ${release.name} ${ONGOING[kind]}. Try again after that.`, 2);
@@ -119,7 +119,7 @@ export const underWay = (
 /** Throws busy during an action on the release. The caller has locked the release. */
 export async function requireIdle(db: Db, release: ReleaseHead): Promise<void> {
   const open = await findOpenAction(db, release.id);
-  if (open) throw underWay(release, open);
+  if (open) throw busyRelease(release, open);
 }
 
 export interface ReleaseContext {
@@ -142,7 +142,7 @@ export type ReleaseOutcome =
  * Runs what is left of an action on GitHub. Every write is stored before it is made and can be
  * repeated. Throws `ForgeUnavailable` when GitHub does not answer; a later attempt continues.
  */
-export type CarryOutRelease = (deps: Deps, context: ReleaseContext) => Promise<ReleaseOutcome>;
+export type RunAction = (deps: Deps, context: ReleaseContext) => Promise<ReleaseOutcome>;
 
 /**
  * Runs an action on a release and answers 200 with the release. Throws `refused` (409) when GitHub
@@ -154,17 +154,17 @@ export async function actOnRelease(
   write: Write,
   release: ReleaseHead,
   request: Pick<ReleaseActionRequest, "kind" | "input" | "cardId">,
-  run: CarryOutRelease,
+  run: RunAction,
   isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>,
 ): Promise<StoredAnswer> {
   const { trx, userId: actorId, requestId } = write;
-  const begun = await beginReleaseAction(deps, trx, release, { ...request, actorId, requestId }, (current) =>
+  const begun = await startReleaseAction(deps, trx, release, { ...request, actorId, requestId }, (current) =>
     isNeeded(trx, current),
   );
-  if (begun.state === "under_way") throw underWay(release, request);
+  if (begun.state === "under_way") throw busyRelease(release, request);
   if (begun.state !== "held") return write.answer(await readRelease(trx, release.id));
   await commitAction(deps, write, begun.action);
-  const ended = await carryOutAndSettle(deps, release, begun.action, run, async (end) =>
+  const ended = await runAndFinish(deps, release, begun.action, run, async (end) =>
     write.answerIn(end, await readRelease(end, release.id)),
   );
   if ("recorded" in ended) return ended.recorded;
@@ -176,7 +176,7 @@ export async function commitAction(deps: Deps, write: Write, action: RunningActi
   try {
     await write.commit();
   } catch (error) {
-    await releaseWithRetry(deps.log, "an action on a release", () => letGoOfAction(deps.db, action, false));
+    await releaseWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, false));
     throw error;
   }
 }
@@ -186,11 +186,11 @@ type EndedAction<T> =
   | { readonly refused: Extract<ReleaseOutcome, { state: "refused" }> };
 
 /** Runs an action and stores its outcome, in one transaction with what `record` stores. */
-export async function carryOutAndSettle<T>(
+export async function runAndFinish<T>(
   deps: Deps,
   head: ReleaseHead,
   action: RunningAction,
-  run: CarryOutRelease,
+  run: RunAction,
   record: (trx: Trx) => Promise<T>,
 ): Promise<EndedAction<T>> {
   try {
@@ -198,9 +198,9 @@ export async function carryOutAndSettle<T>(
     if (!project) throw new Error(`release ${head.id} without its project`);
     const outcome = await run(deps, { release: head, project, action });
     return await transaction(deps.db, async (trx) => {
-      const release = await holdOpenRelease(trx, head);
-      const isOurs = await settleAction(trx, action, outcome.state);
-      if (!isOurs) throw underWay(release, action);
+      const release = await lockOpenRelease(trx, head);
+      const isOurs = await finishAction(trx, action, outcome.state);
+      if (!isOurs) throw busyRelease(release, action);
       if (outcome.state === "refused") {
         await outcome.record?.(trx);
         return { refused: outcome };
@@ -209,7 +209,7 @@ export async function carryOutAndSettle<T>(
       return { recorded: await record(trx) };
     });
   } catch (error) {
-    await releaseWithRetry(deps.log, "an action on a release", () => letGoOfAction(deps.db, action, true));
+    await releaseWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, true));
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",
@@ -220,21 +220,21 @@ export async function carryOutAndSettle<T>(
 }
 
 /** Called before every write on GitHub. Throws busy if the action was taken over. */
-export async function requireOurs(
+export async function requireOwned(
   deps: Deps,
   { release, action }: Pick<ReleaseContext, "release" | "action">,
 ): Promise<void> {
-  if (!(await isActionOurs(deps.db, action))) throw underWay(release, action);
+  if (!(await ownsAction(deps.db, action))) throw busyRelease(release, action);
 }
 
 /** Records the effect of a call to GitHub. Throws busy if the action was taken over. */
-export async function recordAsOurs<T>(
+export async function recordIfOwned<T>(
   deps: Deps,
   { release, action }: ReleaseContext,
   record: (trx: Trx) => Promise<T>,
 ): Promise<T> {
   return transaction(deps.db, async (trx) => {
-    if (!(await isActionOurs(trx, action))) throw underWay(release, action);
+    if (!(await ownsAction(trx, action))) throw busyRelease(release, action);
     return record(trx);
   });
 }
@@ -245,12 +245,12 @@ export const resumeActionSoon = (db: Db, actionId: string, delayMs = 0): Promise
   addJob(db, RESUME_RELEASE_ACTION, { actionId }, { key: `${RESUME_RELEASE_ACTION}:${actionId}`, delayMs });
 
 /** Throws busy if the action was taken over. */
-export async function recordProgress(
+export async function saveActionProgress(
   deps: Deps,
   { release, action }: ReleaseContext,
   progress: unknown,
 ): Promise<void> {
-  if (!(await saveProgress(deps.db, action, progress))) throw underWay(release, action);
+  if (!(await saveProgress(deps.db, action, progress))) throw busyRelease(release, action);
 }
 
 export const lacksBranch = ({ name }: { readonly name: string }, fullName: string): string =>

@@ -4,9 +4,9 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
-import { findPickUnderWay } from "../../store/releases/release-actions.ts";
+import { findRunningPick } from "../../store/releases/release-actions.ts";
 import {
-  holdCards,
+  lockCards,
   listOpenScopes,
   removeReleaseCard,
   saveReleaseCards,
@@ -14,7 +14,7 @@ import {
 } from "../../store/releases/release-cards.ts";
 import {
   listReleaseTags,
-  holdOpenReleases,
+  lockOpenReleases,
   insertRelease,
   listReleaseSlugs,
   readRelease,
@@ -24,7 +24,7 @@ import {
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { holdOpenRelease, requireIdle } from "./release-action.ts";
+import { lockOpenRelease, requireIdle } from "./release-action.ts";
 
 /** Adds an empty release to a project; its slug names its branches. Answers 201. */
 export async function createRelease(
@@ -48,7 +48,7 @@ export async function createRelease(
  */
 export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredAnswer> {
   const { trx } = write;
-  const current = await holdOpenRelease(trx, release);
+  const current = await lockOpenRelease(trx, release);
   if (current.frozenAt) {
     throw conflict(
       `The release ${current.name} is frozen and has branches on GitHub. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
@@ -76,16 +76,16 @@ export async function setReleaseCards(
   taskNumbers: readonly number[],
 ): Promise<StoredAnswer> {
   const { trx } = write;
-  const cards = await holdCards(trx, write.workspaceId, taskNumbers);
+  const cards = await lockCards(trx, write.workspaceId, taskNumbers);
   requireOfProject(release, cards, taskNumbers);
-  const current = await holdOpenRelease(trx, release);
+  const current = await lockOpenRelease(trx, release);
   if (current.frozenAt) {
     throw conflict(
       `The release ${current.name} is frozen. Add a card with POST /v1/releases/${current.id}/pick, or unfreeze the release to change its scope.`,
     );
   }
   await requireIdle(trx, current);
-  await requireInNoOther(trx, current, cards);
+  await requireInNoOtherRelease(trx, current, cards);
   const { id: releaseId, name: releaseName } = current;
   const cardIds = cards.map(({ id }) => id);
   const added = await saveReleaseCards(trx, releaseId, cardIds);
@@ -120,13 +120,13 @@ function requireOfProject(
 }
 
 /** Refuses cards that are in another open release, or are being picked into a release. */
-export async function requireInNoOther(
+export async function requireInNoOtherRelease(
   trx: Trx,
   release: ReleaseHead,
   cards: readonly Pick<ScopedCard, "id">[],
 ): Promise<void> {
   const cardIds = cards.map(({ id }) => id);
-  const pickedInto = await findPickUnderWay(trx, cardIds);
+  const pickedInto = await findRunningPick(trx, cardIds);
   if (pickedInto !== null) {
     throw busy(`A card is being picked into release ${pickedInto}. Try again after that.`, 2);
   }
@@ -145,14 +145,14 @@ export async function requireInNoOther(
  * caller has locked the card. Throws `conflict` if the release is frozen, and busy during an action
  * on it.
  */
-export async function leaveRelease(trx: Trx, card: CardHead): Promise<void> {
-  const pickedInto = await findPickUnderWay(trx, [card.id]);
+export async function removeFromRelease(trx: Trx, card: CardHead): Promise<void> {
+  const pickedInto = await findRunningPick(trx, [card.id]);
   if (pickedInto !== null) {
     throw busy(`Card ${card.number} is being picked into release ${pickedInto}. Delete it after that.`, 2);
   }
   const [scope] = await listOpenScopes(trx, [card.id]);
   if (!scope) return;
-  const open = await holdOpenReleases(trx, card.projectId);
+  const open = await lockOpenReleases(trx, card.projectId);
   const release = open.find(({ id }) => id === scope.releaseId);
   if (release?.frozenAt) {
     throw conflict(

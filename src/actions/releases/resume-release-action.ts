@@ -1,32 +1,32 @@
 import { Problem } from "../../errors.ts";
 import {
-  findFreeAction,
-  settleAction,
+  findUnownedAction,
+  finishAction,
   takeOverAction,
   type ReleaseActionKind,
 } from "../../store/releases/release-actions.ts";
 import { findRelease } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import { MAX_DEATHS } from "../moves/resume-move.ts";
-import { carryOutPick } from "./carry-out-pick.ts";
-import { carryOutComplete } from "./complete-release.ts";
-import { carryOutFreeze, carryOutUnfreeze } from "./freeze.ts";
-import { goOnPromoting } from "./promote-release.ts";
-import { carryOutAndSettle, type CarryOutRelease } from "./release-action.ts";
+import { runPick } from "./run-pick.ts";
+import { runComplete } from "./complete-release.ts";
+import { runFreeze, runUnfreeze } from "./freeze.ts";
+import { resumePromotion } from "./promote-release.ts";
+import { runAndFinish, type RunAction } from "./release-action.ts";
 
 /** How many unexpected errors abandon an action. */
 const MAX_FAILURES = 8;
 
-const RUN: Readonly<Record<Exclude<ReleaseActionKind, "promote">, CarryOutRelease>> = {
-  freeze: carryOutFreeze,
-  unfreeze: carryOutUnfreeze,
-  pick: carryOutPick,
-  complete: carryOutComplete,
+const RUN: Readonly<Record<Exclude<ReleaseActionKind, "promote">, RunAction>> = {
+  freeze: runFreeze,
+  unfreeze: runUnfreeze,
+  pick: runPick,
+  complete: runComplete,
 };
 
 /** Resumes an action whose process has died or has released it. */
-export async function resumeAction(deps: Deps, actionId: string): Promise<void> {
-  const action = await findFreeAction(deps.db, actionId);
+export async function resumeReleaseAction(deps: Deps, actionId: string): Promise<void> {
+  const action = await findUnownedAction(deps.db, actionId);
   if (!action) return;
   const log = deps.log.child({ releaseAction: action.id, kind: action.kind });
   const release = await findRelease(deps.db, action.workspaceId, action.releaseId);
@@ -35,11 +35,11 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
   const { attempt, deaths } = taken;
   const owned = { ...action, attempt };
   if (!release) {
-    await settleAction(deps.db, owned, "abandoned");
+    await finishAction(deps.db, owned, "abandoned");
     return;
   }
   if (deaths >= MAX_DEATHS) {
-    await settleAction(deps.db, owned, "abandoned");
+    await finishAction(deps.db, owned, "abandoned");
     log.error(
       { attempt, deaths, isHopeless: true },
       "abandoned a release action that ended the process each time",
@@ -47,8 +47,8 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
     return;
   }
   try {
-    if (action.kind === "promote") await goOnPromoting(deps, release, owned);
-    else await carryOutAndSettle(deps, release, owned, RUN[action.kind], () => Promise.resolve());
+    if (action.kind === "promote") await resumePromotion(deps, release, owned);
+    else await runAndFinish(deps, release, owned, RUN[action.kind], () => Promise.resolve());
     log.info("resumed an unfinished release action");
   } catch (error) {
     if (error instanceof Problem) {
@@ -57,7 +57,7 @@ export async function resumeAction(deps: Deps, actionId: string): Promise<void> 
     }
     // An unfinished action blocks its release.
     const isHopeless = action.failures >= MAX_FAILURES;
-    if (isHopeless) await settleAction(deps.db, owned, "abandoned");
+    if (isHopeless) await finishAction(deps.db, owned, "abandoned");
     log.error({ err: error, attempt, isHopeless }, "resuming a release action failed");
   }
 }

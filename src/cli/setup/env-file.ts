@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { access, constants, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Problem } from "../../errors.ts";
-import type { MadeApp } from "../../forge/github/app-from-manifest.ts";
+import type { CreatedApp } from "../../forge/github/app-from-manifest.ts";
 
 /** A file that sets one of these already belongs to an App. */
 const APP_SETTINGS: readonly string[] = ["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"];
@@ -11,7 +11,7 @@ const LINE = /^\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*$/;
 const EMPTY = /^(''|""|)\s*(#.*)?$/;
 
 /** Throws when a settings file already has settings of an App, or cannot be written. */
-export async function assertRoomForApp(path: string): Promise<void> {
+export async function assertNoAppSettings(path: string): Promise<void> {
   const present = linesOf(await textOf(path)).flatMap((line) => {
     const [, name = "", value = ""] = LINE.exec(line) ?? [];
     return APP_SETTINGS.includes(name) && !EMPTY.test(value) ? [name] : [];
@@ -26,7 +26,7 @@ export async function assertRoomForApp(path: string): Promise<void> {
 }
 
 /** Adds the App's three settings, in place of empty ones. Only the owner can read the file then. */
-export async function writeApp(path: string, app: MadeApp): Promise<void> {
+export async function writeAppSettings(path: string, app: CreatedApp): Promise<void> {
   const missing = new Map([
     ["APP_ID", String(app.id)],
     // On one line without quotes: readers of such files differ on both.

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../values.ts";
 import { isAppKey, NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./app.ts";
-import { type Arrived, createTransport, systemClock } from "./calls/transport.ts";
+import { type CompleteAnswer, createTransport, systemClock } from "./calls/transport.ts";
 
-export interface MadeApp {
+export interface CreatedApp {
   readonly id: number;
   /** A PEM. */
   readonly privateKey: string;
@@ -47,7 +47,7 @@ const TEMPORARY = [403, 408, 429];
  * Exchanges a code, which is valid once and for an hour, for the App's secrets. Throws
  * `ForgeUnavailable` if the same code may be tried again, and `Problem` if not.
  */
-export async function redeemManifestCode(apiUrl: string, code: string): Promise<MadeApp> {
+export async function redeemManifestCode(apiUrl: string, code: string): Promise<CreatedApp> {
   const octokit = octokitOf(apiUrl);
   let answer: unknown;
   try {
@@ -89,7 +89,7 @@ function octokitOf(baseUrl: string): ProbotOctokit {
     clock: systemClock,
   });
   const about = { account: "nobody", route: "POST /app-manifests/{code}/conversions" };
-  const fetch = (url: string, init: RequestInit): Promise<Arrived> => {
+  const fetch = (url: string, init: RequestInit): Promise<CompleteAnswer> => {
     const deadline = systemClock.now() + REQUEST_TIMEOUT_MS;
     return transport.send(url, init, { isRepeatable: false, deadline, about });
   };

@@ -2,8 +2,8 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import type { DeliveryLogPage, ForgeApp, ForgeWebhook } from "../values.ts";
-import { type GitHubClient, shaped } from "./calls/client.ts";
-import type { ForgeClock } from "./calls/transport.ts";
+import { type GitHubClient, parseAnswer } from "./calls/client.ts";
+import type { MonotonicClock } from "./calls/transport.ts";
 import { PAGE, succeeded } from "./repositories.ts";
 
 /** As in the manifest, app.yml. */
@@ -70,9 +70,9 @@ const payloadShape = z.looseObject({
   request: z.looseObject({ payload: z.record(z.string(), z.unknown()).nullish() }).nullish(),
 });
 
-export async function readApp(client: GitHubClient, clock: ForgeClock): Promise<ForgeApp> {
+export async function readApp(client: GitHubClient, clock: MonotonicClock): Promise<ForgeApp> {
   const answer = succeeded(await client.as("app").read("GET /app"));
-  const { slug, permissions, events } = shaped(appShape, answer);
+  const { slug, permissions, events } = parseAnswer(appShape, answer);
   const answeredAt = Date.parse(String(answer.headers["date"] ?? ""));
   return {
     slug,
@@ -85,7 +85,7 @@ export async function readApp(client: GitHubClient, clock: ForgeClock): Promise<
 /** GitHub masks the secret. */
 export async function readWebhook(client: GitHubClient): Promise<ForgeWebhook> {
   const answer = succeeded(await client.as("app").read("GET /app/hook/config"));
-  const { url, content_type, secret } = shaped(hookShape, answer);
+  const { url, content_type, secret } = parseAnswer(hookShape, answer);
   return { url: url || null, isJson: content_type === "json", hasSecret: Boolean(secret) };
 }
 
@@ -96,14 +96,14 @@ export async function readWebhook(client: GitHubClient): Promise<ForgeWebhook> {
 export async function readDeliveryLog(client: GitHubClient, cursor: string | null): Promise<DeliveryLogPage> {
   const parameters = { per_page: PAGE, ...(cursor === null ? {} : { cursor }) };
   const answer = succeeded(await client.as("app").read("GET /app/hook/deliveries", parameters));
-  const attempts = shaped(z.array(attemptShape), answer).map((attempt) => ({
+  const attempts = parseAnswer(z.array(attemptShape), answer).map((attempt) => ({
     id: String(attempt.id),
     guid: attempt.guid,
     event: attempt.event,
     at: attempt.delivered_at,
     isOk: attempt.status === "OK",
     isUnsigned: attempt.status_code === 401,
-    ended: attempt.status,
+    outcome: attempt.status,
   }));
   return { attempts, next: cursorOf(answer.headers["link"]) };
 }
@@ -117,7 +117,7 @@ export async function readDeliveredPayload(client: GitHubClient, attemptId: stri
   const parameters = { delivery_id: attemptId };
   const answer = await client.as("app").read("GET /app/hook/deliveries/{delivery_id}", parameters);
   if (answer.status === 404) return null;
-  const payload = shaped(payloadShape, succeeded(answer)).request?.payload;
+  const payload = parseAnswer(payloadShape, succeeded(answer)).request?.payload;
   return payload ? JSON.stringify(payload, toNumber) : null;
 }
 

@@ -1,7 +1,7 @@
 import type { ForgeRequest } from "../../metrics/metrics.ts";
 import type { Forge } from "../forge.ts";
 import type { RepositoryRef } from "../values.ts";
-import { readAccount, readIdentity, readInstallation, readInstallations } from "./calls/accounts.ts";
+import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
 import {
   changedOnBothSides,
@@ -16,25 +16,30 @@ import { CHECKS } from "./pull-requests/check-details.ts";
 import { dropPick, landPick, preparePick } from "./branches/cherry-pick.ts";
 import { createClient, type OnRefused } from "./calls/client.ts";
 import { comment, editComment, hasComment } from "./pull-requests/comments.ts";
-import { isUnanswered, permitted, reachable, recovered } from "./calls/failures.ts";
+import { isUnanswered, asRefusal, asUnavailable, orFallback } from "./calls/failures.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { inspect } from "./pull-requests/inspect.ts";
 import { readLandedCommits } from "./branches/landed-history.ts";
 import { createLimits } from "./calls/limits.ts";
 import { mergePullRequest } from "./pull-requests/merge-pull-request.ts";
-import { type AppOptions, createOctokits } from "./calls/octokits.ts";
+import { type GitHubAppOptions, createOctokits } from "./calls/octokits.ts";
 import { readLists } from "./pull-requests/pull-request-lists.ts";
 import { markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
-import { REVIEWS } from "./deliveries/conversation.ts";
-import { createTag, createTags, lookBeforeTagging, publishRelease, tagTip } from "./branches/tags.ts";
-import { createTransport, type ForgeClock, systemClock, withConditionalReads } from "./calls/transport.ts";
+import { REVIEWS } from "./pull-requests/conversation.ts";
+import { createTag, createTags, inspectTags, publishRelease, tagTip } from "./branches/tags.ts";
+import {
+  createTransport,
+  type MonotonicClock,
+  systemClock,
+  withConditionalReads,
+} from "./calls/transport.ts";
 import type { Turns } from "./calls/turns.ts";
 
-export interface GitHubForgeOptions extends AppOptions {
+export interface GitHubForgeOptions extends GitHubAppOptions {
   /** Paces the calls of each installation across processes; without it, calls are not paced. */
   readonly turns?: Turns | undefined;
-  readonly clock?: ForgeClock;
+  readonly clock?: MonotonicClock;
   /** Of one HTTP request; GitHub ends requests after 10 s. */
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
@@ -60,7 +65,7 @@ function connect(options: GitHubForgeOptions): RepositoryDeps {
   const octokits = createOctokits(options, transport, clock);
   const limits = createLimits(clock);
   const client = createClient({ octokits, transport, limits, turns, onRefused, clock, log });
-  const identity = onceAnswered(() => reachable(readIdentity(client)));
+  const identity = onceAnswered(() => asUnavailable(readIdentity(client)));
   return { client, clock, identity, onLacking };
 }
 
@@ -78,8 +83,8 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     webhook: () => readWebhook(client),
     installations: () => readInstallations(client),
     installation: (installationId) => readInstallation(client, installationId),
-    repositories: (installationId) => permitted(readRepositories(client, installationId)),
-    account: (login, installationId) => reachable(readAccount(client, login, installationId)),
+    repositories: (installationId) => asRefusal(readRepositories(client, installationId)),
+    account: (login, installationId) => asUnavailable(readAccount(client, login, installationId)),
     repository: (ref) => readRepository(client, ref),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
     deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),
@@ -88,34 +93,34 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     reviews: (questions) => readLists(client, REVIEWS, questions),
     changedOnBothSides: (ref, branchName, sha) => {
       const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
-      return recovered(changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides), isUnanswered, []);
+      return orFallback(changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides), isUnanswered, []);
     },
-    branchHead: (ref, branchName) => reachable(readBranchHead(on(ref), branchName)),
-    createBranch: (ref, branchName, sha) => permitted(createBranch(on(ref), branchName, sha)),
-    openPullRequest: (ref, draft) => permitted(openPullRequest(on(ref), draft)),
-    markReady: (ref, nodeId) => permitted(markReady(on(ref), nodeId)),
+    branchHead: (ref, branchName) => asUnavailable(readBranchHead(on(ref), branchName)),
+    createBranch: (ref, branchName, sha) => asRefusal(createBranch(on(ref), branchName, sha)),
+    openPullRequest: (ref, draft) => asRefusal(openPullRequest(on(ref), draft)),
+    markReady: (ref, nodeId) => asRefusal(markReady(on(ref), nodeId)),
     merge: (ref, order, waitMs) => {
       const repository = on(ref, Math.max(MERGE_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
-      return permitted(mergePullRequest({ repository, order, until: clock.now() + waitMs }));
+      return asRefusal(mergePullRequest({ repository, order, until: clock.now() + waitMs }));
     },
-    comment: (ref, order, waitMs) => permitted(comment(on(ref, waitMs), order)),
-    hasComment: (ref, commentId) => reachable(hasComment(on(ref), commentId)),
-    editComment: (ref, commentId, body, waitMs) => permitted(editComment(on(ref, waitMs), commentId, body)),
+    comment: (ref, order, waitMs) => asRefusal(comment(on(ref, waitMs), order)),
+    hasComment: (ref, commentId) => asUnavailable(hasComment(on(ref), commentId)),
+    editComment: (ref, commentId, body, waitMs) => asRefusal(editComment(on(ref, waitMs), commentId, body)),
 
-    contains: (ref, branchName, sha) => reachable(readContains(on(ref), branchName, sha)),
-    landedCommits: (ref, question) => reachable(readLandedCommits(on(ref), question)),
-    lookBeforeTagging: (questions) => lookBeforeTagging(client, questions),
-    temporaryBranches: (ref) => reachable(readTemporaryBranches(on(ref))),
-    deleteBranch: (ref, branchName, sha) => permitted(deleteBranch(on(ref), branchName, sha)),
-    preparePick: (ref, order) => permitted(preparePick(forPick(ref), order)),
-    landPick: (ref, order, prepared) => permitted(landPick(forPick(ref), order, prepared)),
+    contains: (ref, branchName, sha) => asUnavailable(readContains(on(ref), branchName, sha)),
+    landedCommits: (ref, question) => asUnavailable(readLandedCommits(on(ref), question)),
+    inspectTags: (questions) => inspectTags(client, questions),
+    temporaryBranches: (ref) => asUnavailable(readTemporaryBranches(on(ref))),
+    deleteBranch: (ref, branchName, sha) => asRefusal(deleteBranch(on(ref), branchName, sha)),
+    preparePick: (ref, order) => asRefusal(preparePick(forPick(ref), order)),
+    landPick: (ref, order, prepared) => asRefusal(landPick(forPick(ref), order, prepared)),
     dropPick: (ref, order, prepared) => dropPick(forPick(ref)(1), order, prepared),
-    moveBranch: (ref, branchName, from, to) => permitted(moveBranch(on(ref), { branchName, from, to })),
+    moveBranch: (ref, branchName, from, to) => asRefusal(moveBranch(on(ref), { branchName, from, to })),
     tagTip: (ref, tag) => tagTip(on(ref), tag),
     createTags: async (tags) =>
       tags[0] ? createTags(client.as(tags[0].repository.installationId), tags) : [],
-    createTag: (ref, tagName, sha) => permitted(createTag(on(ref), tagName, sha)),
-    publishRelease: (ref, notes) => permitted(publishRelease(on(ref), notes)),
+    createTag: (ref, tagName, sha) => asRefusal(createTag(on(ref), tagName, sha)),
+    publishRelease: (ref, notes) => asRefusal(publishRelease(on(ref), notes)),
   };
 }
 

@@ -1,28 +1,28 @@
-import type { Feature, ForgeIdentity, RepositoryRef } from "../values.ts";
-import type { Answer, Caller, GitHubClient } from "./calls/client.ts";
+import type { RepositoryFeature, ForgeIdentity, RepositoryRef } from "../values.ts";
+import type { Answer, GitHubCaller, GitHubClient } from "./calls/client.ts";
 import { UnknownOutcome } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
 import type { CallParameters } from "./calls/send-call.ts";
-import type { ForgeClock } from "./calls/transport.ts";
+import type { MonotonicClock } from "./calls/transport.ts";
 import { REPOSITORY } from "./repositories.ts";
 
 export interface RepositoryDeps {
   readonly client: GitHubClient;
-  readonly clock: ForgeClock;
+  readonly clock: MonotonicClock;
   readonly identity: () => Promise<ForgeIdentity>;
   /** Called with a feature that a repository lacks, for `RepositoryRef.lacks` of later calls. */
-  readonly onLacking: (forgeId: number, what: Feature) => Promise<void>;
+  readonly onLacking: (forgeId: number, what: RepositoryFeature) => Promise<void>;
 }
 
 /** Access to one repository for one read or write of the port. */
 export interface GitHubRepository extends Omit<RepositoryDeps, "client"> {
   readonly ref: RepositoryRef;
-  readonly caller: Caller;
+  readonly caller: GitHubCaller;
   /** `path` is a template below the repository, such as `/pulls/{pull_number}`. */
   readonly read: (path: string, parameters?: CallParameters) => Promise<Answer>;
   /** `route` is relative to the repository, such as `POST /pulls`. */
   readonly write: (route: string, parameters: CallParameters) => Promise<Answer>;
-  readonly carryOut: ReturnType<typeof createCarryOut>;
+  readonly runWrite: ReturnType<typeof createCarryOut>;
 }
 
 export function openRepository(
@@ -39,7 +39,7 @@ export function openRepository(
     read: (path, parameters) => caller.read(`GET ${REPOSITORY}${path}`, { ...byId, ...parameters }),
     write: (route, parameters) =>
       caller.write(route.replace(" ", ` ${REPOSITORY}`), { ...byId, ...parameters }),
-    carryOut: createCarryOut(deps.clock),
+    runWrite: createCarryOut(deps.clock),
   };
 }
 
@@ -50,13 +50,13 @@ const ATTEMPTS = 3;
 /** No repeats after this time, so that the caller gets an answer in time. */
 const REPEAT_WITHIN_MS = 8_000;
 /** GitHub may still be working when its gateway answers 502 or 504. */
-export const LOOK_AFTER_MS = 500;
+export const READ_AFTER_MS = 500;
 
 /**
  * Runs a write whose answer may be lost. GitHub accepts no idempotency keys, so `find` reads the
  * effect before the write is repeated; null when there is none.
  */
-function createCarryOut(clock: ForgeClock) {
+function createCarryOut(clock: MonotonicClock) {
   return async <T>(write: () => Promise<T>, find: () => Promise<NoInfer<T> | null>): Promise<T> => {
     const startedAt = clock.now();
     for (let attempt = 1; ; attempt++) {
@@ -64,7 +64,7 @@ function createCarryOut(clock: ForgeClock) {
         return await write();
       } catch (error) {
         if (!(error instanceof UnknownOutcome)) throw error;
-        await clock.sleep(LOOK_AFTER_MS * attempt);
+        await clock.sleep(READ_AFTER_MS * attempt);
         const found = await find();
         if (found !== null) return found;
         if (attempt === ATTEMPTS || clock.now() - startedAt > REPEAT_WITHIN_MS) throw error;

@@ -4,11 +4,11 @@ import {
   type ForgeRepository,
   ForgeUnavailable,
   type GrantedRepository,
-  type Ordered,
+  type ForgeResult,
   type RepositoryRef,
 } from "../values.ts";
-import { type Answer, type Caller, type GitHubClient, shaped } from "./calls/client.ts";
-import { CallFailure, isInstallationRefused, recovered } from "./calls/failures.ts";
+import { type Answer, type GitHubCaller, type GitHubClient, parseAnswer } from "./calls/client.ts";
+import { CallFailure, isInstallationRefused, orFallback } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
 
 /** By id, as in GitHub's own redirects, because a name may belong to another repository by now. */
@@ -28,12 +28,12 @@ const grantedShape = repositoryShape.extend({ node_id: z.string(), archived: z.b
 export async function readRepositories(
   client: GitHubClient,
   installationId: number,
-): Promise<Ordered<GrantedRepository[]>> {
+): Promise<ForgeResult<GrantedRepository[]>> {
   const shape = z.looseObject({ repositories: z.array(grantedShape) });
   const found = await allPages(async (page) => {
     const parameters = { per_page: PAGE, page };
     const answer = await client.as(installationId).read("GET /installation/repositories", parameters);
-    return shaped(shape, succeeded(answer)).repositories;
+    return parseAnswer(shape, succeeded(answer)).repositories;
   });
   const value = found.map((repository) => ({
     ...toRepository(repository),
@@ -44,12 +44,12 @@ export async function readRepositories(
 }
 
 export const readRepository = (client: GitHubClient, ref: RepositoryRef): Promise<ForgeRepository | null> =>
-  recovered(repositoryById(client.as(ref.installationId), ref.forgeId), isInstallationRefused, null);
+  orFallback(repositoryById(client.as(ref.installationId), ref.forgeId), isInstallationRefused, null);
 
-export async function repositoryById(caller: Caller, forgeId: number): Promise<ForgeRepository | null> {
+export async function repositoryById(caller: GitHubCaller, forgeId: number): Promise<ForgeRepository | null> {
   const answer = await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId });
   if ([403, 404, 410, 451].includes(answer.status)) return null;
-  const found = toRepository(shaped(repositoryShape, succeeded(answer)));
+  const found = toRepository(parseAnswer(repositoryShape, succeeded(answer)));
   return found.forgeId === forgeId ? found : null;
 }
 
@@ -78,7 +78,7 @@ export function succeeded(answer: Answer): Answer {
   throw readRefused(refusalOf(answer.status, answer.body), cause);
 }
 
-export function valueOf<T>(asked: Ordered<T>): T {
+export function valueOf<T>(asked: ForgeResult<T>): T {
   if (asked.ok) return asked.value;
   throw readRefused(asked.refusal);
 }

@@ -1,9 +1,15 @@
 /** GraphQL questions about repositories: several in one document, the n-th as the alias `r<n>`. */
 import { z } from "zod";
 import { type Refusal, brokenRefusal } from "../../flow/refusal.ts";
-import { type ForgeRepository, ForgeUnavailable, type Ordered, type RepositoryRef } from "../values.ts";
-import { type Answer, type Caller, type GitHubClient, shaped, unexpected } from "./calls/client.ts";
-import { InstallationRefused, TooMuchAsked } from "./calls/failures.ts";
+import { type ForgeRepository, ForgeUnavailable, type ForgeResult, type RepositoryRef } from "../values.ts";
+import {
+  type Answer,
+  type GitHubCaller,
+  type GitHubClient,
+  parseAnswer,
+  unexpectedAnswer,
+} from "./calls/client.ts";
+import { InstallationRefused, QuestionTooLarge } from "./calls/failures.ts";
 import { type GraphqlError, graphqlOutcome, refusalOfError } from "./calls/graphql-answer.ts";
 import { repositoryById } from "./repositories.ts";
 import type { CallParameters } from "./calls/send-call.ts";
@@ -32,12 +38,12 @@ export interface RepositoryPart {
 }
 
 /** The answer to one question, GitHub's refusal, or the failure to read the answer. */
-export type Found<A> =
-  | Ordered<A>
+export type FoundAnswer<A> =
+  | ForgeResult<A>
   | { readonly ok: false; readonly refusal?: undefined; readonly failure: ForgeUnavailable };
 
 /** An answer by name, before the repository's id is compared. */
-type Named<A> = Found<A> & { readonly isMissing?: boolean };
+type Named<A> = FoundAnswer<A> & { readonly isMissing?: boolean };
 
 const dataShape = z.record(z.string(), z.unknown()).nullish();
 
@@ -70,10 +76,10 @@ export function documentOf<Q extends Question, A extends RepositoryPart>(
  * independent of the others.
  */
 export async function askRepositories<Q extends Question, A extends RepositoryPart>(
-  caller: Caller,
+  caller: GitHubCaller,
   kind: QuestionKind<Q, A>,
   questions: readonly Q[],
-): Promise<Found<A>[]> {
+): Promise<FoundAnswer<A>[]> {
   const found = await askByName(caller, kind, questions);
   await askAgainByNewNames(caller, kind, questions, found);
   return questions.map((question, index) => {
@@ -85,10 +91,10 @@ export async function askRepositories<Q extends Question, A extends RepositoryPa
 }
 
 export async function askRepository<Q extends Question, A extends RepositoryPart>(
-  caller: Caller,
+  caller: GitHubCaller,
   kind: QuestionKind<Q, A>,
   question: Q,
-): Promise<Ordered<A>> {
+): Promise<ForgeResult<A>> {
   const [found] = await askRepositories(caller, kind, [question]);
   return answered(found!);
 }
@@ -101,20 +107,20 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
   client: GitHubClient,
   kind: QuestionKind<Q, A>,
   { questions, perCall }: { readonly questions: readonly Q[]; readonly perCall: number },
-  toAnswer: (answer: A, question: Q, caller: Caller) => R | Promise<R>,
+  toAnswer: (answer: A, question: Q, caller: GitHubCaller) => R | Promise<R>,
 ): Promise<(R | { readonly refusal: Refusal })[]> {
   /** Splits a call whose answer is too large into two. */
   const ask = async (installationId: number, some: readonly Q[]): ReturnType<typeof askOnce> => {
     try {
       return await askOnce(client.as(installationId), some);
     } catch (error) {
-      if (!(error instanceof TooMuchAsked) || some.length === 1) throw error;
+      if (!(error instanceof QuestionTooLarge) || some.length === 1) throw error;
       const middle = Math.ceil(some.length / 2);
       const first = await ask(installationId, some.slice(0, middle));
       return [...first, ...(await ask(installationId, some.slice(middle)))];
     }
   };
-  const askOnce = async (caller: Caller, some: readonly Q[]) => {
+  const askOnce = async (caller: GitHubCaller, some: readonly Q[]) => {
     const found = await askRepositories(caller, kind, some);
     return await Promise.all(
       some.map(async (question, index) => {
@@ -164,13 +170,13 @@ export async function inBatches<Q, R>(
   return answers;
 }
 
-function answered<A>(found: Found<A>): Ordered<A> {
+function answered<A>(found: FoundAnswer<A>): ForgeResult<A> {
   if (found.ok || found.refusal !== undefined) return found;
   throw found.failure;
 }
 
 async function askByName<Q extends Question, A extends RepositoryPart>(
-  caller: Caller,
+  caller: GitHubCaller,
   kind: QuestionKind<Q, A>,
   questions: readonly Q[],
 ): Promise<Named<A>[]> {
@@ -179,13 +185,13 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return questions.map(() => outcome);
   const failed = failedAliases(outcome.value.errors, answer);
-  const data = shaped(dataShape, { ...answer, body: outcome.value.data }) ?? {};
+  const data = parseAnswer(dataShape, { ...answer, body: outcome.value.data }) ?? {};
   return questions.map((_, index) => {
     const alias = `r${index}`;
     const read = (): Named<A> => {
       const body = data[alias] ?? null;
-      if (body === null) throw unexpected(answer, alias);
-      return { ok: true, value: shaped(kind.shape, { ...answer, body }) };
+      if (body === null) throw unexpectedAnswer(answer, alias);
+      return { ok: true, value: parseAnswer(kind.shape, { ...answer, body }) };
     };
     return failed.get(alias) ?? orFailure(read);
   });
@@ -200,7 +206,7 @@ function failedAliases(errors: readonly GraphqlError[], answer: Answer): Map<str
     const found = orFailure<never>(() => {
       return { ok: false, refusal: refusalOfError(error, answer), isMissing };
     });
-    if (alias === undefined) throw "failure" in found ? found.failure : unexpected(answer, "errors");
+    if (alias === undefined) throw "failure" in found ? found.failure : unexpectedAnswer(answer, "errors");
     if (!found.isMissing || inside.length === 0) failed.set(String(alias), found);
   }
   return failed;
@@ -217,7 +223,7 @@ function orFailure<A>(read: () => Named<A>): Named<A> {
 
 /** If a name is missing or belongs to another repository, reads the present name by id. */
 async function askAgainByNewNames<Q extends Question, A extends RepositoryPart>(
-  caller: Caller,
+  caller: GitHubCaller,
   kind: QuestionKind<Q, A>,
   questions: readonly Q[],
   found: Named<A>[],

@@ -6,7 +6,10 @@ import { operationHtml, type Call } from "./operation-html.ts";
 import { schemaHtml } from "./schema-html.ts";
 import { styleElement, styleHash } from "./style.ts";
 
-/** Renders an OpenAPI document as a page: the calls by subject, then the schemas. It has no script and loads nothing. */
+/**
+ * Renders an OpenAPI document as a page: the calls by subject, then the schemas. It has no script
+ * and loads nothing.
+ */
 export function referencePage(document: ApiDocument): string {
   const { title, description } = document.info;
   const subjects = [...callsBySubject(document)];

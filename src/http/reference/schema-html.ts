@@ -90,7 +90,10 @@ export const fieldTable = (rows: readonly Row[], direction: Direction): Html =>
     </table>
   </div> `;
 
-/** The type and fields of a schema. For a union: the fields that all forms share, then those of each form. */
+/**
+ * The type and fields of a schema. For a union: the fields that all forms share, then those of each
+ * form.
+ */
 export function schemaHtml(schema: Schema, direction: Direction): Html {
   const forms = formsOf(schema);
   const [first] = forms;

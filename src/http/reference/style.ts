@@ -43,7 +43,10 @@ dd { margin: 0 0 0 1.25rem; }
 @media print { nav { display: none; } body { display: block; } }
 `;
 
-/** The inline style. The policy allows it by its hash, so it must be the exact content of the element. */
+/**
+ * The inline style. The policy allows it by its hash, so it must be the exact content of the
+ * element.
+ */
 export const styleElement = new Html(`<style>${style}</style>`);
 
 /** The source expression of the style in a Content-Security-Policy. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOrganizationsOf, listWorkspacesOf } from "../../store/tenancy/workspaces.ts";
+import { listOrganizationsOfUser, listWorkspacesOfUser } from "../../store/tenancy/workspaces.ts";
 import { listMembers } from "../../store/tenancy/users.ts";
 import { accountListRoute, listRoute } from "../list-route.ts";
 import { accountRoute, type Route } from "../route.ts";
@@ -47,7 +47,7 @@ export const accountRoutes: readonly Route[] = [
     description: "The boards that the credential reaches, with its role on each.",
     tag: "Account",
     list: { description: "The boards", schema: z.array(workspace) },
-    handle: (deps, call) => listWorkspacesOf(deps.db, call.credential.userId),
+    handle: (deps, call) => listWorkspacesOfUser(deps.db, call.credential.userId),
   }),
   accountListRoute({
     path: "/v1/organizations",
@@ -55,7 +55,7 @@ export const accountRoutes: readonly Route[] = [
     description: "The organizations whose boards the credential reaches.",
     tag: "Account",
     list: { description: "The organizations", schema: z.array(organization) },
-    handle: (deps, call) => listOrganizationsOf(deps.db, call.credential.userId),
+    handle: (deps, call) => listOrganizationsOfUser(deps.db, call.credential.userId),
   }),
 ];
 

@@ -4,7 +4,7 @@ import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
 import { moveCard } from "../../actions/moves/move-card.ts";
 import { readCardJson } from "../../store/cards/cards.ts";
 import { listTimeline } from "../../store/events/timeline.ts";
-import { cardOf, cardParams, noCard, projectOf } from "../resolve.ts";
+import { cardOf, cardParams, cardNotFound, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { readRoute, writeRoute, type Route } from "../route.ts";
 import { JsonText } from "../json.ts";
@@ -131,7 +131,7 @@ export const cardRoutes: readonly Route[] = [
     confirms: true,
     handle: async (deps, { cached, board, params: { number } }) => {
       const found = await readCardJson(deps.db, cached, board.workspaceId, number);
-      if (found === null) throw noCard(number);
+      if (found === null) throw cardNotFound(number);
       return new JsonText(found);
     },
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PullRequestQuestion } from "../../forge/pull-requests.ts";
-import type { Asked } from "../../forge/values.ts";
+import type { QuestionResult } from "../../forge/values.ts";
 import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
 import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
@@ -63,7 +63,7 @@ const reviewsEntry = z
 
 /** Asks GitHub about the connected repositories, and adds an error for each of the others. */
 async function askLive<T>(
-  ask: (questions: readonly PullRequestQuestion[]) => Promise<readonly Asked<T>[]>,
+  ask: (questions: readonly PullRequestQuestion[]) => Promise<readonly QuestionResult<T>[]>,
   pulls: readonly OpenPullRequest[],
 ): Promise<{ readonly value: T | null; readonly error: string | null }[]> {
   const questions = pulls.flatMap(({ ref, number }) => (ref ? [{ repository: ref, number }] : []));

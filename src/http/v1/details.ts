@@ -23,7 +23,9 @@ const targetBranch = z.string();
 const login = z.string().nullable().meta({ description: "The GitHub login; null if unknown" });
 const names = z.array(z.string());
 
-/** What GitHub's message names; a message may name several rules, so every reason can have these. */
+/**
+ * What GitHub's message names; a message may name several rules, so every reason can have these.
+ */
 const githubDetails = z.object({
   checks: names.optional().meta({ description: "The required checks that GitHub's message names" }),
   requiredReviews: z.int().optional(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/moves/adopt-branch.ts";
-import { noInboxItem, putAwayInboxItem } from "../../actions/boards/put-away-inbox-item.ts";
+import { noInboxItem, dismissItem } from "../../actions/boards/dismiss-inbox-item.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
@@ -49,7 +49,7 @@ export const inboxRoutes: readonly Route[] = [
       204: { description: "Dismissed", schema: null },
       409: { description: "The item is not dismissible", schema: problem },
     },
-    handle: (_, { write, subject }) => putAwayInboxItem(write, subject),
+    handle: (_, { write, subject }) => dismissItem(write, subject),
   }),
   writeRoute({
     method: "post",

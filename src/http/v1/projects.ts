@@ -14,7 +14,7 @@ import { problem, role, rule, timestamp } from "./shapes.ts";
 export const projectParams = z.object({ projectId: id() });
 
 /** The project in the path. Throws `not_found`, also for a project of another board. */
-export const thatProject = (
+export const projectInPathOf = (
   db: Db,
   board: BoardRole,
   { projectId }: { projectId: string },
@@ -32,7 +32,7 @@ const project = z
   })
   .meta({ id: "Project" });
 
-export const projectInPath = { params: projectParams, find: thatProject };
+export const projectInPath = { params: projectParams, find: projectInPathOf };
 
 const name = text({ min: 1, max: 80, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({ description: "Markdown" });
@@ -167,7 +167,7 @@ export const projectRoutes: readonly Route[] = [
     tag: "Projects",
     params: projectParams,
     responses: { 200: { description: "The flow", schema: flow } },
-    handle: async (deps, { board, params }) => (await thatProject(deps.db, board, params)).flow,
+    handle: async (deps, { board, params }) => (await projectInPathOf(deps.db, board, params)).flow,
   }),
   writeRoute({
     method: "put",

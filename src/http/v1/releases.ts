@@ -86,7 +86,10 @@ const releaseParams = z.object({ id: id() });
 const releaseOf = byId("id", findRelease, "release");
 const releaseToRead = byId("id", readReleaseDetails, "release");
 
-/** The release in the path of a write. Throws `not_found`, or `invalid` if the flow has releases turned off. */
+/**
+ * The release in the path of a write. Throws `not_found`, or `invalid` if the flow has releases
+ * turned off.
+ */
 async function releaseToWrite(db: Db, board: BoardRole, params: { id: string }): Promise<ReleaseHead> {
   const found = await releaseOf(db, board, params);
   requireReleases(found.isUsed, found.projectId);

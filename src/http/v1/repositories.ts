@@ -5,7 +5,7 @@ import { listBoardRepositories, listProjectRepositories } from "../../store/forg
 import { listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
-import { projectInPath, projectParams, thatProject } from "./projects.ts";
+import { projectInPath, projectParams, projectInPathOf } from "./projects.ts";
 import { problem, timestamp } from "./shapes.ts";
 
 const repository = z
@@ -55,7 +55,7 @@ export const repositoryRoutes: readonly Route[] = [
     params: projectParams,
     list: { description: "The repositories, by name", schema: z.array(repository) },
     handle: async (deps, { board, params }) => {
-      const project = await thatProject(deps.db, board, params);
+      const project = await projectInPathOf(deps.db, board, params);
       return (await listProjectRepositories(deps.db, project.id)).map(repositoryEntry);
     },
   }),

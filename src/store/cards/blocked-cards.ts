@@ -31,7 +31,7 @@ export async function mayBeBlocked(db: Db, cardId: string): Promise<boolean> {
 }
 
 /** Lists the blocked cards that are linked to a repository. */
-export async function listBlockedCards(db: Db, repositoryId: string): Promise<string[]> {
+export async function listBlockedCardsOfRepository(db: Db, repositoryId: string): Promise<string[]> {
   return column<string>(
     db,
     `select c.id from card_repositories cr join cards c on c.id = cr.card_id

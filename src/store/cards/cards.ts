@@ -1,13 +1,13 @@
 import type { Blocked } from "../../flow/refusal.ts";
 import type { ChecksState } from "../../flow/checks.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { whileItStands } from "../db/transaction.ts";
-import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
+import { busyIfStageRemoved } from "../db/transaction.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import type { User } from "../tenancy/users.ts";
 import { countColumn } from "./placing.ts";
 import type { CardLabel } from "./labels.ts";
-import { cardColumns, cardFrom, CARD_COLUMNS } from "./shown-card.ts";
+import { cardColumns, cardFrom, CARD_COLUMNS } from "./card-columns.ts";
 
 export const PRIORITIES = ["none", "low", "medium", "high", "urgent"] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -103,16 +103,16 @@ const BACKLOG_POSITION = `
 export async function listBacklog(
   db: Db,
   projectId: string,
-  window: Window<string>,
-): Promise<Part<Card, string>> {
+  window: ListWindow<string>,
+): Promise<ListSlice<Card, string>> {
   const found = await rows<Card & { readonly rank: string }>(
     db,
     `select ${cardColumns(BACKLOG_POSITION)}, c.rank ${cardFrom("cards")}
       where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
       order by c.rank limit :limit`,
-    { projectId, after: window.after ?? "", limit: rowsToRead(window) },
+    { projectId, after: window.after ?? "", limit: rowLimit(window) },
   );
-  const { items, next } = partOf(found, window, ({ rank }) => rank);
+  const { items, next } = listSliceOf(found, window, ({ rank }) => rank);
   return { items: items.map(({ rank: _rank, ...card }) => card), next };
 }
 
@@ -163,7 +163,7 @@ export async function lockCard(db: Db, cardId: string): Promise<CardHead | null>
  * Locks the parents of a board's cards until the transaction ends. Otherwise two concurrent changes
  * could create a cycle that neither sees.
  */
-export async function holdParents(trx: Trx, workspaceId: string): Promise<void> {
+export async function lockParents(trx: Trx, workspaceId: string): Promise<void> {
   await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
     lock: `parents:${workspaceId}`,
   });
@@ -213,7 +213,7 @@ const INSERT_CARD = `
           :parentId, :featureId, :dueDate, :hotfix, :createdBy, :requestId)`;
 
 export async function insertCard(trx: Trx, card: NewCard): Promise<void> {
-  await whileItStands(rows(trx, INSERT_CARD, { ...card }));
+  await busyIfStageRemoved(rows(trx, INSERT_CARD, { ...card }));
 }
 
 /** An absent field is not changed; null clears it. */
@@ -245,7 +245,7 @@ export async function saveCardFields(trx: Trx, cardId: string, changes: CardChan
 }
 
 /** Marks a card as deleted. Its number is not used again. */
-export async function hideCard(db: Db, cardId: string): Promise<void> {
+export async function markCardDeleted(db: Db, cardId: string): Promise<void> {
   await db("cards").where({ id: cardId }).update({ deleted_at: db.fn.now(), blocked: null });
 }
 

@@ -103,7 +103,7 @@ export async function removeFeature(db: Db, featureId: string): Promise<void> {
 }
 
 /** Finds a feature and prevents its deletion until the transaction ends. */
-export async function holdFeature(db: Db, workspaceId: string, featureId: string): Promise<boolean> {
+export async function lockFeature(db: Db, workspaceId: string, featureId: string): Promise<boolean> {
   const feature =
     "select id from features where workspace_id = :workspaceId and id = :featureId for key share";
   return exists(db, feature, { workspaceId, featureId });

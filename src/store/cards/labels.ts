@@ -76,7 +76,7 @@ export async function removeLabel(db: Db, labelId: string): Promise<void> {
 }
 
 /** Returns those that the board has and prevents their deletion until the transaction ends. */
-export async function holdLabels(
+export async function lockLabels(
   db: Db,
   workspaceId: string,
   labelIds: readonly string[],

@@ -69,7 +69,7 @@ interface LinkedCard {
 }
 
 /** Lists the cards linked to these repositories by number and locks them in the transaction. */
-export async function holdLinkedCards(trx: Trx, repositoryIds: readonly string[]): Promise<LinkedCard[]> {
+export async function lockLinkedCards(trx: Trx, repositoryIds: readonly string[]): Promise<LinkedCard[]> {
   const bindings = { repositoryIds: [...repositoryIds] };
   // Two statements, because one that waits for a lock reads the state at its start.
   await rows(

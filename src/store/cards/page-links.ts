@@ -60,7 +60,7 @@ export async function setCardPageLinks(
 }
 
 /** Returns those that the board has and prevents their deletion until the transaction ends. */
-export async function holdThesePages(
+export async function lockPagesById(
   db: Db,
   workspaceId: string,
   pageIds: readonly string[],

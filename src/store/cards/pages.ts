@@ -37,7 +37,7 @@ export async function pageRankAtEnd(trx: Trx, place: Place): Promise<string> {
 }
 
 /** Moves the children of a page, in order, to its parent, behind the page. */
-export async function handOnChildren(trx: Trx, pageId: string): Promise<void> {
+export async function moveChildrenToParent(trx: Trx, pageId: string): Promise<void> {
   const children = await rows<{ id: string }>(
     trx,
     "select id from pages where parent_id = :pageId order by rank",
@@ -170,7 +170,7 @@ export async function findPage(db: Db, workspaceId: string, pageId: string): Pro
  * Locks a board's pages until the transaction ends. Each change of a page takes this lock, because
  * slugs, ranks and parents depend on other pages.
  */
-export async function holdPages(trx: Trx, workspaceId: string): Promise<void> {
+export async function lockPages(trx: Trx, workspaceId: string): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`pages:${workspaceId}`]);
 }
 
@@ -225,7 +225,7 @@ export async function removePage(db: Db, pageId: string): Promise<void> {
 }
 
 /** Whether `ancestorId` is `pageId` or one of its ancestors. */
-export async function isSelfOrAbove(db: Db, ancestorId: string, pageId: string): Promise<boolean> {
+export async function isSelfOrAncestorPage(db: Db, ancestorId: string, pageId: string): Promise<boolean> {
   return exists(
     db,
     `with recursive line (id, parent_id) as (

@@ -1,6 +1,6 @@
 import { generateKeyBetween } from "fractional-indexing";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
-import { allInOrder, whileItStands } from "../db/transaction.ts";
+import { allInOrder, busyIfStageRemoved } from "../db/transaction.ts";
 
 /**
  * Locks a column until the transaction ends, so that no two cards get the same place. A transaction
@@ -44,7 +44,7 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, index
   const above = index === 0 ? undefined : (first ?? last);
   const below = index === 0 ? first : first && second;
   const rank = generateKeyBetween(above?.rank ?? null, below?.rank ?? null);
-  await whileItStands(
+  await busyIfStageRemoved(
     rows(trx, "update cards set stage_id = :stageId, rank = :rank, updated_at = now() where id = :cardId", {
       ...column,
       rank,

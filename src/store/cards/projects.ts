@@ -2,13 +2,13 @@ import type { Flow, Stage } from "../../flow/flow.ts";
 import { column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** Locks a project's flow until the transaction ends: no card or move enters a stage. */
-export async function holdFlow(trx: Trx, projectId: string): Promise<void> {
+export async function lockFlow(trx: Trx, projectId: string): Promise<void> {
   await trx.raw("select 1 from projects where id = ? for no key update", [projectId]);
   await trx.raw("select 1 from stages where project_id = ? order by position for update", [projectId]);
 }
 
 /** Prevents changes of the flow until the transaction ends. Several transactions may do so. */
-export async function holdStage(trx: Trx, stageId: string): Promise<void> {
+export async function lockStage(trx: Trx, stageId: string): Promise<void> {
   await rows(trx, "select 1 from stages where id = :stageId for key share", { stageId });
 }
 
@@ -38,7 +38,7 @@ export async function countCardsIn(db: Db, stageIds: readonly string[]): Promise
   return new Map(found.map(({ stageId, count }) => [stageId, count]));
 }
 
-export async function listBlockedCards(db: Db, projectId: string): Promise<string[]> {
+export async function listBlockedCardsOfProject(db: Db, projectId: string): Promise<string[]> {
   return column<string>(
     db,
     "select id from cards where project_id = :projectId and deleted_at is null and blocked is not null",
@@ -152,7 +152,7 @@ export async function readProject(
 }
 
 /** Locks the set of a board's projects and their slugs until the transaction ends. */
-export async function holdProjects(trx: Trx, workspaceId: string): Promise<void> {
+export async function lockProjectList(trx: Trx, workspaceId: string): Promise<void> {
   await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`projects:${workspaceId}`]);
 }
 

@@ -79,7 +79,7 @@ export function connect({ connectionString, max = 10, onError }: ConnectOptions)
 const UNAVAILABLE = /^(08|25006|40|53|57P0|57014|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 
 /** Whether the database was temporarily unavailable, so that the same call may succeed later. */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? String(error.code) : "";
   // Some errors have no code: knex found no free connection, or pg lost the connection in use.

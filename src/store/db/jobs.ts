@@ -46,7 +46,7 @@ export async function addJob(
 const FAILED = "attempts >= max_attempts and locked_at is null";
 
 /** Deletes the jobs of a task that failed at their last attempt. */
-export async function forgetGivenUp(db: Db, task: string): Promise<void> {
+export async function deleteFailedJobs(db: Db, task: string): Promise<void> {
   await rows(
     db,
     `select 1 from graphile_worker.complete_jobs(array(
@@ -56,7 +56,7 @@ export async function forgetGivenUp(db: Db, task: string): Promise<void> {
 }
 
 /** Retries the jobs that failed at their last attempt, except those of `exceptTasks`. */
-export async function retryGivenUp(db: Db, exceptTasks: readonly string[]): Promise<void> {
+export async function retryFailedJobs(db: Db, exceptTasks: readonly string[]): Promise<void> {
   await rows(
     db,
     `select 1 from graphile_worker.reschedule_jobs(

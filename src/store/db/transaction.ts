@@ -95,7 +95,7 @@ const STAGE_KEYS = new Set<unknown>([
 ]);
 
 /** Throws `busy` if the stage or project that `work` refers to was removed after it was read. */
-export async function whileItStands<T>(work: PromiseLike<T>): Promise<T> {
+export async function busyIfStageRemoved<T>(work: PromiseLike<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

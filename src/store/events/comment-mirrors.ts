@@ -37,7 +37,7 @@ type MirrorKey = Pick<DueMirror, "commentId" | "repositoryId" | "prNumber">;
  * Claims the due mirrors of a comment for `holdSeconds` and counts the attempt, before they are
  * written. Skips mirrors that another process has claimed.
  */
-export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: number): Promise<DueMirror[]> {
+export async function claimDueMirrors(db: Db, commentId: string, holdSeconds: number): Promise<DueMirror[]> {
   return rows<DueMirror>(
     db,
     `with due as (
@@ -64,7 +64,7 @@ export async function takeDueMirrors(db: Db, commentId: string, holdSeconds: num
 }
 
 /** The largest number of attempts of the due mirrors of a comment; null if none is due. */
-export async function triesOfDueMirrors(db: Db, commentId: string): Promise<number | null> {
+export async function countDueMirrorTries(db: Db, commentId: string): Promise<number | null> {
   return firstValue<number>(
     db,
     `select max(m.tries) as tries from comment_mirrors m join timeline_items t on t.id = m.comment_id
@@ -74,7 +74,7 @@ export async function triesOfDueMirrors(db: Db, commentId: string): Promise<numb
 }
 
 /** Records that the pull request shows this revision of the comment. */
-export async function settleMirror(
+export async function completeMirror(
   db: Db,
   key: MirrorKey,
   shown: { readonly forgeCommentId: number; readonly revision: number },
@@ -88,7 +88,7 @@ export async function settleMirror(
 }
 
 /** Releases a mirror after a failed attempt. `isUnsure`: whether it may have written the copy. */
-export async function letGoOfMirror(
+export async function releaseMirror(
   db: Db,
   mirror: MirrorKey & Pick<DueMirror, "mayWrite">,
   isUnsure: boolean,
@@ -109,12 +109,12 @@ export async function adoptMirror(db: Db, key: MirrorKey, forgeCommentId: number
 }
 
 /** Records that a copy was deleted on GitHub. */
-export async function dropMirror(db: Db, key: MirrorKey): Promise<void> {
+export async function markMirrorDeleted(db: Db, key: MirrorKey): Promise<void> {
   await db("comment_mirrors").where(columns(key)).update({ gone: true });
 }
 
 /** The comment whose mirror this GitHub comment is, or null. */
-export async function findMirrored(
+export async function findMirroredComment(
   db: Db,
   repositoryId: string,
   forgeCommentId: number,

@@ -67,7 +67,7 @@ interface Turn {
 }
 
 /** Records when a user last acted. Events may arrive in any order. */
-export async function noteTurn(db: Db, conversation: Conversation, turn: Turn): Promise<void> {
+export async function recordTurn(db: Db, conversation: Conversation, turn: Turn): Promise<void> {
   const { cardId, repositoryId, prNumber } = conversation;
   await db.raw(
     `insert into conversation_turns as t (card_id, repository_id, pr_number, user_id, works, acted_at)
@@ -88,7 +88,7 @@ export interface Ask {
 }
 
 /** Records what waits for a reaction. An existing record keeps its time. */
-export async function noteAsk(db: Db, conversation: Conversation, ask: Ask): Promise<void> {
+export async function recordAsk(db: Db, conversation: Conversation, ask: Ask): Promise<void> {
   await db("conversation_asks")
     .insert({
       ...keyOf(conversation),
@@ -102,7 +102,7 @@ export async function noteAsk(db: Db, conversation: Conversation, ask: Ask): Pro
 }
 
 /** Deletes what waits for a reaction: all of it, or what matches the filter. */
-export async function dropAsks(
+export async function deleteAsks(
   db: Db,
   conversation: Conversation,
   filter: { readonly kind?: Ask["kind"]; readonly subject?: string; readonly askedBy?: string } = {},

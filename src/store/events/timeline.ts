@@ -1,8 +1,8 @@
 import { newId } from "../../new-id.ts";
 import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
-import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
-import { kindOn, type UserKind } from "../tenancy/users.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { userKindSql, type UserKind } from "../tenancy/users.ts";
 
 export const EVENT_KINDS = [
   "created",
@@ -121,12 +121,12 @@ export async function listTimeline(
   db: Db,
   cardId: string,
   readerId: string,
-  window: Window<number>,
-): Promise<Part<TimelineItem, number>> {
+  window: ListWindow<number>,
+): Promise<ListSlice<TimelineItem, number>> {
   const found = await rows<TimelineRow>(
     db,
     `select t.type, t.id, t.kind, t.data, t.body, t.actor_id as "actorId", t.at, t.edited_at as "editedAt", t.seq,
-            json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${kindOn("c.workspace_id", "u")}),
+            json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${userKindSql("c.workspace_id", "u")}),
                               'login', t.login) as actor,
             r.full_name as "repositoryFullName"
        from timeline_items t
@@ -134,9 +134,9 @@ export async function listTimeline(
        join users u on u.id = t.actor_id
        left join repositories r on r.id = t.repository_id
       where t.card_id = :cardId and t.deleted_at is null and t.seq > :after order by t.seq limit :limit`,
-    { cardId, after: window.after ?? 0, limit: rowsToRead(window) },
+    { cardId, after: window.after ?? 0, limit: rowLimit(window) },
   );
-  const { items, next } = partOf(found, window, ({ seq }) => seq);
+  const { items, next } = listSliceOf(found, window, ({ seq }) => seq);
   return { items: items.map((row) => toItem(row, readerId)), next };
 }
 
@@ -148,7 +148,7 @@ function toItem(row: TimelineRow, readerId: string): TimelineItem {
 }
 
 /** Whether an event with this prefix of the natural key happened at or after `at`. */
-export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: string): Promise<boolean> {
+export async function hasEventSince(db: Db, cardId: string, prefix: string, at: string): Promise<boolean> {
   return exists(
     db,
     `select 1 from timeline_items
@@ -158,7 +158,7 @@ export async function wasFoundSince(db: Db, cardId: string, prefix: string, at: 
 }
 
 /** The commits that a card's branches started from, by `repositoryId:branchName`. */
-export async function listCuts(db: Db, cardId: string): Promise<Map<string, string>> {
+export async function listBranchStarts(db: Db, cardId: string): Promise<Map<string, string>> {
   const starts = await rows<{ branch: string; sha: string }>(
     db,
     `select repository_id || ':' || (data->>'branchName') as branch, data->>'sha' as sha from timeline_items
@@ -169,7 +169,7 @@ export async function listCuts(db: Db, cardId: string): Promise<Map<string, stri
 }
 
 /** The actor of a card's newest event of this kind in this repository, or null. */
-export async function lastActorOf(
+export async function findLastActor(
   db: Db,
   cardId: string,
   kind: EventKind,

@@ -86,7 +86,7 @@ export async function isBranchTaken(db: Db, repositoryId: string, branchName: st
 }
 
 /** The branch that a card had when it was unlinked, or null. Skips branches of other cards. */
-export async function findLeftBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
+export async function findFormerBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
   return firstValue<string>(
     db,
     `select l.branch_name as "branchName" from left_branches l
@@ -123,7 +123,7 @@ export async function listBranchesAt(
   );
 }
 
-export interface HeldBranch {
+export interface LockedBranch {
   readonly headSha: string | null;
   /** The last change that was found without a webhook: its time (ISO 8601) and the tip. */
   readonly foundAt: string | null;
@@ -131,8 +131,12 @@ export interface HeldBranch {
 }
 
 /** Locks a card's branch until the transaction ends and returns its state. */
-export async function holdBranch(trx: Trx, cardId: string, repositoryId: string): Promise<HeldBranch | null> {
-  const row = await firstRow<Omit<HeldBranch, "foundAt"> & { foundAt: Date | null }>(
+export async function lockBranch(
+  trx: Trx,
+  cardId: string,
+  repositoryId: string,
+): Promise<LockedBranch | null> {
+  const row = await firstRow<Omit<LockedBranch, "foundAt"> & { foundAt: Date | null }>(
     trx,
     `select head_sha as "headSha", found_at as "foundAt", found_sha as "foundSha" from card_repositories
       where card_id = :cardId and repository_id = :repositoryId for no key update`,
@@ -142,7 +146,7 @@ export async function holdBranch(trx: Trx, cardId: string, repositoryId: string)
 }
 
 /** Records a change of a branch that was found without a webhook. */
-export async function noteFound(
+export async function recordFoundChange(
   trx: Trx,
   cardId: string,
   repositoryId: string,

@@ -46,7 +46,7 @@ export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[
 const COLUMNS = ["guid", "event", "lane", "payload", "source"] as const;
 
 /** Returns those of these ids that are not stored. */
-export async function listUnknown(db: Db, guids: readonly string[]): Promise<Set<string>> {
+export async function listUnknownDeliveries(db: Db, guids: readonly string[]): Promise<Set<string>> {
   return new Set(
     await column<string>(
       db,
@@ -66,7 +66,7 @@ interface ParkedDelivery {
 }
 
 /** Lists parked deliveries, the oldest first. */
-export async function listParked(db: Db): Promise<ParkedDelivery[]> {
+export async function listParkedDeliveries(db: Db): Promise<ParkedDelivery[]> {
   return rows<ParkedDelivery>(
     db,
     `select guid, event, lane, error, received_at as "receivedAt" from deliveries
@@ -75,7 +75,7 @@ export async function listParked(db: Db): Promise<ParkedDelivery[]> {
 }
 
 /** Puts a parked delivery, or all of them (null), back into their lanes. Returns the lanes. */
-export async function unpark(db: Db, guid: string | null): Promise<string[]> {
+export async function unparkDeliveries(db: Db, guid: string | null): Promise<string[]> {
   return column<string>(
     db,
     `update deliveries set state = 'waiting', attempts = 0, deaths = 0
@@ -132,13 +132,13 @@ export async function deferDelivery(db: Db, guid: string, awaits: number): Promi
 }
 
 /** Whether a lane has deferred deliveries of this pull request. */
-export async function isAnyDeferred(db: Db, lane: string, number: number): Promise<boolean> {
+export async function hasDeferred(db: Db, lane: string, number: number): Promise<boolean> {
   const deferred = "select 1 from deliveries where lane = :lane and awaits_pull_request = :number limit 1";
   return exists(db, deferred, { lane, number });
 }
 
 /** Puts the deferred deliveries of a pull request back into their lane. Returns their number. */
-export async function reopenDeferred(db: Db, lane: string, number: number): Promise<number> {
+export async function requeueDeferred(db: Db, lane: string, number: number): Promise<number> {
   return db("deliveries")
     .where({ lane, awaits_pull_request: number })
     .update({ state: "waiting", attempts: 0, deaths: 0, awaits_pull_request: null });
@@ -168,7 +168,7 @@ export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: n
  * Counts a failed attempt. Parks the delivery at attempt number `maxAttempts`, so that its lane can
  * continue. Also marks `worked` as processed.
  */
-export async function markFailed(db: Db, failed: FailedAttempt): Promise<{ parked: boolean }> {
+export async function markDeliveryFailed(db: Db, failed: FailedAttempt): Promise<{ parked: boolean }> {
   const row = await firstRow<{ parked: boolean }>(
     db,
     `${MARK_PROCESSED}

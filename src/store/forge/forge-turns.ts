@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TurnRequest, Turns } from "../../forge/github/calls/turns.ts";
-import type { Budget } from "../../forge/github/calls/limits.ts";
+import type { RateBudget } from "../../forge/github/calls/limits.ts";
 import { firstRow, type Db } from "../db/connect.ts";
 
 /** GitHub asks for a second between writes. That also keeps content within its 80 per minute. */
@@ -13,10 +13,13 @@ const CONTENT_RECOVERS = "interval '9 seconds'";
 const CONTENT_BURST = 100;
 
 /** Until when GitHub wants no calls of one API. */
-const PAUSED: Readonly<Record<Budget, string>> = { rest: "rest_held_until", graphql: "graphql_held_until" };
+const PAUSED: Readonly<Record<RateBudget, string>> = {
+  rest: "rest_held_until",
+  graphql: "graphql_held_until",
+};
 
 /** SQL for when the next writing call may begin. */
-const nextWrite = (budget: Budget): string =>
+const nextWrite = (budget: RateBudget): string =>
   `greatest(clock_timestamp(), next_write_at, held_until, ${PAUSED[budget]})`;
 
 /** SQL for when the next content-creating call is within the allowance. */
@@ -46,8 +49,8 @@ const RETRY_MS = 250;
 /** The turns of all installations, in PostgreSQL and by its clock. */
 export const createTurns = (db: Db): Turns => ({
   take: (installationId, request) => takeTurn(db, installationId, request),
-  heldFor: (installationId, budget) => pausedFor(db, installationId, budget),
-  hold: (installationId, budget, seconds) => pauseWithRetry(db, installationId, budget, seconds),
+  limitedFor: (installationId, budget) => pausedFor(db, installationId, budget),
+  limit: (installationId, budget, seconds) => pauseWithRetry(db, installationId, budget, seconds),
 });
 
 async function takeTurn(
@@ -78,7 +81,7 @@ async function takeTurn(
   return { freeIn: next?.freeIn ?? 1 };
 }
 
-async function pausedFor(db: Db, installationId: number, budget: Budget): Promise<number> {
+async function pausedFor(db: Db, installationId: number, budget: RateBudget): Promise<number> {
   const held = await firstRow<{ seconds: number }>(
     db,
     `select ceil(extract(epoch from greatest(held_until, ${PAUSED[budget]}) - clock_timestamp()))::int as seconds
@@ -96,7 +99,7 @@ async function pausedFor(db: Db, installationId: number, budget: Budget): Promis
 async function pauseWithRetry(
   db: Db,
   installationId: number,
-  budget: Budget | null,
+  budget: RateBudget | null,
   seconds: number,
 ): Promise<void> {
   const until = performance.now() + seconds * 1_000;
@@ -114,7 +117,12 @@ async function pauseWithRetry(
 }
 
 /** Never shortens a pause. */
-async function pause(db: Db, installationId: number, budget: Budget | null, seconds: number): Promise<void> {
+async function pause(
+  db: Db,
+  installationId: number,
+  budget: RateBudget | null,
+  seconds: number,
+): Promise<void> {
   const column = budget === null ? "held_until" : PAUSED[budget];
   await db.raw(
     `insert into forge_turns as t (installation_id, ${column})

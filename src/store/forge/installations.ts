@@ -4,12 +4,12 @@ import { column, firstRow, firstValue, type Db, type Trx } from "../db/connect.t
 interface InstallationState extends ForgeInstallation {
   /** GitHub's message if it refuses the installation. */
   readonly refused: string | null;
-  /** When GitHub was asked, by `clockOf`. */
+  /** When GitHub was asked, by `readClock`. */
   readonly askedAt: string;
 }
 
 /** The time of the database, to the microsecond: the same clock for all processes. */
-export async function clockOf(db: Db): Promise<string> {
+export async function readClock(db: Db): Promise<string> {
   const now = await firstValue<string>(db, "select cast(clock_timestamp() as text) as now", {});
   if (now === null) throw new Error("The database returned no time.");
   return now;
@@ -86,12 +86,12 @@ export async function isInstallationRefused(db: Db, installationId: number): Pro
 }
 
 /** Removes an installation that was deleted on GitHub. */
-export async function forgetInstallation(db: Db, installationId: number, askedAt: string): Promise<void> {
+export async function removeInstallation(db: Db, installationId: number, askedAt: string): Promise<void> {
   await removed(db, askedAt).where({ installation_id: installationId });
 }
 
 /** Removes all installations except these. */
-export async function forgetOtherInstallations(
+export async function removeOtherInstallations(
   db: Db,
   installationIds: readonly number[],
   askedAt: string,
@@ -115,7 +115,7 @@ const removed = (db: Db, askedAt: string) =>
  * Detaches repositories that now belong to this organization from their previous organizations,
  * which keep the history. Returns the ids of the detached rows.
  */
-export async function takeFromOthers(
+export async function detachFromOtherOrganizations(
   trx: Trx,
   organizationId: string,
   forgeIds: readonly number[],

@@ -1,7 +1,7 @@
 import type { Db } from "../db/connect.ts";
-import { reopenDeferred, unpark } from "./deliveries.ts";
+import { requeueDeferred, unparkDeliveries } from "./deliveries.ts";
 import { addJob, addJobs } from "../db/jobs.ts";
-import { forgeIdOf } from "./repositories.ts";
+import { findForgeId } from "./repositories.ts";
 
 export const WORK_LANE = "work-lane";
 export const REPLAY_DEFERRED = "replay-deferred-events";
@@ -24,7 +24,7 @@ const keyOf = (lane: string): string => `${WORK_LANE}:${lane}`;
  * Adds a job for each lane, which processes all its waiting deliveries. A job that was delayed by a
  * failure keeps its time; otherwise each new delivery would retry the failing one.
  */
-export const workLanesSoon = (db: Db, lanes: readonly string[]): Promise<void> =>
+export const addLaneJobs = (db: Db, lanes: readonly string[]): Promise<void> =>
   addJobs(
     db,
     WORK_LANE,
@@ -32,18 +32,18 @@ export const workLanesSoon = (db: Db, lanes: readonly string[]): Promise<void> =
   );
 
 /** Delays the job of a lane after a failure. */
-export const workLaneLater = (db: Db, lane: string, delayMs: number): Promise<void> =>
+export const delayLaneJob = (db: Db, lane: string, delayMs: number): Promise<void> =>
   addJob(db, WORK_LANE, { lane }, { key: keyOf(lane), queue: lane, delayMs });
 
 /** Retries a parked delivery, or all of them (null). Returns their number. */
 export async function retryParked(db: Db, guid: string | null): Promise<number> {
-  const lanes = await unpark(db, guid);
-  await workLanesSoon(db, lanes);
+  const lanes = await unparkDeliveries(db, guid);
+  await addLaneJobs(db, lanes);
   return lanes.length;
 }
 
 /** Adds a job that replays the deferred events of a pull request. */
-export const replayDeferredSoon = (db: Db, repositoryId: string, number: number): Promise<void> =>
+export const addReplayJob = (db: Db, repositoryId: string, number: number): Promise<void> =>
   addJob(
     db,
     REPLAY_DEFERRED,
@@ -53,8 +53,8 @@ export const replayDeferredSoon = (db: Db, repositoryId: string, number: number)
 
 /** Puts the deferred events of a pull request back into their lane. */
 export async function replayDeferred(db: Db, repositoryId: string, number: number): Promise<void> {
-  const forgeId = await forgeIdOf(db, repositoryId);
+  const forgeId = await findForgeId(db, repositoryId);
   if (forgeId === null) return;
   const lane = laneOf({ repositoryId: forgeId, installationId: null });
-  if ((await reopenDeferred(db, lane, number)) > 0) await workLanesSoon(db, [lane]);
+  if ((await requeueDeferred(db, lane, number)) > 0) await addLaneJobs(db, [lane]);
 }

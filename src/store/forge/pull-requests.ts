@@ -104,7 +104,7 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
 }
 
 /** Whether a pull request with these branches and a number above `after` changed recently. */
-export async function isHeardOf(
+export async function isRecentlySeen(
   db: Db,
   pull: Pick<PullRequestRow, "repositoryId" | "headBranch" | "targetBranch">,
   after: number,
@@ -148,7 +148,7 @@ export async function findPullRequest(
 }
 
 /** Locks a pull request until the transaction ends and returns its state. Null if it is unknown. */
-export async function holdPullRequest(
+export async function lockPullRequest(
   trx: Trx,
   repositoryId: string,
   number: number,

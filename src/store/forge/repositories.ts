@@ -1,5 +1,5 @@
-import { BROKEN_KINDS, BROKEN_WORDS, type Broken } from "../../flow/refusal.ts";
-import type { Feature, RepositoryRef } from "../../forge/values.ts";
+import { BROKEN_KINDS, BROKEN_MESSAGES, type BrokenKind } from "../../flow/refusal.ts";
+import type { RepositoryFeature, RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 const INACCESSIBLE = `
@@ -33,9 +33,9 @@ export const hasUsableLink = (cardId: string, repositoryId: string): string => `
              and usable.project_id is not null)`;
 
 /** SQL for the message of the value of `broken`, which is SQL itself. */
-export const brokenWords = (broken: string): string => {
+export const brokenMessageSql = (broken: string): string => {
   const cases = BROKEN_KINDS.map(
-    (name) => `when '${name}' then '${BROKEN_WORDS[name].replaceAll("'", "''")}'`,
+    (name) => `when '${name}' then '${BROKEN_MESSAGES[name].replaceAll("'", "''")}'`,
   );
   return `case ${broken} ${cases.join(" ")} end`;
 };
@@ -50,7 +50,7 @@ export interface Repository {
   /** Null while the App is not installed. Set even if the installation is unusable. */
   readonly installationId: number | null;
   /** Why Trunkline cannot use it, or null. */
-  readonly broken: Broken | null;
+  readonly broken: BrokenKind | null;
   /** Null while GitHub must not be called about it. */
   readonly ref: RepositoryRef | null;
 }
@@ -94,7 +94,12 @@ export async function listProjectRepositories(db: Db, projectId: string): Promis
 const LACK_COLUMNS = { drafts: "lacks_drafts_at", async_merge: "lacks_async_merge_at" } as const;
 
 /** Records for all processes whether a repository lacks a feature. */
-export async function noteLacking(db: Db, forgeId: number, what: Feature, isLacking: boolean): Promise<void> {
+export async function recordMissingFeature(
+  db: Db,
+  forgeId: number,
+  what: RepositoryFeature,
+  isLacking: boolean,
+): Promise<void> {
   const column = LACK_COLUMNS[what];
   const known = db("repositories").where({ forge_id: forgeId });
   if (isLacking) await known.update({ [column]: db.fn.now() });
@@ -118,7 +123,7 @@ export async function listBoardRepositories(db: Db, workspaceId: string): Promis
 }
 
 /** Prevents that other transactions change the projects of these repositories. */
-export async function holdRepositories(trx: Trx, repositoryIds: readonly string[]): Promise<void> {
+export async function lockRepositories(trx: Trx, repositoryIds: readonly string[]): Promise<void> {
   await trx.raw("select 1 from repositories where id = any(?) order by forge_id for no key update", [
     [...repositoryIds],
   ]);
@@ -145,13 +150,13 @@ export async function findRepositoryByForgeId(db: Db, forgeId: number): Promise<
 }
 
 /** GitHub's id of a repository; null after its transfer to another organization. */
-export async function forgeIdOf(db: Db, repositoryId: string): Promise<number | null> {
+export async function findForgeId(db: Db, repositoryId: string): Promise<number | null> {
   const forgeId = "select forge_id from repositories where id = :repositoryId";
   return firstValue<number>(db, forgeId, { repositoryId });
 }
 
 /** Records the time of the last webhook of a repository. */
-export async function noteWebhook(db: Db, forgeId: number, at: Date): Promise<void> {
+export async function recordWebhookTime(db: Db, forgeId: number, at: Date): Promise<void> {
   await db("repositories")
     .where({ forge_id: forgeId })
     .whereRaw("(last_webhook_at is null or last_webhook_at < ?)", [at])

@@ -1,7 +1,7 @@
 import { firstRow, isoTime, type Db } from "../db/connect.ts";
 import type { TimelineActor } from "../events/timeline.ts";
 import type { ReleaseTag } from "../releases/releases.ts";
-import { kindOn } from "../tenancy/users.ts";
+import { userKindSql } from "../tenancy/users.ts";
 import { trunksSql } from "./trunks.ts";
 
 interface ReportScope {
@@ -114,7 +114,7 @@ const DELIVERED = `
                       and l.key = '#' || p.number and p.merge_sha is null
                      left join lateral (
                        select json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind',
-                                                  ${kindOn("c.workspace_id", "u")}), 'login', t.login) as actor
+                                                  ${userKindSql("c.workspace_id", "u")}), 'login', t.login) as actor
                          from timeline_items t join users u on u.id = t.actor_id
                         where t.card_id = c.id
                           and t.natural_key = 'pull_request_merged:' || p.repository_id || ':' || p.number) by on true

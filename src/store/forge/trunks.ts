@@ -193,7 +193,7 @@ export async function findTip(db: Db, { repositoryId, branchName }: TrunkKey): P
 }
 
 /** Records a push. If it does not start at the known tip, the tip becomes unknown. */
-export async function noteTip(
+export async function recordTip(
   db: Db,
   trunk: TrunkKey & { readonly before: string | null; readonly after: string | null },
 ): Promise<void> {
@@ -206,12 +206,12 @@ export async function noteTip(
 }
 
 /** Marks all tips of a repository as unknown, after a change of the repository. */
-export async function doubtTips(db: Db, repositoryId: string): Promise<void> {
+export async function invalidateTips(db: Db, repositoryId: string): Promise<void> {
   await db("trunks").where({ repository_id: repositoryId }).update({ tip_sha: null });
 }
 
 /** Marks a tip as unknown after a merge by Trunkline, until the push event arrives. */
-export async function doubtTip(db: Db, trunk: TrunkKey, mergeSha: string | null): Promise<void> {
+export async function invalidateTip(db: Db, trunk: TrunkKey, mergeSha: string | null): Promise<void> {
   await db("trunks")
     .where({ repository_id: trunk.repositoryId, branch_name: trunk.branchName })
     .whereRaw("tip_sha is distinct from ?", [mergeSha])

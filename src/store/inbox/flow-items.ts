@@ -1,4 +1,4 @@
-import { BROKEN, brokenWords } from "../forge/repositories.ts";
+import { BROKEN, brokenMessageSql } from "../forge/repositories.ts";
 
 /** The card's last promotion was refused. Each refused attempt is another item. */
 export const PROMOTION_BLOCKED = `
@@ -93,7 +93,7 @@ export const BACKMERGE_OPEN = `
 export const CONNECTION_BROKEN = `
     select p.id as project_id, cast(null as uuid) as card_id, cast(null as uuid) as repository_id,
            'account ' || o.id || ' ' || o.broken_at as occurrence, o.broken_at as at,
-           coalesce(o.refused, ${brokenWords(`(case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended' end)`)}) as detail,
+           coalesce(o.refused, ${brokenMessageSql(`(case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended' end)`)}) as detail,
            jsonb_build_object('broken', case when o.installation_id is null then 'uninstalled'
                                              when o.suspended then 'suspended' else 'refused' end) as data
       from projects p join workspaces w on w.id = p.workspace_id join organizations o on o.id = w.organization_id
@@ -101,7 +101,7 @@ export const CONNECTION_BROKEN = `
        and exists (select 1 from repositories r where r.project_id = p.id)
     union all
     select r.project_id, null, r.id, 'repository ' || r.id || ' ' || r.disconnected_at, r.disconnected_at,
-           ${brokenWords("'not_granted'")}, jsonb_build_object('broken', 'not_granted')
+           ${brokenMessageSql("'not_granted'")}, jsonb_build_object('broken', 'not_granted')
       from repositories r join organizations o on o.id = r.organization_id
      where r.project_id = :projectId and ${BROKEN} = 'not_granted'
     union all

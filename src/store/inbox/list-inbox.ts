@@ -1,5 +1,5 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
-import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import {
   BACKMERGE_OPEN,
   CHECKS_BROKEN,
@@ -21,7 +21,7 @@ import {
  * disappear when their cause does.
  *
  * To add a derived kind, write its SELECT in `flow-items.ts` or `pull-request-items.ts` and add it
- * below. To add a stored kind, call `putInboxItem` in the transaction that records the event.
+ * below. To add a stored kind, call `upsertInboxItem` in the transaction that records the event.
  */
 export const STORED_KINDS = ["branch_suggestion", "branch_deleted", "error_reported"] as const;
 export const DERIVED_KINDS = [
@@ -110,8 +110,8 @@ export const INBOX = `
 export async function listInbox(
   db: Db,
   projectId: string,
-  window: Window<InboxPlace>,
-): Promise<Part<InboxItem, InboxPlace>> {
+  window: ListWindow<InboxPlace>,
+): Promise<ListSlice<InboxItem, InboxPlace>> {
   const [at, id] = window.after ?? [null, null];
   const found = await rows<InboxItem>(
     db,
@@ -119,9 +119,9 @@ export async function listInbox(
       and (cast(:at as timestamptz) is null
            or (date_trunc('milliseconds', i.at), i.id) < (cast(:at as timestamptz), cast(:id as uuid)))
     order by date_trunc('milliseconds', i.at) desc, i.id desc limit :limit`,
-    { projectId, at, id, limit: rowsToRead(window) },
+    { projectId, at, id, limit: rowLimit(window) },
   );
-  return partOf(found, window, (item) => [item.at.toISOString(), item.id]);
+  return listSliceOf(found, window, (item) => [item.at.toISOString(), item.id]);
 }
 
 const BOARD_ITEM = `

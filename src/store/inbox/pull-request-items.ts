@@ -1,4 +1,4 @@
-import { kindOn } from "../tenancy/users.ts";
+import { userKindSql } from "../tenancy/users.ts";
 
 /**
  * Somebody else merged a card's pull request, and the card is before the stage that merges into
@@ -34,7 +34,7 @@ export const PROPOSAL_WAITING = `
       from repositories r
       join proposals p on p.repository_id = r.id and p.state in ('draft', 'open')
       join cards c on c.id = p.card_id and c.project_id = r.project_id and c.deleted_at is null
-      join users u on u.id = p.author_id and ${kindOn("c.workspace_id", "u")} = 'agent'
+      join users u on u.id = p.author_id and ${userKindSql("c.workspace_id", "u")} = 'agent'
      where r.project_id = :projectId`;
 
 /**
@@ -119,7 +119,7 @@ export const AGENT_STOPPED_REACTING = `
                            (array_agg(u.login order by t.acted_at desc))[1] as login
                       from conversation_turns t join users u on u.id = t.user_id
                      where t.card_id = c.id and t.repository_id = asked.repository_id and t.pr_number = asked.pr_number
-                       and t.works and ${kindOn("c.workspace_id", "u")} = 'agent'
+                       and t.works and ${userKindSql("c.workspace_id", "u")} = 'agent'
                      group by t.repository_id, t.pr_number) w on true
       join lateral (select p.number, cr.head_sha
                       from pull_requests p

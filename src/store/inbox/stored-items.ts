@@ -21,7 +21,7 @@ export const branchKey = (repositoryId: string, branchName: string): string =>
   `${repositoryId}:${branchName}`;
 
 /** Inserts an item, or updates the open item with the same natural key. */
-export async function putInboxItem(db: Db, item: NewInboxItem): Promise<void> {
+export async function upsertInboxItem(db: Db, item: NewInboxItem): Promise<void> {
   await db("inbox_items")
     .insert({
       id: newId(),
@@ -72,7 +72,7 @@ export async function findSuggestion(db: Db, itemId: string): Promise<Suggestion
 }
 
 /** Locks an item until the transaction ends. False if it was adopted or dismissed. */
-export async function holdInboxItem(trx: Trx, itemId: string): Promise<boolean> {
+export async function lockInboxItem(trx: Trx, itemId: string): Promise<boolean> {
   const item = "select id from inbox_items where id = :itemId and dismissed_at is null for update";
   return exists(trx, item, { itemId });
 }
@@ -81,7 +81,7 @@ export async function holdInboxItem(trx: Trx, itemId: string): Promise<boolean> 
  * Deletes the items with this natural key, dismissed ones included, up to the time `until` (ISO
  * 8601). If the same thing happens again, a new item appears.
  */
-export async function forgetInboxItems(
+export async function deleteInboxItems(
   db: Db,
   kind: StoredInboxKind,
   naturalKey: string,

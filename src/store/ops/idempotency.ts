@@ -1,9 +1,9 @@
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { LOCKED_STAMP, type CachedCredential } from "../tenancy/credentials.ts";
-import { isHeld } from "./instances.ts";
+import { isAliveSql } from "./instances.ts";
 
 /** A key that this request has claimed. `attempt` is a fencing token: a takeover changes it. */
-export interface HeldKey {
+export interface ClaimedKey {
   readonly credentialId: string;
   readonly key: string;
   readonly attempt: number;
@@ -24,8 +24,8 @@ export interface StoredAnswer {
   readonly body: string | null;
 }
 
-export type Claimed =
-  | { readonly state: "claimed"; readonly held: HeldKey }
+export type ClaimResult =
+  | { readonly state: "claimed"; readonly held: ClaimedKey }
   | { readonly state: "replay"; readonly answer: StoredAnswer }
   | { readonly state: "other_request" }
   | { readonly state: "running" };
@@ -41,7 +41,7 @@ const CLAIM = `
       set fingerprint = excluded.fingerprint, state = 'running', holder = excluded.holder, attempt = k.attempt + 1,
           status = null, body = null, created_at = now()
       where (k.state = 'done' and k.created_at < now() - interval '24 hours')
-         or (k.state = 'running' and not ${isHeld("k.holder")})
+         or (k.state = 'running' and not ${isAliveSql("k.holder")})
     returning attempt)
   select (select stamp from stamp) as stamp, (select attempt from claimed) as attempt`;
 
@@ -51,7 +51,7 @@ const CLAIM = `
  * has ended, so that no write commits after it. A second request with the same key does not wait for the
  * first one: it fails to get the advisory lock and is `running`. Throws `StaleCredential`.
  */
-export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyClaim): Promise<Claimed> {
+export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyClaim): Promise<ClaimResult> {
   const { clientId, stamp } = cached.credential;
   const { credentialId, key } = claim;
   const [row] = await rows<{ stamp: string | null; attempt: number | null }>(trx, CLAIM, {
@@ -74,7 +74,7 @@ export async function claimKey(trx: Trx, cached: CachedCredential, claim: KeyCla
 }
 
 /** Stores an answer. False if another request took over the key; the caller must then roll back. */
-export async function storeAnswer(db: Db, claim: HeldKey, answer: StoredAnswer): Promise<boolean> {
+export async function storeAnswer(db: Db, claim: ClaimedKey, answer: StoredAnswer): Promise<boolean> {
   return exists(
     db,
     `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
@@ -84,7 +84,7 @@ export async function storeAnswer(db: Db, claim: HeldKey, answer: StoredAnswer):
 }
 
 /** Releases a key after a failed attempt, so that the request can be repeated with it. */
-export async function releaseKey(db: Db, claim: HeldKey): Promise<void> {
+export async function releaseKey(db: Db, claim: ClaimedKey): Promise<void> {
   await db("idempotency_keys")
     .where({ credential_id: claim.credentialId, key: claim.key, attempt: claim.attempt, state: "running" })
     .delete();

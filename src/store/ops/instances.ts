@@ -5,11 +5,15 @@ const SILENCE_SECONDS = 15;
 export const HEARTBEAT_MS = 4_000;
 
 /** SQL for whether the process in `column` is alive. */
-export const isHeld = (column: string): string =>
+export const isAliveSql = (column: string): string =>
   `exists (select 1 from instances i where i.id = ${column} and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
 
 /** Records by the database's clock that this process and its job workers are alive. */
-export async function heartbeat(db: Db, instanceId: string, workerIds: readonly string[]): Promise<void> {
+export async function recordHeartbeat(
+  db: Db,
+  instanceId: string,
+  workerIds: readonly string[],
+): Promise<void> {
   await db.raw(
     `insert into instances (id, worker_ids) values (:instanceId, cast(:workerIds as text[]))
      on conflict (id) do update set seen_at = now(), worker_ids = excluded.worker_ids`,
@@ -24,7 +28,7 @@ const IS_OF_DEAD = `
                      and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
 
 /** Lists the queues in which a dead process was running a job of this task. */
-export async function listDeadQueues(
+export async function listQueuesOfDeadWorkers(
   db: Db,
   task: string,
   graceSeconds = SILENCE_SECONDS,
@@ -41,7 +45,7 @@ export async function listDeadQueues(
 const DEAD_WORKERS_LOCK = 7_411_206_002;
 
 /** False if another process is freeing dead workers. The lock ends with the transaction. */
-export async function seeToDeadAlone(trx: Trx): Promise<boolean> {
+export async function lockDeadWorkers(trx: Trx): Promise<boolean> {
   const lock = `select pg_try_advisory_xact_lock(${DEAD_WORKERS_LOCK}) as "isLocked"`;
   return (await firstValue<boolean>(trx, lock, {})) === true;
 }
@@ -50,7 +54,7 @@ export async function seeToDeadAlone(trx: Trx): Promise<boolean> {
  * Unlocks the jobs and queues of dead workers, which graphile-worker would keep locked for four
  * hours. Keeps locks younger than `graceSeconds`: their worker may not be in `instances` yet.
  */
-export async function freeDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): Promise<void> {
+export async function unlockDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): Promise<void> {
   await db.raw(
     `select graphile_worker.force_unlock_workers(dead.ids)
        from (select array_agg(distinct j.locked_by) as ids from graphile_worker.jobs j
@@ -87,7 +91,7 @@ export const listLockedJobs = (
   );
 
 /** Unlocks jobs that these workers took but did not start. The attempt does not count. */
-export async function freeJobs(
+export async function unlockJobs(
   db: Db,
   workerIds: readonly string[],
   jobs: readonly TakenJob[],
@@ -104,7 +108,7 @@ export async function freeJobs(
 }
 
 /** Removes this process when it ends, so that others do not wait for its heartbeat. */
-export async function leave(db: Db, instanceId: string): Promise<void> {
+export async function deleteInstance(db: Db, instanceId: string): Promise<void> {
   await db("instances").where({ id: instanceId }).delete();
 }
 
@@ -112,7 +116,7 @@ export async function leave(db: Db, instanceId: string): Promise<void> {
  * Removes all other processes and returns their number. Only for a database that one process at a
  * time can use.
  */
-export async function declareOthersDead(db: Db, instanceId: string): Promise<number> {
+export async function deleteOtherInstances(db: Db, instanceId: string): Promise<number> {
   return db("instances").whereNot({ id: instanceId }).delete();
 }
 

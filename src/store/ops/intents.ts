@@ -13,7 +13,7 @@ export interface Intent {
 }
 
 /** A move that this process owns. `attempt` is its fencing token. */
-export interface HeldMove {
+export interface OwnedMove {
   readonly id: string;
   readonly attempt: number;
 }
@@ -23,7 +23,7 @@ const IS_OWN_MOVE = `
   (cast(:moveId as uuid) is null
    or exists (select 1 from operations where id = :moveId and attempt = :attempt and state = 'running'))`;
 
-const bindingsOf = (move: HeldMove | null) => ({ moveId: move?.id ?? null, attempt: move?.attempt ?? 0 });
+const bindingsOf = (move: OwnedMove | null) => ({ moveId: move?.id ?? null, attempt: move?.attempt ?? 0 });
 
 export interface RecordedIntent {
   readonly round: number;
@@ -61,7 +61,7 @@ const RECORD_BRANCH = insertIf(`${IS_OWN_MOVE} and ${IS_FREE}`, "i.done or i.car
 export async function recordIntent(
   db: Db,
   intent: Intent,
-  move: HeldMove | null = null,
+  move: OwnedMove | null = null,
 ): Promise<RecordedIntent | null> {
   return firstRow<RecordedIntent>(db, RECORD, { ...intent, ...bindingsOf(move) });
 }
@@ -70,10 +70,10 @@ export async function recordIntent(
  * Records the intent to create a branch. `taken` if a card (a deleted one included) has or had a
  * branch of this name, or if one is being created for another card.
  */
-export async function recordCutIntent(
+export async function recordBranchIntent(
   db: Db,
   intent: Intent,
-  move: HeldMove | null,
+  move: OwnedMove | null,
 ): Promise<RecordedIntent | "taken" | "not_held"> {
   const bindings = { ...intent, ...bindingsOf(move) };
   const recorded = await firstRow<RecordedIntent>(db, RECORD_BRANCH, bindings);
@@ -82,7 +82,8 @@ export async function recordCutIntent(
 }
 
 /** SQL for whether `i` is an intent to create a card's branch whose result is unknown. */
-export const UNHEARD_CUT = "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
+export const IS_UNCONFIRMED_BRANCH =
+  "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
 
 export type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
 
@@ -96,7 +97,7 @@ const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, str
  * Records that GitHub accepted a merge and finishes it later. `handle` identifies the asynchronous
  * merge; `queued` means that it waits in GitHub's merge queue.
  */
-export async function acceptMerge(
+export async function recordAcceptedMerge(
   db: Db,
   key: IntentKey,
   { handle, queued }: { readonly handle: string | null; readonly queued: boolean },
@@ -112,7 +113,7 @@ interface QueueEvent {
 }
 
 /** Records the newest merge queue event of an unfinished merge; an older event changes nothing. */
-export async function noteQueueWord(db: Db, key: IntentKey, { thrownOut, at }: QueueEvent): Promise<void> {
+export async function recordQueueEvent(db: Db, key: IntentKey, { thrownOut, at }: QueueEvent): Promise<void> {
   await rows(
     db,
     `update forge_intents
@@ -123,7 +124,7 @@ export async function noteQueueWord(db: Db, key: IntentKey, { thrownOut, at }: Q
   );
 }
 
-export async function fulfilIntent(db: Db, key: IntentKey): Promise<void> {
+export async function completeIntent(db: Db, key: IntentKey): Promise<void> {
   await db("forge_intents").where(columns(key)).update({ done: true });
 }
 
@@ -131,7 +132,7 @@ export async function fulfilIntent(db: Db, key: IntentKey): Promise<void> {
  * Deletes an intent that GitHub refused: a later effect of this kind is not Trunkline's. Does
  * nothing if another process owns the move, because it may be about to repeat the effect.
  */
-export async function withdrawIntent(db: Db, key: IntentKey, move: HeldMove | null = null): Promise<void> {
+export async function withdrawIntent(db: Db, key: IntentKey, move: OwnedMove | null = null): Promise<void> {
   const { repositoryId, kind, subject } = key;
   await rows(
     db,
@@ -159,7 +160,7 @@ const FOUND = `
     from forge_intents i`;
 
 /** The newest intent to merge into a branch, or null. */
-export async function findLatestMerge(
+export async function findLatestMergeIntent(
   db: Db,
   repositoryId: string,
   targetBranch: string,
@@ -174,7 +175,7 @@ export async function findLatestMerge(
 }
 
 /** The repository of a card's newest intent without a known result, or null. */
-export async function findUndone(db: Db, cardId: string): Promise<string | null> {
+export async function findRepositoryOfPendingIntent(db: Db, cardId: string): Promise<string | null> {
   return firstValue<string>(
     db,
     `select repository_id as "repositoryId" from forge_intents
@@ -193,7 +194,7 @@ export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | 
 }
 
 /** The branch of a card that may exist because the answer to its creation was lost, or null. */
-export async function findUnheardCut(
+export async function findUnconfirmedBranch(
   db: Db,
   cardId: string,
   repositoryId: string,
@@ -202,7 +203,7 @@ export async function findUnheardCut(
     db,
     `select i.subject as "branchName", i.actor_id as "actorId"
        from forge_intents i join card_repositories cr on cr.card_id = i.card_id and cr.repository_id = i.repository_id
-      where i.card_id = :cardId and i.repository_id = :repositoryId and cr.branch_name is null and ${UNHEARD_CUT}
+      where i.card_id = :cardId and i.repository_id = :repositoryId and cr.branch_name is null and ${IS_UNCONFIRMED_BRANCH}
       order by i.created_at desc limit 1`,
     { cardId, repositoryId },
   );

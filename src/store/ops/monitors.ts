@@ -60,7 +60,7 @@ export async function removeMonitor(db: Db, monitorId: string): Promise<boolean>
 }
 
 /** Records the id of a report. False if the monitor has sent it before. */
-export async function rememberReport(db: Db, monitorId: string, reportId: string): Promise<boolean> {
+export async function recordReport(db: Db, monitorId: string, reportId: string): Promise<boolean> {
   return exists(
     db,
     `insert into monitor_reports (monitor_id, report_id) values (:monitorId, :reportId)

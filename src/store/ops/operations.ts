@@ -1,7 +1,7 @@
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
-import { whileItStands } from "../db/transaction.ts";
-import { isHeld } from "./instances.ts";
-import type { HeldMove } from "./intents.ts";
+import { busyIfStageRemoved } from "../db/transaction.ts";
+import { isAliveSql } from "./instances.ts";
+import type { OwnedMove } from "./intents.ts";
 
 /** A merge by a move. */
 export interface Promotion {
@@ -28,7 +28,7 @@ export interface Operation {
 
 const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
-         o.actor_id as "actorId", o.state, o.attempt, o.promoted, ${isHeld("o.holder")} as "isHeld"
+         o.actor_id as "actorId", o.state, o.attempt, o.promoted, ${isAliveSql("o.holder")} as "isHeld"
     from operations o`;
 
 /** The unfinished move of a card, or null. */
@@ -67,7 +67,7 @@ export async function findOperationOfRequest(
 export async function listOrphanedOperations(db: Db, limit: number): Promise<Operation[]> {
   return rows<Operation>(
     db,
-    `${OPERATION} where not ${isHeld("o.holder")}
+    `${OPERATION} where not ${isAliveSql("o.holder")}
         and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.attempt, 8)) * interval '1 second')
           or (o.state = 'queued' and o.updated_at < now() - interval '5 minutes'))
       order by o.updated_at limit :limit`,
@@ -87,11 +87,11 @@ interface NewOperation {
 }
 
 /** The largest value of the column. An index past the end of a stage means its end. */
-export const LAST_INDEX = 2_147_483_647;
+export const MAX_INDEX = 2_147_483_647;
 
 /** Inserts a move. It takes over the merges of earlier attempts of the same request. */
 export async function insertOperation(db: Db, operation: NewOperation): Promise<void> {
-  await whileItStands(
+  await busyIfStageRemoved(
     rows(
       db,
       `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, holder, state, promoted)
@@ -99,12 +99,12 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
                (select coalesce(jsonb_agg(distinct each.promotion), '[]')
                   from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
                  where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId))`,
-      { ...operation, index: Math.min(operation.index, LAST_INDEX) },
+      { ...operation, index: Math.min(operation.index, MAX_INDEX) },
     ),
   );
 }
 
-export interface TakenOver {
+export interface Takeover {
   readonly attempt: number;
   /** How many processes in a row died while they owned it, without progress. */
   readonly deaths: number;
@@ -114,12 +114,12 @@ export interface TakenOver {
  * Takes over an operation that no live process owns. Null if another process took it over first. If
  * the previous owner did not release the operation, it died, and its death is counted.
  */
-export async function takeOver(
+export async function takeOverOperation(
   db: Db,
-  operation: HeldMove,
+  operation: OwnedMove,
   by: { holder: string; requestId: string | null },
-): Promise<TakenOver | null> {
-  return firstRow<TakenOver>(
+): Promise<Takeover | null> {
+  return firstRow<Takeover>(
     db,
     `update operations o
         set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
@@ -128,7 +128,7 @@ export async function takeOver(
        from (select cast(count(*) as integer) as deeds
                from forge_intents i join operations mine on mine.card_id = i.card_id
               where mine.id = :id and i.done) done
-      where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isHeld("o.holder")}
+      where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
       returning o.attempt, o.deaths`,
     { ...by, ...operation },
   );
@@ -138,7 +138,7 @@ export async function takeOver(
  * Counts a failure that GitHub did not cause. Returns the number of failures, or null if another
  * process owns the move.
  */
-export async function countFailure(db: Db, operation: HeldMove): Promise<number | null> {
+export async function countFailure(db: Db, operation: OwnedMove): Promise<number | null> {
   return firstValue<number>(
     db,
     "update operations set failures = failures + 1 where id = :id and attempt = :attempt returning failures",
@@ -150,9 +150,9 @@ export async function countFailure(db: Db, operation: HeldMove): Promise<number 
  * Ends, queues or releases (`running`) an operation. False if another process owns it; the caller
  * must then roll back its transaction.
  */
-export async function settleOperation(
+export async function finishOperation(
   db: Db,
-  operation: HeldMove,
+  operation: OwnedMove,
   state: Operation["state"],
   result: unknown = null,
 ): Promise<boolean> {
@@ -165,7 +165,7 @@ export async function settleOperation(
 }
 
 /** Whether this process still owns the move. Prevents a takeover until the transaction ends. */
-export async function isOperationOurs(trx: Trx, operation: HeldMove): Promise<boolean> {
+export async function ownsOperation(trx: Trx, operation: OwnedMove): Promise<boolean> {
   return exists(
     trx,
     "select 1 from operations where id = :id and attempt = :attempt and state = 'running' for share",
@@ -174,7 +174,7 @@ export async function isOperationOurs(trx: Trx, operation: HeldMove): Promise<bo
 }
 
 /** Records a merge of the move. Recording it again changes nothing. */
-export async function addPromotion(db: Db, operation: HeldMove, promotion: Promotion): Promise<void> {
+export async function recordPromotion(db: Db, operation: OwnedMove, promotion: Promotion): Promise<void> {
   await db.raw(
     `update operations set promoted = promoted || cast(:added as jsonb), updated_at = now()
       where id = :id and attempt = :attempt and not promoted @> cast(:added as jsonb)`,
@@ -188,7 +188,7 @@ export async function listPromotions(db: Db, operationId: string): Promise<Promo
 }
 
 /** The user who last moved the card. Later effects of its stage are done for this user. */
-export async function lastMoverOf(db: Db, cardId: string): Promise<string | null> {
+export async function findLastMover(db: Db, cardId: string): Promise<string | null> {
   return firstValue<string>(
     db,
     `select actor_id as "actorId" from operations where card_id = :cardId and state in ('done', 'running', 'queued')

@@ -3,7 +3,7 @@ import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import type { CheckReport } from "../forge/branches.ts";
 import type { LinkedPullRequest } from "../forge/pull-requests.ts";
 import { REF } from "../forge/repositories.ts";
-import { UNHEARD_CUT } from "./intents.ts";
+import { IS_UNCONFIRMED_BRANCH } from "./intents.ts";
 
 /** A card's branch that may still change, and its stored state. */
 export interface KnownBranch {
@@ -18,7 +18,7 @@ export interface KnownBranch {
 }
 
 /** Where a comparison continues: after this branch. */
-export interface BranchPlace {
+export interface ComparisonPlace {
   readonly repositoryId: string;
   readonly branchName: string;
 }
@@ -27,7 +27,7 @@ export interface BranchPlace {
 export async function listOrganizationsToCompare(
   db: Db,
   organizationId: string | null,
-): Promise<{ readonly id: string; readonly from: BranchPlace | null; readonly isReachable: boolean }[]> {
+): Promise<{ readonly id: string; readonly from: ComparisonPlace | null; readonly isReachable: boolean }[]> {
   return rows(
     db,
     `select id, reconcile_from as "from", ${REACHABLE} as "isReachable" from organizations
@@ -42,7 +42,7 @@ const REACHABLE = "(not suspended and refused is null)";
  * Records that the comparison of an organization is pending because GitHub refuses its
  * installation. True if GitHub accepts it again; then nothing is recorded.
  */
-export async function oweComparison(db: Db, organizationId: string, quietMs: number): Promise<boolean> {
+export async function deferComparison(db: Db, organizationId: string, quietMs: number): Promise<boolean> {
   const isReachable = await firstValue<boolean>(
     db,
     `update organizations
@@ -54,7 +54,7 @@ export async function oweComparison(db: Db, organizationId: string, quietMs: num
 }
 
 /** Removes the pending comparison of an organization. Returns its `quietMs`, or null. */
-export async function takeOwedComparison(trx: Trx, organizationId: string): Promise<number | null> {
+export async function takeDeferredComparison(trx: Trx, organizationId: string): Promise<number | null> {
   return firstValue<number>(
     trx,
     `update organizations o set comparison_owed = null
@@ -65,7 +65,11 @@ export async function takeOwedComparison(trx: Trx, organizationId: string): Prom
   );
 }
 
-export async function keepPlace(db: Db, organizationId: string, place: BranchPlace | null): Promise<void> {
+export async function saveComparisonPlace(
+  db: Db,
+  organizationId: string,
+  place: ComparisonPlace | null,
+): Promise<void> {
   await db("organizations")
     .where({ id: organizationId })
     .update({ reconcile_from: place && JSON.stringify(place) });
@@ -79,7 +83,7 @@ export async function keepPlace(db: Db, organizationId: string, place: BranchPla
 export async function listBranchesToCompare(
   db: Db,
   organizationId: string,
-  after: BranchPlace | null,
+  after: ComparisonPlace | null,
   { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
 ): Promise<KnownBranch[] | null> {
   return allAskable(
@@ -142,7 +146,7 @@ interface UnconfirmedBranch {
  * Lists such branches of an organization, the oldest first. Skips moving cards and attempts less
  * than `quietMs` ago. Null if GitHub refuses the installation.
  */
-export async function listUnconfirmedCuts(
+export async function listUnconfirmedBranches(
   db: Db,
   organizationId: string,
   { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
@@ -157,7 +161,7 @@ export async function listUnconfirmedCuts(
        join organizations o on o.id = r.organization_id
        join cards c on c.id = i.card_id
       where o.id = :organizationId and r.connected and c.deleted_at is null and cr.project_id is not null
-        and cr.branch_name is null and ${UNHEARD_CUT}
+        and cr.branch_name is null and ${IS_UNCONFIRMED_BRANCH}
         and i.created_at <= now() - :quietMs * interval '1 millisecond'
         and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
       order by i.created_at limit :limit`,
@@ -259,7 +263,7 @@ const UNSHOWN_AT_ONCE = 20;
  * Lists the comments of a pull request with ids from `from` on that are not among `shown`, and that
  * were recorded before `quietSince` and not deleted.
  */
-export async function listUnshown(
+export async function listCommentsNotShown(
   db: Db,
   cardId: string,
   repositoryId: string,

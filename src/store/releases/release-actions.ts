@@ -1,6 +1,6 @@
 import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
-import { isHeld } from "../ops/instances.ts";
-import type { TakenOver } from "../ops/operations.ts";
+import { isAliveSql } from "../ops/instances.ts";
+import type { Takeover } from "../ops/operations.ts";
 
 export type ReleaseActionKind = "freeze" | "unfreeze" | "pick" | "promote" | "complete";
 
@@ -25,11 +25,11 @@ export interface ReleaseAction {
 }
 
 /** An action that this process owns. */
-export type HeldAction = Pick<ReleaseAction, "id" | "attempt">;
+export type OwnedAction = Pick<ReleaseAction, "id" | "attempt">;
 
 const ACTION = `
   select a.id, a.workspace_id as "workspaceId", a.release_id as "releaseId", a.kind, a.input, a.actor_id as "actorId",
-         a.request_id as "requestId", a.state, a.attempt, a.failures, a.progress, ${isHeld("a.holder")} as "isHeld"
+         a.request_id as "requestId", a.state, a.attempt, a.failures, a.progress, ${isAliveSql("a.holder")} as "isHeld"
     from release_actions a`;
 
 /** The unfinished action on a release, or null. */
@@ -66,7 +66,7 @@ export async function findAction(
 }
 
 /** The name of a release that one of these cards is being picked into, or null. */
-export async function findPickUnderWay(db: Db, cardIds: readonly string[]): Promise<string | null> {
+export async function findRunningPick(db: Db, cardIds: readonly string[]): Promise<string | null> {
   return firstValue<string>(
     db,
     `select r.name from release_actions a join releases r on r.id = a.release_id
@@ -112,37 +112,37 @@ const PROGRESS = `
     (select count(*) from release_promotions p where p.action_id = a.id and p.state = 'pending')))`;
 
 /**
- * Takes over an action that no live process owns, as `takeOver` does for a move. Null if another
+ * Takes over an action that no live process owns, as `takeOverOperation` does for a move. Null if another
  * process took it over first. Without `requestId` the action keeps its request.
  */
 export async function takeOverAction(
   db: Db,
-  action: HeldAction,
+  action: OwnedAction,
   by: { holder: string; requestId: string | null },
-): Promise<TakenOver | null> {
-  return firstRow<TakenOver>(
+): Promise<Takeover | null> {
+  return firstRow<Takeover>(
     db,
     `update release_actions a
         set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
             request_id = coalesce(:requestId, a.request_id), got_to = ${PROGRESS},
             deaths = case when a.holder is null then a.deaths when a.got_to = ${PROGRESS} then a.deaths + 1 else 1 end
-      where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isHeld("a.holder")}
+      where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isAliveSql("a.holder")}
       returning attempt, deaths`,
     { ...by, id: action.id, attempt: action.attempt },
   );
 }
 
 /** Ends an action. False if another process owns it; the caller must then roll back. */
-export async function settleAction(
+export async function finishAction(
   db: Db,
-  action: HeldAction,
+  action: OwnedAction,
   state: "done" | "refused" | "abandoned",
 ): Promise<boolean> {
   return (await owned(db, action).update({ state, holder: null, updated_at: db.fn.now() })) === 1;
 }
 
 /** Releases an action after a failure or a timeout, so that another attempt continues it. */
-export async function letGoOfAction(db: Db, action: HeldAction, hasFailed: boolean): Promise<void> {
+export async function freeAction(db: Db, action: OwnedAction, hasFailed: boolean): Promise<void> {
   await owned(db, action).update({
     holder: null,
     failures: hasFailed ? db.raw("failures + 1") : 0,
@@ -151,24 +151,24 @@ export async function letGoOfAction(db: Db, action: HeldAction, hasFailed: boole
 }
 
 /** Saves what a later attempt needs to continue. False if another process owns the action. */
-export async function saveProgress(db: Db, action: HeldAction, progress: unknown): Promise<boolean> {
+export async function saveProgress(db: Db, action: OwnedAction, progress: unknown): Promise<boolean> {
   const changes = { progress: JSON.stringify(progress), updated_at: db.fn.now() };
   return (await owned(db, action).update(changes)) === 1;
 }
 
 /** Checked before each writing call to GitHub. In a transaction it locks the action. */
-export async function isActionOurs(db: Db, action: HeldAction): Promise<boolean> {
+export async function ownsAction(db: Db, action: OwnedAction): Promise<boolean> {
   return (await owned(db, action).update({ updated_at: db.fn.now() })) === 1;
 }
 
-const owned = (db: Db, { id, attempt }: HeldAction) =>
+const owned = (db: Db, { id, attempt }: OwnedAction) =>
   db("release_actions").where({ id, attempt, state: "running" });
 
 /** Lists actions without a live process, the longest waiting first. */
 export async function listOrphanedActions(db: Db, limit: number): Promise<ReleaseAction[]> {
   return rows<ReleaseAction>(
     db,
-    `${ACTION} where a.state = 'running' and not ${isHeld("a.holder")}
+    `${ACTION} where a.state = 'running' and not ${isAliveSql("a.holder")}
         and a.updated_at < now() - power(2, least(a.failures + 1, 8)) * interval '1 second'
       order by a.updated_at limit :limit`,
     { limit },
@@ -176,10 +176,10 @@ export async function listOrphanedActions(db: Db, limit: number): Promise<Releas
 }
 
 /** The action if no live process owns it, or null. */
-export async function findFreeAction(db: Db, actionId: string): Promise<ReleaseAction | null> {
+export async function findUnownedAction(db: Db, actionId: string): Promise<ReleaseAction | null> {
   return firstRow<ReleaseAction>(
     db,
-    `${ACTION} where a.id = :actionId and a.state = 'running' and not ${isHeld("a.holder")}`,
+    `${ACTION} where a.id = :actionId and a.state = 'running' and not ${isAliveSql("a.holder")}`,
     { actionId },
   );
 }

@@ -46,7 +46,7 @@ export async function planReleaseBranch(
 }
 
 /** Records another start because GitHub lost the first. Does not change a branch that exists. */
-export async function planReleaseBranchAnew(
+export async function replanReleaseBranch(
   db: Db,
   branch: { releaseId: string; repositoryId: string; cutSha: string },
 ): Promise<void> {
@@ -133,14 +133,14 @@ export async function listOpenReleaseBranches(
 }
 
 /** Records a pick's temporary branch in a repository before it is created. */
-export async function notePickBranch(db: Db, actionId: string, repositoryId: string): Promise<void> {
+export async function recordPickBranch(db: Db, actionId: string, repositoryId: string): Promise<void> {
   await db("pick_branches")
     .insert({ action_id: actionId, repository_id: repositoryId })
     .onConflict()
     .ignore();
 }
 
-export async function forgetPickBranches(
+export async function deletePickBranches(
   db: Db,
   actionIds: readonly string[],
   repositoryId: string,
@@ -152,15 +152,15 @@ export async function forgetPickBranches(
 }
 
 /** Temporary branches of ended picks that a repository may still have. */
-export interface PickLeftovers {
+export interface LeftoverPickBranches {
   readonly repositoryId: string;
   readonly ref: RepositoryRef;
   readonly actionIds: readonly string[];
 }
 
 /** Skips repositories that the installation cannot read. */
-export async function listPickLeftovers(db: Db): Promise<PickLeftovers[]> {
-  return rows<PickLeftovers>(
+export async function listLeftoverPickBranches(db: Db): Promise<LeftoverPickBranches[]> {
+  return rows<LeftoverPickBranches>(
     db,
     `select r.id as "repositoryId", array_agg(b.action_id) as "actionIds",
             json_build_object('installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) as ref

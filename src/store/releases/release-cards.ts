@@ -52,7 +52,7 @@ export interface ScopedCard {
 }
 
 /** Finds cards by number and prevents their deletion until the transaction ends. */
-export async function holdCards(
+export async function lockCards(
   trx: Trx,
   workspaceId: string,
   numbers: readonly number[],
@@ -142,7 +142,7 @@ interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
 }
 
 /** Records an open back-merge. Changes an existing one only if another commit landed. */
-export async function noteBackmerge(db: Db, backmerge: NewBackmerge): Promise<void> {
+export async function recordBackmerge(db: Db, backmerge: NewBackmerge): Promise<void> {
   await db.raw(
     `insert into backmerges as b (card_id, repository_id, target_branch, sha, actor_id, release_id)
      values (:cardId, :repositoryId, :targetBranch, :sha, :actorId, :releaseId)
@@ -167,7 +167,7 @@ export async function listOpenBackmerges(db: Db, cardId: string): Promise<Backme
 }
 
 /** Lists the cards whose open back-merges a push to this branch may complete. */
-export async function listCardsWaitingFor(
+export async function listCardsAwaitingBackmerge(
   db: Db,
   repositoryId: string,
   targetBranch: string,
@@ -182,7 +182,7 @@ export async function listCardsWaitingFor(
 }
 
 /** Lists cards with an open back-merge that was not checked for an hour, the oldest check first. */
-export async function listForgottenBackmerges(db: Db, limit: number): Promise<string[]> {
+export async function listCardsWithUncheckedBackmerge(db: Db, limit: number): Promise<string[]> {
   const cardIds = await column<string>(
     db,
     `select card_id as "cardId" from backmerges b
@@ -217,17 +217,17 @@ export async function saveBackmergeOpened(
 }
 
 /** Records a check of an open back-merge. `refusal`: why GitHub refused to open a pull request. */
-export async function saveBackmergeLook(db: Db, key: BackmergeKey, refusal: string | null): Promise<void> {
+export async function saveBackmergeCheck(db: Db, key: BackmergeKey, refusal: string | null): Promise<void> {
   await db("backmerges").where(columns(key)).update({ refusal, looked_at: db.fn.now() });
 }
 
 /** Completes a back-merge because the branch contains the commit. */
-export async function clearBackmerge(db: Db, key: BackmergeKey): Promise<void> {
+export async function completeBackmerge(db: Db, key: BackmergeKey): Promise<void> {
   await db("backmerges").where(columns(key)).update({ cleared_at: db.fn.now() });
 }
 
 /** Completes a back-merge because its pull request was merged, with any merge method. */
-export async function clearMergedBackmerge(
+export async function completeMergedBackmerge(
   db: Db,
   pull: { readonly repositoryId: string; readonly targetBranch: string; readonly prNumber: number },
 ): Promise<void> {

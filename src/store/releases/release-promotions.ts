@@ -1,6 +1,6 @@
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 import type { Promotion } from "../ops/operations.ts";
-import type { HeldAction } from "./release-actions.ts";
+import type { OwnedAction } from "./release-actions.ts";
 
 /** The results of a promotion as the API shows them. */
 export interface PromotionOutcome {
@@ -50,7 +50,7 @@ export async function nextPromotion(db: Db, actionId: string): Promise<PendingPr
   );
 }
 
-export type PromotionEnd =
+export type PromotionResult =
   | {
       readonly state: "promoted";
       readonly detail: {
@@ -73,11 +73,11 @@ export type PromotionEnd =
   | { readonly state: "queued"; readonly detail: Record<string, never> };
 
 /** Records the result of a card. False if another process owns the promotion: roll back then. */
-export async function settlePromotion(
+export async function finishPromotion(
   db: Db,
-  action: HeldAction,
+  action: OwnedAction,
   position: number,
-  { state, detail }: PromotionEnd,
+  { state, detail }: PromotionResult,
 ): Promise<boolean> {
   return exists(
     db,
@@ -92,7 +92,7 @@ export async function settlePromotion(
 }
 
 /** Defers a card that another move is moving until after the other cards. */
-export async function putOffPromotion(db: Db, actionId: string, position: number): Promise<void> {
+export async function deferPromotion(db: Db, actionId: string, position: number): Promise<void> {
   await db("release_promotions").where({ action_id: actionId, position }).increment("tries", 1);
 }
 

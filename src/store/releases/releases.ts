@@ -1,5 +1,5 @@
 import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { partOf, rowsToRead, type Part, type Window } from "../db/window.ts";
+import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { RELEASE_REPOSITORIES, type ReleaseRepository } from "./release-branches.ts";
 import { RELEASE_CARDS, type ReleaseCard } from "./release-cards.ts";
 
@@ -37,15 +37,15 @@ const RELEASE = `select ${COLUMNS} from releases r join users u on u.id = r.crea
 export async function listReleases(
   db: Db,
   projectId: string,
-  window: Window<string>,
-): Promise<Part<Release, string>> {
+  window: ListWindow<string>,
+): Promise<ListSlice<Release, string>> {
   const found = await rows<Release>(
     db,
     `${RELEASE} where r.project_id = :projectId and (cast(:after as uuid) is null or r.id < :after)
       order by r.id desc limit :limit`,
-    { projectId, after: window.after, limit: rowsToRead(window) },
+    { projectId, after: window.after, limit: rowLimit(window) },
   );
-  return partOf(found, window, ({ id }) => id);
+  return listSliceOf(found, window, ({ id }) => id);
 }
 
 /** Throws if the release does not exist. The caller has checked that it belongs to the board. */
@@ -108,7 +108,7 @@ export async function findRelease(
  * Lists the open releases of a project and locks them and their scopes until the transaction ends.
  * A caller that also locks cards must lock them first.
  */
-export async function holdOpenReleases(trx: Trx, projectId: string): Promise<ReleaseHead[]> {
+export async function lockOpenReleases(trx: Trx, projectId: string): Promise<ReleaseHead[]> {
   // Two statements, because one that waits for a lock reads the state at its start.
   const lock =
     "select id from releases where project_id = :projectId and status = 'open' order by id for update";
@@ -176,7 +176,7 @@ export async function saveReleaseTag(
 }
 
 /** A card in the notes of a GitHub release. */
-export interface CarriedCard {
+export interface ReleasedCard {
   readonly id: string;
   readonly number: number;
   readonly title: string;
@@ -199,8 +199,8 @@ const IS_LATER = `
              and (own.key = '#' || p.number or own.sha = p.merge_sha)
            where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > start.seq)`;
 
-export async function listCarriedCards(db: Db, releaseId: string): Promise<CarriedCard[]> {
-  return rows<CarriedCard>(
+export async function listReleasedCards(db: Db, releaseId: string): Promise<ReleasedCard[]> {
+  return rows<ReleasedCard>(
     db,
     `select c.id, c.number, c.title, s.kind = 'done' as "isDone",
             coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number,

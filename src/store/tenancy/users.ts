@@ -15,15 +15,15 @@ export interface User {
  * SQL for the kind of a user on a board, which may register human accounts as agents. `user` is an
  * alias and `workspaceId` an expression, never input.
  */
-export const kindOn = (workspaceId: string, user: string): string =>
+export const userKindSql = (workspaceId: string, user: string): string =>
   `case when ${user}.kind = 'human' and exists (
           select 1 from workspace_agents wa where wa.workspace_id = ${workspaceId} and wa.user_id = ${user}.id)
         then 'agent' else ${user}.kind end`;
 
 /** SQL for a user as JSON. `user` is an alias and `workspaceId` an expression, never input. */
-export const userJson = (workspaceId: string, user: string): string =>
+export const userJsonSql = (workspaceId: string, user: string): string =>
   `json_build_object('id', ${user}.id, 'name', ${user}.name, 'avatarUrl', ${user}.avatar_url,
-                     'kind', ${kindOn(workspaceId, user)})`;
+                     'kind', ${userKindSql(workspaceId, user)})`;
 
 /** Adds the user of an API credential. */
 export async function insertMachineUser(db: Db, user: { id: string; name: string }): Promise<void> {
@@ -31,7 +31,7 @@ export async function insertMachineUser(db: Db, user: { id: string; name: string
 }
 
 /** Creates or updates the user of a GitHub account. `newId` is the id of a new user. */
-export async function seeForgeUser(
+export async function upsertForgeUser(
   db: Db,
   account: ForgeAccount,
   kind: UserKind,
@@ -62,7 +62,7 @@ interface Member extends User {
 export async function listMembers(db: Db, workspaceId: string): Promise<Member[]> {
   return rows<Member>(
     db,
-    `select u.id, u.name, u.avatar_url as "avatarUrl", ${kindOn("m.workspace_id", "u")} as kind, m.role
+    `select u.id, u.name, u.avatar_url as "avatarUrl", ${userKindSql("m.workspace_id", "u")} as kind, m.role
        from memberships m join users u on u.id = m.user_id
       where m.workspace_id = :workspaceId order by m.created_at, u.id`,
     { workspaceId },
@@ -79,10 +79,10 @@ interface MemberEntry {
 }
 
 /** Lists the members of a board with their logins, in the order in which they joined. */
-export async function listMemberEntries(db: Db, workspaceId: string): Promise<MemberEntry[]> {
+export async function listMembersWithLogin(db: Db, workspaceId: string): Promise<MemberEntry[]> {
   return rows<MemberEntry>(
     db,
-    `select u.id, u.login, u.name, ${kindOn("m.workspace_id", "u")} as kind, m.role
+    `select u.id, u.login, u.name, ${userKindSql("m.workspace_id", "u")} as kind, m.role
        from memberships m join users u on u.id = m.user_id
       where m.workspace_id = :workspaceId order by m.created_at, u.id`,
     { workspaceId },

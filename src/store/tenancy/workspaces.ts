@@ -18,7 +18,7 @@ interface WorkspaceEntry {
 }
 
 /** Lists the boards of a user, the oldest first. */
-export async function listWorkspacesOf(db: Db, userId: string): Promise<WorkspaceEntry[]> {
+export async function listWorkspacesOfUser(db: Db, userId: string): Promise<WorkspaceEntry[]> {
   return rows<WorkspaceEntry>(
     db,
     `select w.id, w.name, w.slug, o.id as "organizationId", o.slug as "organizationSlug",
@@ -37,7 +37,7 @@ interface OrganizationEntry extends Organization {
 }
 
 /** Lists the organizations of a user's boards, each with only the user's boards. */
-export async function listOrganizationsOf(db: Db, userId: string): Promise<OrganizationEntry[]> {
+export async function listOrganizationsOfUser(db: Db, userId: string): Promise<OrganizationEntry[]> {
   return rows<OrganizationEntry>(
     db,
     `select o.id, o.name, o.slug, json_agg(w.id order by w.created_at, w.id) as "workspaceIds"

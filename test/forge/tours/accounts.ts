@@ -1,5 +1,9 @@
-import { acceptPermissions, install, setGranted } from "../../../sandbox/forge/acts/change-installation.ts";
-import { takeManifest } from "../../../sandbox/forge/create-app.ts";
+import {
+  acceptPermissions,
+  install,
+  setGranted,
+} from "../../../sandbox/forge/actions/change-installation.ts";
+import { applyManifest } from "../../../sandbox/forge/app-manifest.ts";
 import { accountByLogin } from "../../../sandbox/forge/world.ts";
 import type { Tour } from "./tour.ts";
 
@@ -47,7 +51,7 @@ export const accounts: Record<string, Tour> = {
   },
   "an App's secrets for the code of its manifest": async ({ call, world }) => {
     const [app] = world.forge.context.state.apps.all();
-    const code = takeManifest(world.forge.context, {
+    const code = applyManifest(world.forge.context, {
       name: "Trunkline",
       url: "https://trunkline.example.com",
       redirect_url: "http://localhost:3003/made",
@@ -62,7 +66,7 @@ export const accounts: Record<string, Tour> = {
   "the log of webhooks": async ({ call, get, branch, world }) => {
     const jwt = world.appJwt();
     await branch();
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     await get("/app/hook/config", jwt);
     await call(200, "PATCH", "/app/hook/config", { content_type: "json" }, jwt);
     const deliveries = await get("/app/hook/deliveries?per_page=5", jwt);

@@ -18,7 +18,7 @@ export const merges: Record<string, Tour> = {
     const { path, sha } = await openPull();
     const order = { sha, merge_method: "squash" };
     const accepted = await call(202, "PUT", `${path}/merge-async`, order);
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     const polled = await get(`${path}/merge-async/${accepted.at("details.uuid")}`);
     expect(polled.at("status")).toBe("merged");
     await call(200, "PUT", `${path}/merge-async`, order);
@@ -30,7 +30,7 @@ export const merges: Record<string, Tour> = {
     const accepted = await call(202, "PUT", `${path}/merge-async`, { sha });
     await get(`${path}/merge-async/${accepted.at("details.uuid")}`);
     await call(409, "PUT", `${path}/merge-async`, { sha });
-    await world.forge.settle();
+    await world.forge.waitUntilIdle();
     world.forge.context.settings.asyncMergeDelayMs = 0;
     const { path: closed } = await openPull();
     await call(200, "PATCH", closed, { state: "closed" });

@@ -21,7 +21,7 @@ export async function databaseContent({ deps }: { readonly deps: { readonly db: 
 export async function settled({ forge, service }: TestWorld): Promise<void> {
   await eventually(
     async () => {
-      await forge.settle();
+      await forge.waitUntilIdle();
       const { db } = service.deps;
       // Deliveries are kept a moment before a job is asked to work them.
       const kept = await db("deliveries").where({ state: "waiting", attempts: 0 }).select("guid");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { pino } from "pino";
 import type { Forge } from "../../../src/forge/forge.ts";
-import type { Ordered, RepositoryRef } from "../../../src/forge/values.ts";
+import type { ForgeResult, RepositoryRef } from "../../../src/forge/values.ts";
 import type { PickOrder, PickResult } from "../../../src/forge/releasing.ts";
 import { createGitHubForge } from "../../../src/forge/github/connect-github.ts";
 import { startTestForge, type TestForge } from "./sandbox-forge.ts";
@@ -72,9 +72,9 @@ export async function cherryPick(
   forge: Forge,
   repository: RepositoryRef,
   order: PickOrder,
-): Promise<Ordered<PickResult>> {
+): Promise<ForgeResult<PickResult>> {
   const prepared = await forge.preparePick(repository, order);
-  if (!prepared.ok || prepared.value.state !== "prepared") return prepared as Ordered<PickResult>;
+  if (!prepared.ok || prepared.value.state !== "prepared") return prepared as ForgeResult<PickResult>;
   const landed = await forge.landPick(repository, order, prepared.value);
   if (!landed.ok || landed.value.state !== "picked") await forge.dropPick(repository, order, prepared.value);
   return landed;

@@ -78,7 +78,7 @@ export async function cardWithStatuses(world: Pick<TestWorld, "forge">, board: T
   const branch = await board.person("ada", "GET", `/repos/${fullName}/branches/${branchName}`);
   const { sha } = branch.body["commit"] as { sha: string };
   const repositoryId = world.forge.repository(fullName).id;
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   let lastId = 1_000_000;
   const status = (state: "pending" | "success" | "failure" | "error", context = "ci") => ({
     id: ++lastId,
@@ -102,7 +102,7 @@ export async function allWorkedIn({
   forge,
   db,
 }: Pick<TestWorld, "forge"> & { readonly db: Db }): Promise<void> {
-  await forge.settle();
+  await forge.waitUntilIdle();
   await eventually(
     () => db("deliveries").where({ state: "waiting" }).select("guid", "event", "error"),
     ({ length }) => length === 0,

@@ -1,4 +1,4 @@
-import { openPullRequest } from "../../../sandbox/forge/acts/open-pull-request.ts";
+import { openPullRequest } from "../../../sandbox/forge/actions/open-pull-request.ts";
 import type { PullRequestRow } from "../../../sandbox/forge/rows.ts";
 import { accountByLogin } from "../../../sandbox/forge/world.ts";
 import type { ForgeAnswer, TestForge } from "./sandbox-forge.ts";

@@ -24,7 +24,7 @@ export function recordForge(forge: RunningForge): Recording {
     for (const each of found) mismatches.add(`${subject}: ${each}`);
   };
   const stop = forge.control.observe({
-    onAnswer(call, { status, body }) {
+    onResponse(call, { status, body }) {
       if (call.route === "POST /graphql") return;
       const operation = operationOf(call.method, call.path);
       // An address nobody knows is answered 404, rightly.

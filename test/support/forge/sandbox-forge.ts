@@ -70,7 +70,7 @@ export async function startTestForge(options: Partial<ForgeOptions> = {}): Promi
       }).token;
     },
     async events() {
-      await forge.settle();
+      await forge.waitUntilIdle();
       return receiver.received.map(({ event, action }) => (action === null ? event : `${event}.${action}`));
     },
     async stop() {

@@ -34,7 +34,7 @@ export function commandLineOf(world: TestWorld, env: Readonly<Record<string, str
       cwd: "/nonexistent",
       pid: process.pid,
       print: (line) => void (said.stdout += `${line}\n`),
-      complain: (line) => void (said.stderr += `${line}\n`),
+      printError: (line) => void (said.stderr += `${line}\n`),
       readInput: () => Promise.resolve(input),
       untilSignal: () => Promise.resolve(),
     });

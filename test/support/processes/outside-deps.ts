@@ -5,7 +5,7 @@ import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics/metrics.ts";
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
-import { createReadyBoards } from "../../../src/store/cards/ready-boards.ts";
+import { createCachedBoards } from "../../../src/store/cards/cached-boards.ts";
 
 /** What actions need, beside services that run in processes of their own on the same database and forge. */
 export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {
@@ -16,7 +16,7 @@ export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {
     log,
     forge: createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, log }),
     metrics: createMetrics(),
-    boards: createReadyBoards(),
+    boards: createCachedBoards(),
     instanceId: uuidv7(),
     newId: uuidv7,
   };

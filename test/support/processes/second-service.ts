@@ -1,4 +1,4 @@
-import type { CallLimits } from "../../../src/http/gate.ts";
+import type { CallLimits } from "../../../src/http/call-limiter.ts";
 import { startService, type RunningService } from "../../../src/service.ts";
 import type { TestWorld } from "../world.ts";
 

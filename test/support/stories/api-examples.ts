@@ -34,7 +34,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
     return answer as Body;
   }
   const get = <Body = Identified>(path: string) => record<Body>("GET", path);
-  const settled = () => world.forge.settle();
+  const settled = () => world.forge.waitUntilIdle();
   const inboxItem = async (kind: string): Promise<Identified> => {
     const items = await eventually(
       async () => (await readInbox(api)).filter((item) => item.kind === kind),

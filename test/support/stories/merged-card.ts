@@ -30,7 +30,7 @@ export async function cardInReview(
   }
   const moved = await board.api.move(number, board.stages["In review"]);
   if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);
-  await forge.settle();
+  await forge.waitUntilIdle();
   return number;
 }
 

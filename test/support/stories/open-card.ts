@@ -37,6 +37,6 @@ export async function openCard(
   }
   const moved = await board.api.move(number, board.stages["In review"]);
   if (moved.status !== 200) throw new Error(`the card is not in review: ${moved.text}`);
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   return { number, branchName, heads };
 }

@@ -99,7 +99,7 @@ export async function play(world: TestWorld, story: Story): Promise<void> {
   for (const again of stage.unfinished.values()) {
     await eventually(again, ({ status }) => status !== 503);
   }
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   // However it went, the end of the flow is tried: that is where a card claims the most about git.
   for (const number of stage.numbers) await move(stage, number, stage.stageIds.length - 1);
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, stage.board);
@@ -148,7 +148,7 @@ async function raiseCurtain(world: TestWorld, story: Story): Promise<Stage> {
 
 async function perform(stage: Stage, act: Act): Promise<void> {
   const { world, board, numbers } = stage;
-  if (act.type === "settle") return world.forge.settle();
+  if (act.type === "settle") return world.forge.waitUntilIdle();
   if (act.type === "lose_answer") return loseAnswer(world, act.effect);
   if (act.type === "move") return move(stage, numbers[act.card] ?? 0, act.stage);
   if (act.type === "push_trunk") {

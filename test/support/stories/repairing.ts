@@ -6,7 +6,7 @@ import type { TestBoard, TestWorld } from "../world.ts";
 
 /** Compares everything with the forge at once, whatever has just changed, and waits until what that calls for is done. */
 export async function compared(world: TestWorld): Promise<void> {
-  await world.forge.settle();
+  await world.forge.waitUntilIdle();
   await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
   await allWorked(world);
 }

@@ -1,10 +1,10 @@
-import { addComment as addCommentNow } from "../../acts/comments.ts";
-import { setDraft } from "../../acts/edit-pull-request.ts";
-import { disableAutoMerge, enableAutoMerge } from "../../acts/auto-merge.ts";
-import { mergePullRequest as mergeNow } from "../../acts/merge-pull-request.ts";
-import { dequeuePullRequest as dequeue, enqueuePullRequest as enqueue } from "../../acts/merge-queue.ts";
-import { protectionOf } from "../../acts/protection.ts";
-import { revertPullRequest as revert } from "../../acts/revert-pull-request.ts";
+import { addComment as addCommentNow } from "../../actions/comments.ts";
+import { setDraft } from "../../actions/edit-pull-request.ts";
+import { disableAutoMerge, enableAutoMerge } from "../../actions/auto-merge.ts";
+import { mergePullRequest as mergeNow } from "../../actions/merge-pull-request.ts";
+import { dequeuePullRequest as dequeue, enqueuePullRequest as enqueue } from "../../actions/merge-queue.ts";
+import { protectionOf } from "../../actions/protection.ts";
+import { revertPullRequest as revert } from "../../actions/revert-pull-request.ts";
 import type { MergeMethod } from "../../rows.ts";
 import { cursorOf } from "../connection.ts";
 import { mergeQueueEntryObject } from "../nodes/merge-queue.ts";

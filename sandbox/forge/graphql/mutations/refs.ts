@@ -1,6 +1,6 @@
-import { mergeBranch as mergeBranchNow } from "../../acts/merge-branch.ts";
-import { changeRefs } from "../../acts/follow-ref-changes.ts";
-import { mayPush, mayRewrite } from "../../acts/protection.ts";
+import { mergeBranch as mergeBranchNow } from "../../actions/merge-branch.ts";
+import { changeRefs } from "../../actions/change-refs.ts";
+import { mayPush, mayRewrite } from "../../actions/protection.ts";
 import { readCommit } from "../../git/commits.ts";
 import { isAncestor } from "../../git/history.ts";
 import { isRefName, readRef, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";
@@ -66,7 +66,7 @@ async function change(
   refusal = () => unprocessable("Reference update failed: a ref is not where it was expected to be."),
 ): Promise<void> {
   const by = assertMayWrite(scope, repository, "contents:write");
-  await scope.forge.exclusively(repository.id, async () => {
+  await scope.forge.withLock(repository.id, async () => {
     const updates: RefUpdate[] = [];
     for (const each of wanted) updates.push(await checkUpdate(scope, repository, by, each));
     const result = await changeRefs(scope.forge, repository, by, updates);

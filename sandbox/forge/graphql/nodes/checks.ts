@@ -1,6 +1,11 @@
 import { outcomeOfCheckRun } from "../../../../src/flow/checks.ts";
-import { latestCheckRuns, latestStatuses, outcomesOf, type Reported } from "../../queries/commit-outcomes.ts";
-import { protectionOf } from "../../acts/protection.ts";
+import {
+  latestCheckRuns,
+  latestStatuses,
+  outcomesOf,
+  type ReportedOutcome,
+} from "../../queries/commit-outcomes.ts";
+import { protectionOf } from "../../actions/protection.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
 import type { CheckAnnotation, CheckRunRow, CheckSuiteRow, RepositoryRow, StatusRow } from "../../rows.ts";
 import { connection, type PageArgs } from "../connection.ts";
@@ -138,7 +143,7 @@ export function rollupObject(scope: Scope, repository: RepositoryRow, sha: strin
   };
 }
 
-function rollupState(reported: readonly Reported[]): string {
+function rollupState(reported: readonly ReportedOutcome[]): string {
   if (reported.some((each) => each.outcome === "failing")) return "FAILURE";
   return reported.some((each) => each.outcome === "pending") ? "PENDING" : "SUCCESS";
 }

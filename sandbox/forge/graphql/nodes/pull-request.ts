@@ -1,5 +1,5 @@
-import { mergeabilityOf, type Mergeability } from "../../acts/mergeability.ts";
-import { protectionOf, reviewVerdict } from "../../acts/protection.ts";
+import { mergeabilityOf, type Mergeability } from "../../actions/mergeability.ts";
+import { protectionOf, reviewVerdict } from "../../actions/protection.ts";
 import { changeCounts, type ChangeCounts } from "../../git/diff.ts";
 import { commitsBetween } from "../../git/history.ts";
 import { readRef } from "../../git/refs.ts";

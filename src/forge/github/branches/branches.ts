@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { CreatedRef, Ordered } from "../../values.ts";
+import type { CreatedRef, ForgeResult } from "../../values.ts";
 import { type BranchTip, type DeletedBranch, type MovedBranch, TEMPORARY_BRANCHES } from "../../releasing.ts";
-import { shaped } from "../calls/client.ts";
+import { parseAnswer } from "../calls/client.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { createRef, NO_COMMIT, readRef, refShape, updateRefs } from "./refs.ts";
 import { succeeded } from "../repositories.ts";
@@ -10,14 +10,14 @@ export async function readBranchHead({ read }: GitHubRepository, branchName: str
   const answer = await read("/git/ref/heads/{branch}", { branch: branchName });
   // 409 is an empty repository.
   if (answer.status === 404 || answer.status === 409) return null;
-  const { ref, object } = shaped(refShape, succeeded(answer));
+  const { ref, object } = parseAnswer(refShape, succeeded(answer));
   return ref === `refs/heads/${branchName}` ? object.sha : null;
 }
 
 export async function readTemporaryBranches({ read }: GitHubRepository): Promise<BranchTip[]> {
   const answer = await read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}` });
   if (answer.status === 404 || answer.status === 409) return [];
-  return shaped(z.array(refShape), succeeded(answer))
+  return parseAnswer(z.array(refShape), succeeded(answer))
     .map(({ ref, object }) => ({ branchName: ref.slice("refs/heads/".length), sha: object.sha }))
     .filter(({ branchName }) => branchName.startsWith(TEMPORARY_BRANCHES));
 }
@@ -47,7 +47,7 @@ export async function moveBranch(
 }
 
 /** The branch's commit, null for none, and whether this write may have changed it. */
-type Changed = Ordered<{ readonly sha: string | null; readonly isChanged: boolean }>;
+type Changed = ForgeResult<{ readonly sha: string | null; readonly isChanged: boolean }>;
 
 /** Moves a branch that is at `from`, or deletes it if `to` is null. */
 async function changeBranch(
@@ -69,7 +69,7 @@ async function changeBranch(
   };
   const before = await readState(false);
   if ("ok" in before) return before;
-  return await repository.carryOut<Changed>(async () => {
+  return await repository.runWrite<Changed>(async () => {
     const update = {
       name,
       beforeOid: from,
@@ -99,7 +99,7 @@ export async function readContains(
   // The first page would include up to 300 changed files with patches.
   const answer = await read(COMPARE, { basehead: `${branchName}...${sha}`, per_page: 1, page: 2 });
   if (answer.status === 404) return null;
-  return shaped(comparisonShape, succeeded(answer)).ahead_by === 0;
+  return parseAnswer(comparisonShape, succeeded(answer)).ahead_by === 0;
 }
 
 /**
@@ -119,7 +119,7 @@ export async function changedOnBothSides(
 /** Maps the name of a changed file to its blob; null for the old name of a renamed file. */
 async function readFiles({ read }: GitHubRepository, basehead: string): Promise<Map<string, string | null>> {
   const answer = await read(COMPARE, { basehead });
-  const files = answer.status < 300 ? (shaped(filesShape, answer).files ?? []) : [];
+  const files = answer.status < 300 ? (parseAnswer(filesShape, answer).files ?? []) : [];
   return new Map(
     files.flatMap(({ filename, sha, previous_filename: before }) => [
       [filename, sha ?? null] as const,

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Ordered } from "../../values.ts";
+import type { ForgeResult } from "../../values.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../../releasing.ts";
 import { changedOnBothSides } from "./branches.ts";
-import { type Caller, shaped } from "../calls/client.ts";
-import { isInstallationRefused, isUnavailable, recovered } from "../calls/failures.ts";
+import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
+import { isInstallationRefused, isUnavailable, orFallback } from "../calls/failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "../github-repository.ts";
 import { mergeChain } from "./pick-merges.ts";
 import {
@@ -12,12 +12,12 @@ import {
   missingFrom,
   PICK,
   type PickState,
-  settledPick,
+  finishedPick,
 } from "./pick-state.ts";
 import { NO_COMMIT, updateRefs } from "./refs.ts";
 import { askRepository } from "../repository-questions.ts";
 
-type Picked = Ordered<PickResult>;
+type Picked = ForgeResult<PickResult>;
 
 /** Opens the repository with a deadline that allows for writing this many commits. */
 type OpenFor = (commits: number) => GitHubRepository;
@@ -58,7 +58,7 @@ const committedShape = z.looseObject({ sha: z.string() });
 export async function preparePick(
   openFor: OpenFor,
   order: PickOrder,
-): Promise<Ordered<PickResult | PreparedPick>> {
+): Promise<ForgeResult<PickResult | PreparedPick>> {
   const asked = await readState(openFor(1), order);
   if (!asked.ok) return asked;
   const state = asked.value;
@@ -68,7 +68,7 @@ export async function preparePick(
     return { ok: false, refusal: { reason: "unknown", message } };
   }
   const commits = found.map(({ oid }) => oid);
-  const result = settledPick(state, order, commits);
+  const result = finishedPick(state, order, commits);
   const repository = openFor(commits.length);
   let hasTemp = Boolean(state.temp);
   try {
@@ -91,9 +91,9 @@ export const dropPick = (
   { caller }: GitHubRepository,
   order: PickOrder,
   { handle }: PreparedPick,
-): Promise<boolean> => recovered(removeTemp(caller, handle, order.tempBranch), isInstallationRefused, false);
+): Promise<boolean> => orFallback(removeTemp(caller, handle, order.tempBranch), isInstallationRefused, false);
 
-const readState = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<Ordered<PickState>> =>
+const readState = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<ForgeResult<PickState>> =>
   askRepository(caller, PICK, { repository: ref, order });
 
 /** Writes a commit for each change that the target lacks. */
@@ -145,7 +145,7 @@ async function treesOf(
   const sibling = await writeCommit(preparation, { message, tree: at.tree, parents: [parent] });
   preparation.willUseTemp();
   const chain = { repositoryId: state.id, tempBranch: order.tempBranch, sibling, commits };
-  const merged = await repository.carryOut(() => mergeChain(repository.caller, chain), nothingToFind);
+  const merged = await repository.runWrite(() => mergeChain(repository.caller, chain), nothingToFind);
   if ("trees" in merged) return merged.trees;
   const { refusal, at: commit } = merged;
   if (refusal.reason !== "conflicts") throw new PickEnded({ ok: false, refusal });
@@ -156,12 +156,12 @@ async function treesOf(
 
 /** Writing a commit twice is harmless while no branch contains it. */
 async function writeCommit(
-  { repository: { carryOut, write } }: Preparation,
+  { repository: { runWrite, write } }: Preparation,
   commit: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const answer = await carryOut(() => write("POST /git/commits", commit), nothingToFind);
+  const answer = await runWrite(() => write("POST /git/commits", commit), nothingToFind);
   if (answer.status >= 300) throw new PickEnded(refusedBy(answer));
-  return shaped(committedShape, answer).sha;
+  return parseAnswer(committedShape, answer).sha;
 }
 
 /** Moves the branch and deletes the temporary one atomically. */
@@ -180,10 +180,10 @@ export async function landPick(
     if (now === order.expectedTip) return null;
     return {
       ok: true,
-      value: settledPick(asked.value, order, commits) ?? { state: "moved", sha: now ?? null },
+      value: finishedPick(asked.value, order, commits) ?? { state: "moved", sha: now ?? null },
     };
   };
-  return await repository.carryOut<Picked>(async () => {
+  return await repository.runWrite<Picked>(async () => {
     const refusal = await updateRefs(repository.caller, handle, [
       { name: `refs/heads/${order.branchName}`, beforeOid: order.expectedTip, afterOid: tip },
       { name: `refs/heads/${order.tempBranch}`, afterOid: NO_COMMIT },
@@ -193,10 +193,10 @@ export async function landPick(
   }, find);
 }
 
-async function removeTemp(caller: Caller, repositoryId: string, tempBranch: string): Promise<boolean> {
+async function removeTemp(caller: GitHubCaller, repositoryId: string, tempBranch: string): Promise<boolean> {
   const removal = { name: `refs/heads/${tempBranch}`, afterOid: NO_COMMIT };
   const refusal = updateRefs(caller, repositoryId, [removal]);
-  return (await recovered(refusal, isUnavailable, undefined)) === null;
+  return (await orFallback(refusal, isUnavailable, undefined)) === null;
 }
 
 function parentOf(commit: MergedCommit): string {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
-import { type Caller, shaped } from "../calls/client.ts";
+import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
 import type { MergedCommit } from "./pick-state.ts";
 
@@ -9,7 +9,7 @@ const PER_CALL = 10;
 /** Keeps CI and required checks from running on temporary commits. */
 const MESSAGE = "Work out a cherry-pick [skip ci]\n\n\nskip-checks: true";
 
-export type Merged =
+export type MergedTrees =
   /** The branch's tree after each commit. */
   { readonly trees: readonly string[] } | { readonly refusal: Refusal; readonly at: MergedCommit };
 
@@ -53,7 +53,7 @@ interface Chain {
 }
 
 /** Merges the commits into the target's tree on a temporary branch. */
-export async function mergeChain(caller: Caller, chain: Chain): Promise<Merged> {
+export async function mergeChain(caller: GitHubCaller, chain: Chain): Promise<MergedTrees> {
   const { repositoryId, tempBranch: base, sibling } = chain;
   const trees: string[] = [];
   for (let start = 0; start < chain.commits.length; start += PER_CALL) {
@@ -74,7 +74,7 @@ export async function mergeChain(caller: Caller, chain: Chain): Promise<Merged> 
       const index = Number(String(error.path?.[0] ?? "").slice(1));
       return { refusal: refusalOfError(error, answer), at: commits[index] ?? commits[0]! };
     }
-    const data = shaped(answerShape, { ...answer, body: outcome.value.data });
+    const data = parseAnswer(answerShape, { ...answer, body: outcome.value.data });
     const merged = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
     const found = merged.filter((tree) => tree !== undefined);
     if (found.length < commits.length) {

@@ -129,7 +129,7 @@ function rebasedOrSquashed(
 }
 
 /** The result when there is nothing to pick, from the branch alone; else null. */
-export function settledPick(
+export function finishedPick(
   state: PickState,
   { expectedTip }: PickOrder,
   commits: readonly string[],

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
-import type { CreatedRef, Ordered } from "../../values.ts";
-import { type Caller, shaped } from "../calls/client.ts";
+import type { CreatedRef, ForgeResult } from "../../values.ts";
+import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlData } from "../calls/graphql-answer.ts";
 import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
-import { allWordsOf } from "../calls/refusals.ts";
+import { allMessages } from "../calls/refusals.ts";
 
 const oid = z.looseObject({ oid: z.string() });
 /** The object of a ref, up to two annotated tags deep. */
@@ -14,7 +14,7 @@ export const tagTarget = oid.extend({ target: oid.extend({ target: oid.optional(
 export const TAG_TARGET = "target { oid ... on Tag { target { oid ... on Tag { target { oid } } } } }";
 
 /** The commit that a ref or an annotated tag points at. */
-export function leadsTo(first: z.infer<typeof tagTarget> | null | undefined): string | null {
+export function commitOf(first: z.infer<typeof tagTarget> | null | undefined): string | null {
   return (first?.target?.target ?? first?.target ?? first)?.oid ?? null;
 }
 
@@ -38,16 +38,16 @@ export const REF: QuestionKind<RefQuestion, z.infer<typeof stateShape>> = {
 export async function readRef(
   { caller, ref: repository }: GitHubRepository,
   ref: string,
-): Promise<Ordered<{ readonly repositoryId: string; readonly sha: string | null }>> {
+): Promise<ForgeResult<{ readonly repositoryId: string; readonly sha: string | null }>> {
   const asked = await askRepository(caller, REF, { repository, ref });
   if (!asked.ok) return asked;
-  return { ok: true, value: { repositoryId: asked.value.id, sha: leadsTo(asked.value.ref?.target) } };
+  return { ok: true, value: { repositoryId: asked.value.id, sha: commitOf(asked.value.ref?.target) } };
 }
 
 export const refShape = z.looseObject({ ref: z.string(), object: z.looseObject({ sha: z.string() }) });
 
 export async function createRef(
-  { carryOut, write }: GitHubRepository,
+  { runWrite, write }: GitHubRepository,
   { kind, name, sha }: { readonly kind: "branch" | "tag"; readonly name: string; readonly sha: string },
   readHead: () => Promise<string | null>,
 ): Promise<CreatedRef> {
@@ -57,16 +57,16 @@ export async function createRef(
     return { ok: true, value: head === sha ? { created: false } : { taken: head } };
   };
   const ref = `refs/${kind === "branch" ? "heads" : "tags"}/${name}`;
-  return await carryOut(async () => {
+  return await runWrite(async () => {
     const answer = await write("POST /git/refs", { ref, sha });
-    if (answer.status === 422 && /reference already exists/i.test(allWordsOf(answer.body))) {
+    if (answer.status === 422 && /reference already exists/i.test(allMessages(answer.body))) {
       const found = await find();
       // Reads may be stale after a write.
       if (found === null) throw new UnknownOutcome(`GitHub has the ${kind}, but does not show it yet`);
       return found;
     }
     if (answer.status >= 300) return refusedBy(answer);
-    const created = shaped(refShape, answer).object.sha;
+    const created = parseAnswer(refShape, answer).object.sha;
     return { ok: true, value: created === sha ? { created: true } : { taken: created } };
   }, find);
 }
@@ -92,7 +92,7 @@ export const UPDATE_REFS = /* GraphQL */ `
 
 /** Updates all refs or none, and returns null on success. REST has no such call. */
 export async function updateRefs(
-  caller: Caller,
+  caller: GitHubCaller,
   repositoryId: string,
   refUpdates: readonly RefUpdate[],
 ): Promise<Refusal | null> {

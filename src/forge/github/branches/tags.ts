@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { CreatedRef, Ordered } from "../../values.ts";
+import type { CreatedRef, ForgeResult } from "../../values.ts";
 import type { NewTag, ReleaseNotes, TaggingAnswer, TaggingQuestion, TipTag } from "../../releasing.ts";
-import { type Caller, type GitHubClient, shaped } from "../calls/client.ts";
-import { isInstallationRefused, recovered, UnknownOutcome } from "../calls/failures.ts";
+import { type GitHubCaller, type GitHubClient, parseAnswer } from "../calls/client.ts";
+import { isInstallationRefused, orFallback, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome } from "../calls/graphql-answer.ts";
-import { createRef, leadsTo, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
+import { createRef, commitOf, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
 import { succeeded, valueOf } from "../repositories.ts";
 import { askInstallations, type QuestionKind } from "../repository-questions.ts";
 
@@ -26,13 +26,13 @@ export const TAGGING: QuestionKind<TaggingQuestion, z.infer<typeof taggingShape>
   shape: taggingShape,
 };
 
-export const lookBeforeTagging = (
+export const inspectTags = (
   client: GitHubClient,
   questions: readonly TaggingQuestion[],
 ): Promise<TaggingAnswer[]> =>
   askInstallations(client, TAGGING, { questions, perCall: PER_CALL }, ({ branch, tag }) => ({
     branchSha: branch?.target?.oid ?? null,
-    tagSha: leadsTo(tag?.target),
+    tagSha: commitOf(tag?.target),
   }));
 
 const readTagHead = async (repository: GitHubRepository, tagName: string): Promise<string | null> =>
@@ -58,7 +58,7 @@ export async function tagTip(
   ];
   const tag = async () => (await updateRefs(repository.caller, nodeId, refs)) === null;
   const find = async () => ((await readTagHead(repository, tagName)) === sha ? true : null);
-  return await recovered(repository.carryOut(tag, find), isInstallationRefused, false);
+  return await orFallback(repository.runWrite(tag, find), isInstallationRefused, false);
 }
 
 const createdShape = z
@@ -82,7 +82,7 @@ export function createTagsDocument(count: number): string {
   return `mutation CreateTags(${variables.join(", ")}) {\n${fields.join("\n")}\n}`;
 }
 
-export async function createTags(caller: Caller, tags: readonly NewTag[]): Promise<boolean[]> {
+export async function createTags(caller: GitHubCaller, tags: readonly NewTag[]): Promise<boolean[]> {
   const known = tags.filter(({ repository }) => repository.nodeId);
   if (known.length === 0) return tags.map(() => false);
   const variables = known.flatMap(({ repository, tagName, sha }, at) => [
@@ -94,7 +94,7 @@ export async function createTags(caller: Caller, tags: readonly NewTag[]): Promi
     const answer = await caller.mutate(createTagsDocument(known.length), Object.fromEntries(variables));
     const outcome = graphqlOutcome(answer);
     if (!outcome.ok) return tags.map(() => false);
-    const created = shaped(createdShape, { ...answer, body: outcome.value.data });
+    const created = parseAnswer(createdShape, { ...answer, body: outcome.value.data });
     return tags.map((tag) => created?.[`t${known.indexOf(tag)}`]?.ref?.target?.oid === tag.sha);
   } catch (error) {
     if (error instanceof UnknownOutcome || isInstallationRefused(error)) return tags.map(() => false);
@@ -102,7 +102,7 @@ export async function createTags(caller: Caller, tags: readonly NewTag[]): Promi
   }
 }
 
-type Published = Ordered<{ readonly url: string }>;
+type Published = ForgeResult<{ readonly url: string }>;
 
 const releaseShape = z.looseObject({ html_url: z.string(), tag_name: z.string() });
 const listedShape = releaseShape.extend({ draft: z.boolean().nullish() });
@@ -114,10 +114,10 @@ export async function publishRelease(
   { tagName, sha, name, body }: ReleaseNotes,
 ): Promise<Published> {
   const find = (): Promise<Published | null> => findRelease(repository, tagName);
-  return await repository.carryOut(async () => {
+  return await repository.runWrite(async () => {
     const release = { tag_name: tagName, target_commitish: sha, name, body };
     const answer = await repository.write("POST /releases", release);
-    if (answer.status < 300) return { ok: true, value: { url: shaped(releaseShape, answer).html_url } };
+    if (answer.status < 300) return { ok: true, value: { url: parseAnswer(releaseShape, answer).html_url } };
     if (!isTaken(answer.body)) return refusedBy(answer);
     const found = await find();
     if (found !== null) return found;
@@ -134,7 +134,7 @@ function isTaken(body: unknown): boolean {
 /** Only the listing contains drafts. */
 async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boolean> {
   const answer = succeeded(await read("/releases", { per_page: 100 }));
-  const listed = shaped(z.array(listedShape), answer);
+  const listed = parseAnswer(z.array(listedShape), answer);
   return listed.some((release) => release.draft === true && release.tag_name === tagName);
 }
 
@@ -142,6 +142,6 @@ async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boo
 async function findRelease({ read }: GitHubRepository, tagName: string): Promise<Published | null> {
   const answer = await read("/releases/tags/{tag}", { tag: tagName });
   if (answer.status === 404) return null;
-  const { html_url: url, tag_name: found } = shaped(releaseShape, succeeded(answer));
+  const { html_url: url, tag_name: found } = parseAnswer(releaseShape, succeeded(answer));
   return found === tagName ? { ok: true, value: { url } } : null;
 }

@@ -7,22 +7,22 @@ import {
   CredentialsRefused,
   InstallationRefused,
   isUnanswered,
-  TooMuchAsked,
+  QuestionTooLarge,
   UnknownOutcome,
 } from "./failures.ts";
-import { allWordsOf, refusalOf } from "./refusals.ts";
+import { allMessages, refusalOf } from "./refusals.ts";
 import {
-  AccessLost,
+  TokenRefused,
   type Account,
-  type Call,
+  type GitHubCall,
   type CallParameters,
   isGraphqlLimit,
   type RawAnswer,
   sendCall,
-  type Wire,
+  type CallDeps,
 } from "./send-call.ts";
 import { AnswerTooLarge, TransportFailure } from "./transport.ts";
-import { assertNotHeld, awaitTurn, type Pacing } from "./turns.ts";
+import { assertNotLimited, awaitTurn, type Pacing } from "./turns.ts";
 
 /** The time for all calls of one `Caller`, so that the API answers within 30 s. */
 const CALL_WITHIN_MS = 25_000;
@@ -34,7 +34,7 @@ export interface Answer extends Omit<RawAnswer, "isTokenRequest"> {
 }
 
 /** Calls GitHub as one account until one deadline. */
-export interface Caller {
+export interface GitHubCaller {
   /** `route` is a template such as `GET /repositories/{repository_id}`; octokit escapes values. */
   read(route: string, parameters?: CallParameters): Promise<Answer>;
   write(route: string, parameters: CallParameters): Promise<Answer>;
@@ -44,10 +44,10 @@ export interface Caller {
 }
 
 export interface GitHubClient {
-  as(account: Account, withinMs?: number): Caller;
+  as(account: Account, withinMs?: number): GitHubCaller;
 }
 
-interface Deps extends Wire, Pacing {
+interface Deps extends CallDeps, Pacing {
   readonly onRefused: OnRefused;
   readonly log: Logger;
 }
@@ -76,19 +76,19 @@ export function createClient(deps: Deps): GitHubClient {
 }
 
 /** The parsed body; throws `UnknownOutcome` for another shape. */
-export function shaped<T>(schema: z.ZodType<T>, answer: Answer): T {
+export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
   const parsed = schema.safeParse(answer.body);
   if (parsed.success) return parsed.data;
-  throw unexpected(answer, parsed.error.issues[0]?.path.join("."));
+  throw unexpectedAnswer(answer, parsed.error.issues[0]?.path.join("."));
 }
 
 /** `at` is the path of the part of the body that is wrong. */
-export function unexpected(answer: Answer, at = ""): UnknownOutcome {
+export function unexpectedAnswer(answer: Answer, at = ""): UnknownOutcome {
   const cause = new CallFailure(`answered ${answer.status} in an unknown shape, at "${at}"`, answer.facts);
   return new UnknownOutcome("GitHub answered in an unexpected shape", { cause });
 }
 
-async function perform(deps: Deps, call: Call): Promise<Answer> {
+async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
   try {
     return await attempt(deps, call);
   } catch (error) {
@@ -100,27 +100,31 @@ async function perform(deps: Deps, call: Call): Promise<Answer> {
   }
 }
 
-async function attempt(deps: Deps, call: Call): Promise<Answer> {
+async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
   const checkedAt = await awaitTurn(deps, call);
-  const progress = { isSent: false, isAbandoned: false, mayAsk: () => assertNotHeld(deps, call, checkedAt) };
+  const progress = {
+    isSent: false,
+    isAbandoned: false,
+    mayAsk: () => assertNotLimited(deps, call, checkedAt),
+  };
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
   if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);
 }
 
 /** Throws for rate limits and refused credentials. */
-async function toAnswer(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer> {
+async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<Answer> {
   const { status, headers, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
-  const message = allWordsOf(body);
+  const message = allMessages(body);
   const isLimited = call.kind === "graphql" && isGraphqlLimit(body);
-  const limit = deps.limits.note(account, call.kind, { ...raw, message, isGraphqlLimit: isLimited });
+  const limit = deps.limits.record(account, call.kind, { ...raw, message, isGraphqlLimit: isLimited });
   if (limit !== null) {
     const { retryAfter } = limit.unavailable;
     deps.log.warn({ ...facts, account, retryAfter }, "GitHub's rate limit is reached");
-    if (typeof call.account === "number") await deps.turns?.hold(call.account, limit.budget, retryAfter);
+    if (typeof call.account === "number") await deps.turns?.limit(call.account, limit.budget, retryAfter);
     throw limit.unavailable;
   }
   const isRefused = status === 403 || status === 404;
@@ -132,14 +136,14 @@ async function toAnswer(deps: Deps, call: Call, raw: RawAnswer): Promise<Answer>
     deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");
     throw noAccess(new CallFailure(`answered ${status}`, facts));
   }
-  if (call.isWrite && status < 300) deps.limits.passed(account);
+  if (call.isWrite && status < 300) deps.limits.resetBackoff(account);
   return { status, headers, body, facts };
 }
 
 /** The error for a call that was answered with 5xx, not answered, or not sent. */
 function unavailable(
   deps: Deps,
-  call: Call,
+  call: GitHubCall,
   isSent: boolean,
   ended: RawAnswer | { readonly error: unknown },
 ): Error {
@@ -148,9 +152,9 @@ function unavailable(
   const why = raw === null ? nameOf(error) : `answered ${raw.status}`;
   const cause = new CallFailure(why, factsOf(call, raw));
   deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not answer");
-  if (error instanceof AccessLost) return noAccess(cause);
+  if (error instanceof TokenRefused) return noAccess(cause);
   if (error instanceof AnswerTooLarge && !call.isWrite) {
-    return new TooMuchAsked("GitHub's answer is too large", { cause });
+    return new QuestionTooLarge("GitHub's answer is too large", { cause });
   }
   const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
   return new Kind("GitHub did not answer", { cause });
@@ -170,7 +174,7 @@ function noAccess(cause: CallFailure): CredentialsRefused {
   });
 }
 
-function factsOf(call: Call, raw: RawAnswer | null): CallFacts {
+function factsOf(call: GitHubCall, raw: RawAnswer | null): CallFacts {
   const requestId = raw?.headers["x-github-request-id"];
   return {
     method: call.method,

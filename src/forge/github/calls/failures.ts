@@ -3,7 +3,7 @@
  * adapter: the `cause` of what it throws is a `CallFailure`, which is safe to log.
  */
 import type { Refusal } from "../../../flow/refusal.ts";
-import { ForgeUnavailable, type Ordered } from "../../values.ts";
+import { ForgeUnavailable, type ForgeResult } from "../../values.ts";
 
 export interface CallFacts {
   readonly method: string;
@@ -28,7 +28,7 @@ export class CallFailure extends Error {
 export class UnknownOutcome extends ForgeUnavailable {}
 
 /** The answer is too large. */
-export class TooMuchAsked extends ForgeUnavailable {}
+export class QuestionTooLarge extends ForgeUnavailable {}
 
 /** GitHub refuses the App's key or token. */
 export class CredentialsRefused extends ForgeUnavailable {}
@@ -53,7 +53,7 @@ export const isInstallationRefused = (error: unknown): error is InstallationRefu
   error instanceof InstallationRefused;
 
 /** The fallback if the promise fails with an expected error. */
-export async function recovered<T, F>(
+export async function orFallback<T, F>(
   promise: Promise<T>,
   isExpected: (error: unknown) => boolean,
   fallback: F,
@@ -67,7 +67,7 @@ export async function recovered<T, F>(
 }
 
 /** Returns the refusal of an installation instead of throwing it. */
-export async function permitted<T>(order: Promise<Ordered<T>>): Promise<Ordered<T>> {
+export async function asRefusal<T>(order: Promise<ForgeResult<T>>): Promise<ForgeResult<T>> {
   try {
     return await order;
   } catch (error) {
@@ -77,7 +77,7 @@ export async function permitted<T>(order: Promise<Ordered<T>>): Promise<Ordered<
 }
 
 /** For reads that cannot return a refusal. */
-export async function reachable<T>(question: Promise<T>): Promise<T> {
+export async function asUnavailable<T>(question: Promise<T>): Promise<T> {
   try {
     return await question;
   } catch (error) {

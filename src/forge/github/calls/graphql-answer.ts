@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
-import type { Ordered } from "../../values.ts";
-import { type Answer, shaped } from "./client.ts";
+import type { ForgeResult } from "../../values.ts";
+import { type Answer, parseAnswer } from "./client.ts";
 import { CallFailure, UnknownOutcome } from "./failures.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -30,22 +30,22 @@ export const nodesOf = <Node>(node: z.ZodType<Node>) =>
     .transform((nodes) => (nodes ?? []).filter((each) => each !== null));
 
 /** An enumeration in lower case. */
-export const wordOf = <const Word extends string>(words: readonly Word[]) =>
+export const enumOf = <const Word extends string>(words: readonly Word[]) =>
   z.string().toLowerCase().pipe(z.enum(words));
 
 /** The body's `data` and `errors`, since GraphQL reports a refusal with status 200. */
-export function graphqlOutcome(answer: Answer): Ordered<z.infer<typeof answerShape>> {
+export function graphqlOutcome(answer: Answer): ForgeResult<z.infer<typeof answerShape>> {
   if (answer.status >= 400) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
-  return { ok: true, value: shaped(answerShape, answer) };
+  return { ok: true, value: parseAnswer(answerShape, answer) };
 }
 
 /** The answer's data, or a refusal from its first error. */
-export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): Ordered<T> {
+export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): ForgeResult<T> {
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return outcome;
   const { data, errors } = outcome.value;
   if (errors[0] !== undefined) return { ok: false, refusal: refusalOfError(errors[0], answer) };
-  return { ok: true, value: shaped(shape, { ...answer, body: data }) };
+  return { ok: true, value: parseAnswer(shape, { ...answer, body: data }) };
 }
 
 const REFUSING_TYPES = new Set([

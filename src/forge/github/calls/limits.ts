@@ -1,9 +1,9 @@
 import { ForgeUnavailable } from "../../values.ts";
 import type { RawAnswer } from "./send-call.ts";
-import type { ForgeClock } from "./transport.ts";
+import type { MonotonicClock } from "./transport.ts";
 
 /** REST and GraphQL have separate hourly budgets. */
-export type Budget = "rest" | "graphql";
+export type RateBudget = "rest" | "graphql";
 
 /**
  * For a secondary limit without `retry-after`
@@ -21,31 +21,31 @@ interface LimitedAnswer extends Pick<RawAnswer, "status" | "headers"> {
 
 interface HitLimit {
   /** Null for all calls. */
-  readonly budget: Budget | null;
+  readonly budget: RateBudget | null;
   readonly unavailable: ForgeUnavailable;
 }
 
 export interface Limits {
   /** Throws `ForgeUnavailable` while the account is limited. */
-  check(account: string, budget: Budget): void;
+  check(account: string, budget: RateBudget): void;
   /** Records a limit if the answer reports one. */
-  note(account: string, budget: Budget, answer: LimitedAnswer): HitLimit | null;
+  record(account: string, budget: RateBudget, answer: LimitedAnswer): HitLimit | null;
   /** Resets the backoff after a successful write. */
-  passed(account: string): void;
+  resetBackoff(account: string): void;
 }
 
 /** GitHub's limits by account. Calling while limited can get the App banned. */
-export function createLimits(clock: ForgeClock): Limits {
+export function createLimits(clock: MonotonicClock): Limits {
   const limitedUntil = new Map<string, number>();
   const strikes = new Map<string, number>();
 
-  function limit(account: string, budget: Budget | null, seconds: number): HitLimit {
+  function limit(account: string, budget: RateBudget | null, seconds: number): HitLimit {
     const key = budget === null ? account : `${account} ${budget}`;
     limitedUntil.set(key, Math.max(limitedUntil.get(key) ?? 0, clock.now() + seconds * 1_000));
     return { budget, unavailable: limited(seconds) };
   }
 
-  function check(account: string, budget: Budget): void {
+  function check(account: string, budget: RateBudget): void {
     for (const key of [account, `${account} ${budget}`]) {
       const until = limitedUntil.get(key);
       if (until === undefined) continue;
@@ -55,7 +55,7 @@ export function createLimits(clock: ForgeClock): Limits {
     }
   }
 
-  function note(account: string, budget: Budget, answer: LimitedAnswer): HitLimit | null {
+  function note(account: string, budget: RateBudget, answer: LimitedAnswer): HitLimit | null {
     const retryAfter = numberIn(answer.headers["retry-after"]);
     if (isPrimary(answer)) {
       const reset = numberIn(answer.headers["x-ratelimit-reset"]);
@@ -70,14 +70,14 @@ export function createLimits(clock: ForgeClock): Limits {
     return limit(account, null, retryAfter ?? backoff);
   }
 
-  return { check, note, passed: (account) => void strikes.delete(account) };
+  return { check, record: note, resetBackoff: (account) => void strikes.delete(account) };
 }
 
 export const limited = (seconds: number): ForgeUnavailable =>
   new ForgeUnavailable("GitHub's rate limit is reached", { retryAfter: seconds });
 
 /** In milliseconds by GitHub's clock, on which its limits are based; ours may be wrong. */
-function answeredAt({ headers }: LimitedAnswer, clock: ForgeClock): number {
+function answeredAt({ headers }: LimitedAnswer, clock: MonotonicClock): number {
   const at = Date.parse(String(headers["date"] ?? ""));
   return Number.isNaN(at) ? clock.now() : at;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { Probot, ProbotOctokit } from "probot";
 import type { Logger } from "pino";
-import type { Arrived, ForgeClock, Transport } from "./transport.ts";
+import type { CompleteAnswer, MonotonicClock, Transport } from "./transport.ts";
 
 /** The shortest time between two tokens if GitHub accepts neither. */
 const REMINT_EVERY_MS = 60_000;
@@ -9,7 +9,7 @@ const MINT_WITHIN_MS = 20_000;
 /** The size of the cache of installations. */
 const MAX_INSTALLATIONS = 500;
 
-export interface AppOptions {
+export interface GitHubAppOptions {
   readonly appId: number | string;
   readonly privateKey: string;
   /** `https://api.github.com`, or `https://<host>/api/v3` for an Enterprise Server. */
@@ -22,7 +22,7 @@ export interface InstallationOctokits {
   readonly octokit: ProbotOctokit;
   /** A newer token than the refused one; null when GitHub would refuse it as well. */
   renewToken(refusedAuthorization: string | null): Promise<string | null>;
-  noteAccepted(authorization: string | null): void;
+  recordAccepted(authorization: string | null): void;
 }
 
 export interface Octokits {
@@ -35,7 +35,11 @@ export interface Octokits {
 type Octokit = typeof ProbotOctokit;
 
 /** Uses probot to sign as the App, and to mint and cache installation tokens. */
-export function createOctokits(options: AppOptions, transport: Transport, clock: ForgeClock): Octokits {
+export function createOctokits(
+  options: GitHubAppOptions,
+  transport: Transport,
+  clock: MonotonicClock,
+): Octokits {
   const request = { fetch: mintingFetch(transport, clock), log: options.log };
   // At debug level, probot logs the bodies it sends, which contain users' texts.
   const level = options.log.isLevelEnabled("debug") ? "info" : options.log.level;
@@ -83,7 +87,7 @@ interface FactoryOptions {
 async function connect(
   probot: Probot,
   installationId: number,
-  clock: ForgeClock,
+  clock: MonotonicClock,
 ): Promise<InstallationOctokits> {
   const app = await probot.auth();
   const factory = ({ octokit, octokitOptions }: FactoryOptions): ProbotOctokit => {
@@ -107,7 +111,7 @@ interface Renewed {
 }
 
 /** Probot caches tokens for 59 minutes and does not renew one that GitHub refuses earlier. */
-function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<InstallationOctokits, "octokit"> {
+function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<InstallationOctokits, "octokit"> {
   let last: Renewed | undefined;
 
   function renewed(): Promise<string> {
@@ -135,15 +139,15 @@ function tokenRenewal(octokit: ProbotOctokit, clock: ForgeClock): Omit<Installat
       // The first of concurrent calls renews it, the others use the result.
       return await (last === known || last === undefined ? renewed() : last.token);
     },
-    noteAccepted(authorization) {
+    recordAccepted(authorization) {
       if (last?.minted && authorization === `token ${last.minted}`) last.isAccepted = true;
     },
   };
 }
 
 /** For requests that octokit makes itself, mainly for tokens. */
-function mintingFetch(transport: Transport, clock: ForgeClock) {
-  return (url: string, init: RequestInit): Promise<Arrived> => {
+function mintingFetch(transport: Transport, clock: MonotonicClock) {
+  return (url: string, init: RequestInit): Promise<CompleteAnswer> => {
     const isMint = /\/app\/installations\/\d+\/access_tokens$/.test(url);
     const method = init.method ?? "GET";
     const isRepeatable = isMint || method === "GET";

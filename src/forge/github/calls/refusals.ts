@@ -52,8 +52,8 @@ const REASON_OF_STATUS: Readonly<Record<number, RefusalReason>> = {
 
 /** For answers other than rate limits and 5xx. */
 export function refusalOf(status: number, body: unknown): Refusal {
-  const message = wordsOf(body) || `GitHub answered ${status}`;
-  const reason = reasonOf(allWordsOf(body)) ?? REASON_OF_STATUS[status] ?? "unknown";
+  const message = refusalMessage(body) || `GitHub answered ${status}`;
+  const reason = reasonOf(allMessages(body)) ?? REASON_OF_STATUS[status] ?? "unknown";
   const details = detailsOf(message);
   return details === null ? { reason, message } : { reason, message, details };
 }
@@ -104,7 +104,7 @@ const refusalBody = z.looseObject({
  * GitHub's message verbatim: the top `message`, or the listed errors if that is only
  * `Validation Failed`. Empty when there is none.
  */
-export function wordsOf(body: unknown): string {
+export function refusalMessage(body: unknown): string {
   if (typeof body === "string") return body.startsWith("<") ? "" : body.trim();
   const parsed = refusalBody.safeParse(body);
   if (!parsed.success) return "";
@@ -116,9 +116,9 @@ export function wordsOf(body: unknown): string {
 }
 
 /** All messages in the body: some texts appear in one place or another. */
-export function allWordsOf(body: unknown): string {
+export function allMessages(body: unknown): string {
   const parsed = refusalBody.safeParse(body);
-  if (!parsed.success) return wordsOf(body);
+  if (!parsed.success) return refusalMessage(body);
   const { message, errors, details } = parsed.data;
   const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(messageOf);
   return [message, details?.message, ...listed].filter(Boolean).join("\n");

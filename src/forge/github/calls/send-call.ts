@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isUnavailable } from "./failures.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
-import { type Arrived, type ForgeClock, type Transport, TransportFailure } from "./transport.ts";
+import { type CompleteAnswer, type MonotonicClock, type Transport, TransportFailure } from "./transport.ts";
 
 /** GitHub may refuse a new token for a moment. */
 const NEW_TOKEN_SETTLES_MS = 1_000;
@@ -9,9 +9,9 @@ const NEW_TOKEN_SETTLES_MS = 1_000;
 export type Account = number | "app" | "nobody";
 export type CallParameters = Readonly<Record<string, unknown>>;
 
-export interface Call {
+export interface GitHubCall {
   readonly account: Account;
-  /** By `ForgeClock`. */
+  /** By `MonotonicClock`. */
   readonly deadline: number;
   readonly kind: "rest" | "graphql";
   readonly isWrite: boolean;
@@ -38,16 +38,16 @@ interface Progress {
 }
 
 /** GitHub refuses the token, and a new one. */
-export class AccessLost extends TransportFailure {}
+export class TokenRefused extends TransportFailure {}
 
-export interface Wire {
+export interface CallDeps {
   readonly octokits: Octokits;
   readonly transport: Transport;
-  readonly clock: ForgeClock;
+  readonly clock: MonotonicClock;
 }
 
 /** Returns an answer of any status. A call that gets no token before its deadline is not sent. */
-export async function sendCall(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
+export async function sendCall(wire: CallDeps, call: GitHubCall, progress: Progress): Promise<RawAnswer> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     const abandon = (): void => {
@@ -63,7 +63,7 @@ export async function sendCall(wire: Wire, call: Call, progress: Progress): Prom
   }
 }
 
-async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promise<RawAnswer> {
+async function throughOctokit(wire: CallDeps, call: GitHubCall, progress: Progress): Promise<RawAnswer> {
   const { octokits } = wire;
   const pair = typeof call.account === "number" ? await octokits.asInstallation(call.account) : null;
   const single = call.account === "app" ? octokits.asApp : octokits.asNobody;
@@ -79,7 +79,12 @@ async function throughOctokit(wire: Wire, call: Call, progress: Progress): Promi
 }
 
 /** Octokit's `fetch` for this call, but not for its request for a token. */
-function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: InstallationOctokits | null) {
+function trackedFetch(
+  wire: CallDeps,
+  call: GitHubCall,
+  progress: Progress,
+  pair: InstallationOctokits | null,
+) {
   const isRestRead = call.kind === "rest" && !call.isWrite;
   const rules = {
     isRepeatable: !call.isWrite,
@@ -88,14 +93,14 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
     about: { account: String(call.account), route: `${call.method} ${call.route}` },
     ...(isRestRead ? { readFor: String(call.account) } : {}),
   };
-  return async (url: string, init: RequestInit): Promise<Arrived> => {
+  return async (url: string, init: RequestInit): Promise<CompleteAnswer> => {
     if (progress.isAbandoned) throw new TransportFailure("the deadline passed");
     progress.isSent = true;
-    const send = async (token: string | null): Promise<Arrived> => {
+    const send = async (token: string | null): Promise<CompleteAnswer> => {
       const headers = new Headers(init.headers);
       if (token !== null) headers.set("authorization", `token ${token}`);
       const answer = await wire.transport.send(url, { ...init, headers }, rules);
-      if (answer.ok) pair?.noteAccepted(headers.get("authorization"));
+      if (answer.ok) pair?.recordAccepted(headers.get("authorization"));
       return answer;
     };
     const answer = await send(null);
@@ -105,18 +110,18 @@ function trackedFetch(wire: Wire, call: Call, progress: Progress, pair: Installa
 
 /** Replaces a refused token once. Octokit must not see the 401, or it would repeat the call. */
 async function withNewToken(
-  clock: ForgeClock,
+  clock: MonotonicClock,
   pair: InstallationOctokits,
   init: RequestInit,
-  again: (token: string) => Promise<Arrived>,
-): Promise<Arrived> {
+  again: (token: string) => Promise<CompleteAnswer>,
+): Promise<CompleteAnswer> {
   const token = await pair.renewToken(new Headers(init.headers).get("authorization"));
-  if (token === null) throw new AccessLost("GitHub refuses the token");
+  if (token === null) throw new TokenRefused("GitHub refuses the token");
   const answer = await again(token);
   if (answer.status !== 401) return answer;
   await clock.sleep(NEW_TOKEN_SETTLES_MS);
   const last = await again(token);
-  if (last.status === 401) throw new AccessLost("GitHub refuses the token and a new one");
+  if (last.status === 401) throw new TokenRefused("GitHub refuses the token and a new one");
   return last;
 }
 

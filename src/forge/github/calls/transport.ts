@@ -2,12 +2,12 @@ import type { ForgeRequest } from "../../../metrics/metrics.ts";
 import { LRUCache } from "lru-cache";
 
 /** Monotonic time in milliseconds, unlike the system's clock, which can be set. */
-export interface ForgeClock {
+export interface MonotonicClock {
   now(): number;
   sleep(ms: number): Promise<void>;
 }
 
-export const systemClock: ForgeClock = {
+export const systemClock: MonotonicClock = {
   now: () => performance.timeOrigin + performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
@@ -27,7 +27,7 @@ const MAX_REDIRECTS = 3;
 interface SendRules {
   /** For reads, and for minting tokens. */
   readonly isRepeatable: boolean;
-  /** By `ForgeClock`. */
+  /** By `MonotonicClock`. */
   readonly deadline: number;
   /** The account that calls, and the route's template. */
   readonly about: { readonly account: string; readonly route: string };
@@ -38,7 +38,7 @@ interface SendRules {
 }
 
 /** A complete answer: the part of `Response` that octokit uses. */
-export class Arrived {
+export class CompleteAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly #body: Buffer;
@@ -76,7 +76,7 @@ export class Arrived {
 }
 
 export interface Transport {
-  send(url: string, init: RequestInit, rules: SendRules): Promise<Arrived>;
+  send(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer>;
 }
 
 /** No answer. The message contains no data of the request. */
@@ -94,7 +94,7 @@ export class AnswerTooLarge extends TransportFailure {}
 export function createTransport(options: {
   baseUrl: string;
   requestTimeoutMs: number;
-  clock: ForgeClock;
+  clock: MonotonicClock;
   /** Called for every request, including repeats and redirects. */
   observe?: ((request: ForgeRequest) => void) | undefined;
 }): Transport {
@@ -105,11 +105,11 @@ export function createTransport(options: {
     url: string,
     init: RequestInit,
     { deadline, about }: SendRules,
-  ): Promise<Arrived> {
+  ): Promise<CompleteAnswer> {
     const limit = Math.min(options.requestTimeoutMs, deadline - clock.now());
     if (limit <= 0) throw new TransportFailure("no time left for a request");
     const startedAt = performance.now();
-    let answer: Arrived | null = null;
+    let answer: CompleteAnswer | null = null;
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), limit);
     try {
@@ -132,7 +132,7 @@ export function createTransport(options: {
     }
   }
 
-  async function follow(url: string, init: RequestInit, rules: SendRules): Promise<Arrived> {
+  async function follow(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
     for (let hops = 0, at = url; ; hops++) {
       await rules.mayAsk?.();
       const answer = await timedFetch(at, init, rules);
@@ -144,11 +144,11 @@ export function createTransport(options: {
     }
   }
 
-  async function send(url: string, init: RequestInit, rules: SendRules): Promise<Arrived> {
+  async function send(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
     const startedAt = clock.now();
     for (let repeats = 0; ; repeats++) {
       const ended = await follow(url, init, rules).catch((error: unknown) => error);
-      const isAnswer = ended instanceof Arrived;
+      const isAnswer = ended instanceof CompleteAnswer;
       const wait = REPEAT_AFTER_MS[repeats];
       const isUseless = wait === undefined || ended instanceof AnswerTooLarge;
       const isLast = !rules.isRepeatable || isUseless || clock.now() - startedAt > REPEAT_WITHIN_MS;
@@ -162,7 +162,7 @@ export function createTransport(options: {
 }
 
 /** The address of a redirect; a write follows only those that keep the method. */
-function redirectOf(answer: Arrived, from: string, method: string): URL | null {
+function redirectOf(answer: CompleteAnswer, from: string, method: string): URL | null {
   const location = answer.headers.get("location");
   if (location === null) return null;
   const isRead = method === "GET" || method === "HEAD";
@@ -171,7 +171,7 @@ function redirectOf(answer: Arrived, from: string, method: string): URL | null {
 }
 
 /** Reads the body to its end, so that one that stalls or breaks off counts as no answer. */
-async function readWhole(answer: Response): Promise<Arrived> {
+async function readWhole(answer: Response): Promise<CompleteAnswer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
@@ -179,7 +179,7 @@ async function readWhole(answer: Response): Promise<Arrived> {
     if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge("the answer is too large");
     chunks.push(chunk);
   }
-  return new Arrived(answer.status, answer.headers, Buffer.concat(chunks));
+  return new CompleteAnswer(answer.status, answer.headers, Buffer.concat(chunks));
 }
 
 /** The code of the cause, such as ECONNRESET, or the error's name. */
@@ -202,11 +202,11 @@ const MAX_CACHED_BYTES = 128 * 1024;
  * that a proxy truncated or replaced may have the ETag too, and every 304 would return it.
  */
 export function withConditionalReads(transport: Transport): Transport {
-  const cache = new LRUCache<string, { readonly etag: string; readonly answer: Arrived }>({
+  const cache = new LRUCache<string, { readonly etag: string; readonly answer: CompleteAnswer }>({
     max: MAX_CACHED,
   });
 
-  function store(key: string, answer: Arrived): Arrived {
+  function store(key: string, answer: CompleteAnswer): CompleteAnswer {
     const etag = answer.headers.get("etag");
     const isCacheable = answer.status === 200 && answer.size <= MAX_CACHED_BYTES && answer.isJson;
     if (isCacheable && etag !== null) cache.set(key, { etag, answer });

@@ -1,9 +1,9 @@
-import { limited, type Budget, type Limits } from "./limits.ts";
-import type { Call } from "./send-call.ts";
-import type { ForgeClock } from "./transport.ts";
+import { limited, type RateBudget, type Limits } from "./limits.ts";
+import type { GitHubCall } from "./send-call.ts";
+import type { MonotonicClock } from "./transport.ts";
 
 export interface TurnRequest {
-  readonly budget: Budget;
+  readonly budget: RateBudget;
   /** The write creates content, for which GitHub has a lower limit. */
   readonly isContent: boolean;
   /** The longest acceptable wait. */
@@ -18,16 +18,16 @@ export interface Turns {
     request: TurnRequest,
   ): Promise<{ readonly waitMs: number } | { readonly freeIn: number }>;
   /** For how many more seconds GitHub limits these calls; 0 when it does not. */
-  heldFor(installationId: number, budget: Budget): Promise<number>;
+  limitedFor(installationId: number, budget: RateBudget): Promise<number>;
   /** Shares a limit with the other processes; `budget` is null for all calls. */
-  hold(installationId: number, budget: Budget | null, seconds: number): Promise<void>;
+  limit(installationId: number, budget: RateBudget | null, seconds: number): Promise<void>;
 }
 
 export interface Pacing {
   readonly limits: Limits;
   /** Null when calls are not paced. */
   readonly turns: Turns | null;
-  readonly clock: ForgeClock;
+  readonly clock: MonotonicClock;
 }
 
 /** The part of a call's time that is not spent on waiting for its turn. */
@@ -40,7 +40,7 @@ const CHECK_VALID_MS = 250;
  * Waits until the installation may be called, or throws when that takes too long. Returns when the
  * shared limits were last checked.
  */
-export async function awaitTurn({ turns, clock }: Pacing, call: Call): Promise<number> {
+export async function awaitTurn({ turns, clock }: Pacing, call: GitHubCall): Promise<number> {
   const { account, kind: budget } = call;
   const startedAt = clock.now();
   if (turns === null || typeof account !== "number") return startedAt;
@@ -59,15 +59,15 @@ export async function awaitTurn({ turns, clock }: Pacing, call: Call): Promise<n
   return checkedAt;
 }
 
-async function checkShared(turns: Turns, account: number, budget: Budget): Promise<void> {
-  const seconds = await turns.heldFor(account, budget);
+async function checkShared(turns: Turns, account: number, budget: RateBudget): Promise<void> {
+  const seconds = await turns.limitedFor(account, budget);
   if (seconds > 0) throw limited(seconds);
 }
 
 /** Throws if GitHub limited the account since, for example while the call waited for a token. */
-export async function assertNotHeld(
+export async function assertNotLimited(
   { limits, turns, clock }: Pacing,
-  call: Call,
+  call: GitHubCall,
   checkedAt: number,
 ): Promise<void> {
   const { account, kind: budget } = call;
@@ -91,7 +91,7 @@ const CONTENT_ROUTES: readonly RegExp[] = [
 const CONTENT_MUTATIONS = /\b(enqueuePullRequest|mergeBranch|mergePullRequest|createCommitOnBranch)\b/;
 
 export function isContentWrite(
-  call: Pick<Call, "kind" | "method" | "route"> & { readonly document?: string },
+  call: Pick<GitHubCall, "kind" | "method" | "route"> & { readonly document?: string },
 ): boolean {
   if (call.kind === "graphql") return CONTENT_MUTATIONS.test(call.document ?? "");
   return call.method !== "DELETE" && CONTENT_ROUTES.some((route) => route.test(call.route));

@@ -4,7 +4,7 @@
  * (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
  */
 import { z } from "zod";
-import { account, isoTime, time } from "./actor.ts";
+import { account, isoTime, time } from "../account-shapes.ts";
 
 const accountIfAny = account.nullable().catch(null);
 

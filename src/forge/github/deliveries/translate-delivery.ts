@@ -3,7 +3,7 @@ import { outcomeOfCheckRun, outcomeOfStatus } from "../../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent } from "../../events.ts";
 import { TEMPORARY_BRANCHES } from "../../releasing.ts";
 import * as shapes from "./delivery-shapes.ts";
-import { reviewState } from "./conversation.ts";
+import { reviewState } from "../pull-requests/conversation.ts";
 
 interface TranslatedDelivery {
   readonly deliveryEvent: ForgeEvent;
@@ -34,7 +34,7 @@ const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
 export const isTranslated = (eventName: string): boolean => TRANSLATIONS.has(eventName);
 
 /** Does not throw. */
-export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryId" | "installationId"> {
+export function sourceOf(payload: unknown): Pick<TranslatedDelivery, "repositoryId" | "installationId"> {
   const around = shapes.envelope.safeParse(payload);
   return {
     repositoryId: around.data?.repository?.id ?? null,
@@ -44,7 +44,7 @@ export function whereOf(payload: unknown): Pick<TranslatedDelivery, "repositoryI
 
 /** Does not throw: a webhook that cannot be parsed is irrelevant, with a reason. */
 export function translateDelivery(eventName: string, payload: unknown): TranslatedDelivery {
-  const ids = whereOf(payload);
+  const ids = sourceOf(payload);
   try {
     return { deliveryEvent: TRANSLATIONS.get(eventName)?.(payload) ?? IRRELEVANT, ...ids };
   } catch (error) {

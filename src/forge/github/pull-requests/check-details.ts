@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { CheckDetails, CheckNote } from "../../pull-requests.ts";
 import { checkRunShape, newestOfEachSeries, REPORT, reportOf, statusShape } from "./checks.ts";
-import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
+import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
 const noteShape = z
   .looseObject({
     path: z.string(),
-    annotationLevel: wordOf(["notice", "warning", "failure"]).catch("notice"),
+    annotationLevel: enumOf(["notice", "warning", "failure"]).catch("notice"),
     message: z.string(),
     location: z.looseObject({ start: z.looseObject({ line: z.int() }) }),
   })
@@ -82,7 +82,7 @@ export const CHECKS: PullRequestList<Report, CheckDetails> = {
       statusCheckRollup: z.looseObject({ contexts: pageOf(reportShape) }).nullish(),
     })
     .transform(({ id, statusCheckRollup }) => ({ id, page: statusCheckRollup?.contexts ?? NO_ITEMS })),
-  tell: toCheckDetails,
+  toValues: toCheckDetails,
 };
 
 /** Uses the same reports as the combined state: the newest of each series. */

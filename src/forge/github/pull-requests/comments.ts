@@ -1,16 +1,16 @@
 import { z } from "zod";
 import type { CommentOrder } from "../../pull-requests.ts";
-import type { Ordered } from "../../values.ts";
-import { shaped } from "../calls/client.ts";
-import { isUnanswered, recovered, UnknownOutcome } from "../calls/failures.ts";
-import { type GitHubRepository, LOOK_AFTER_MS, nothingToFind, refusedBy } from "../github-repository.ts";
+import type { ForgeResult } from "../../values.ts";
+import { parseAnswer } from "../calls/client.ts";
+import { isUnanswered, orFallback, UnknownOutcome } from "../calls/failures.ts";
+import { type GitHubRepository, READ_AFTER_MS, nothingToFind, refusedBy } from "../github-repository.ts";
 import { PAGE, succeeded } from "../repositories.ts";
 
 const COMMENTS = "/issues/{issue_number}/comments";
 const COMMENT = "/issues/comments/{comment_id}";
 
-type Written = Ordered<{ readonly commentId: number }>;
-type FoundComment = Ordered<{ readonly commentId: number | null }>;
+type Written = ForgeResult<{ readonly commentId: number }>;
+type FoundComment = ForgeResult<{ readonly commentId: number | null }>;
 
 const NOT_FOUND: FoundComment = { ok: true, value: { commentId: null } };
 
@@ -37,23 +37,23 @@ export async function comment(repository: GitHubRepository, order: CommentOrder)
   try {
     const answer = await repository.write(`POST ${COMMENTS}`, { issue_number: number, body });
     if (answer.status >= 300) return refusedBy(answer);
-    return { ok: true, value: { commentId: shaped(createdShape, answer).id } };
+    return { ok: true, value: { commentId: parseAnswer(createdShape, answer).id } };
   } catch (error) {
     if (!(error instanceof UnknownOutcome)) throw error;
-    await repository.clock.sleep(LOOK_AFTER_MS);
-    return (await recovered(findComment(repository, order), isUnanswered, null)) ?? NOT_FOUND;
+    await repository.clock.sleep(READ_AFTER_MS);
+    return (await orFallback(findComment(repository, order), isUnanswered, null)) ?? NOT_FOUND;
   }
 }
 
 export async function editComment(
-  { carryOut, write }: GitHubRepository,
+  { runWrite, write }: GitHubRepository,
   commentId: number,
   body: string,
 ): Promise<Written> {
-  return await carryOut<Written>(async () => {
+  return await runWrite<Written>(async () => {
     const answer = await write(`PATCH ${COMMENT}`, { comment_id: commentId, body });
     if (answer.status >= 300) return refusedBy(answer);
-    return { ok: true, value: { commentId: shaped(createdShape, answer).id } };
+    return { ok: true, value: { commentId: parseAnswer(createdShape, answer).id } };
   }, nothingToFind);
 }
 
@@ -65,9 +65,9 @@ export async function hasComment({ read }: GitHubRepository, commentId: number):
 /** Updates an earlier attempt's comment. Ignores those of other authors, who may copy the mark. */
 async function findComment(
   repository: GitHubRepository,
-  { number, mark, body, triedSince }: CommentOrder,
+  { number, mark, body, firstAttemptAt }: CommentOrder,
 ): Promise<Written | null> {
-  const since = new Date(Date.parse(triedSince) - CLOCK_MARGIN_MS).toISOString();
+  const since = new Date(Date.parse(firstAttemptAt) - CLOCK_MARGIN_MS).toISOString();
   const { botId } = await repository.identity();
   for (let page = 1; page <= MAX_PAGES; page++) {
     const answer = await repository.read(COMMENTS, {
@@ -78,7 +78,7 @@ async function findComment(
     });
     // The write will be refused, too, and returns the reason.
     if ([403, 404, 410].includes(answer.status)) return null;
-    const listed = shaped(z.array(listedShape), succeeded(answer));
+    const listed = parseAnswer(z.array(listedShape), succeeded(answer));
     const found = listed.find(({ user, body: text }) => user?.id === botId && text?.startsWith(mark));
     if (found?.body === body) return { ok: true, value: { commentId: found.id } };
     if (found !== undefined) return await editComment(repository, found.id, body);

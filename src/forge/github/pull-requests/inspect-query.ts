@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { BranchQuestion, InspectOptions, NewestCommit } from "../../pull-requests.ts";
-import { time, who, WHO } from "../deliveries/actor.ts";
+import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
 import { contextsShape, REPORT } from "./checks.ts";
-import { nodesOf, wordOf } from "../calls/graphql-answer.ts";
+import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
 import type { QuestionKind } from "../repository-questions.ts";
-import { SAID_ON, saidOnShape } from "../deliveries/conversation.ts";
+import { CONVERSATION, conversationShape } from "./conversation.ts";
 
 /** For one branch, including closed ones. */
 const PULL_REQUESTS = 20;
@@ -89,7 +89,7 @@ const PULL_REQUEST = /* GraphQL */ `
       }
     }
   }
-  ${WHO}
+  ${ACCOUNT}
   ${CONTEXTS}
 `;
 
@@ -134,22 +134,22 @@ const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).null
 const pull = z.looseObject({
   id: z.string(),
   number: z.number(),
-  state: wordOf(["open", "closed", "merged"]),
+  state: enumOf(["open", "closed", "merged"]),
   isDraft: z.boolean(),
   baseRefName: z.string(),
   headRefName: z.string(),
   headRefOid: z.string(),
   headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
-  mergeable: wordOf(["mergeable", "conflicting", "unknown"]).catch("unknown"),
-  reviewDecision: wordOf(["approved", "changes_requested", "review_required"]).nullish(),
+  mergeable: enumOf(["mergeable", "conflicting", "unknown"]).catch("unknown"),
+  reviewDecision: enumOf(["approved", "changes_requested", "review_required"]).nullish(),
   isInMergeQueue: z.boolean().nullish(),
   title: z.string().catch(""),
   createdAt: time,
   updatedAt: time,
   closedAt: time,
   mergedAt: time,
-  author: who,
-  mergedBy: who,
+  author: graphqlAccount,
+  mergedBy: graphqlAccount,
   mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
   statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
 });
@@ -162,7 +162,7 @@ const repositoryAnswer = z.looseObject({
   target: target.nullish(),
   head: head.nullish(),
   pullRequests: z.looseObject({ nodes: nodesOf(pull) }).nullish(),
-  lastChanged: z.looseObject({ nodes: nodesOf(saidOnShape) }).nullish(),
+  lastChanged: z.looseObject({ nodes: nodesOf(conversationShape) }).nullish(),
 });
 
 export const moreChecksAnswer = z.looseObject({
@@ -174,7 +174,7 @@ export type PullAnswer = z.infer<typeof pull>;
 
 export const inspection = ({
   pullRequests = PULL_REQUESTS,
-  isSaidAsked = false,
+  includesConversation = false,
 }: InspectOptions = {}): QuestionKind<BranchQuestion, RepositoryAnswer> => ({
   operation: "Inspect",
   fields: ({ branchName, targetBranch }, declare) => {
@@ -187,11 +187,11 @@ export const inspection = ({
     const head = declare("q", "String!", `refs/heads/${branchName}`);
     const fields = `...Where
       target: ${target} { ...Tip compare(headRef: ${branch}) { aheadBy } }
-      head: ref(qualifiedName: ${head}) { ...Tip${isSaidAsked ? " ...Newest" : ""} }
+      head: ref(qualifiedName: ${head}) { ...Tip${includesConversation ? " ...Newest" : ""} }
       pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
         nodes { ...Pull }
       }`;
-    if (!isSaidAsked) return fields;
+    if (!includesConversation) return fields;
     // Only of the pull request that changed last, because comments are expensive to read.
     return `${fields}
       lastChanged: pullRequests(headRefName: ${branch}, first: 1, orderBy: { field: UPDATED_AT, direction: DESC }) {
@@ -200,7 +200,7 @@ export const inspection = ({
   },
   fragments: (questions) => {
     if (questions.every(({ branchName }) => branchName === null)) return FRAGMENTS;
-    return [FRAGMENTS, PULL_REQUEST, ...(isSaidAsked ? [SAID_ON, NEWEST] : [])].join("\n");
+    return [FRAGMENTS, PULL_REQUEST, ...(includesConversation ? [CONVERSATION, NEWEST] : [])].join("\n");
   },
   shape: repositoryAnswer,
 });

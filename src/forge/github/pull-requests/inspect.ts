@@ -5,7 +5,7 @@ import type {
   InspectOptions,
 } from "../../pull-requests.ts";
 import { type CheckContext, type Contexts, newestOfEachSeries, reportOf, summarizeChecks } from "./checks.ts";
-import { type Caller, type GitHubClient, shaped } from "../calls/client.ts";
+import { type GitHubCaller, type GitHubClient, parseAnswer } from "../calls/client.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
 import {
   inspection,
@@ -16,7 +16,7 @@ import {
 } from "./inspect-query.ts";
 import { repositoryById } from "../repositories.ts";
 import { askInstallations } from "../repository-questions.ts";
-import { toWords } from "../deliveries/conversation.ts";
+import { toConversation } from "./conversation.ts";
 
 /** Questions in one call, since GitHub ends a GraphQL query after 10 seconds. */
 const PER_CALL = 25;
@@ -33,7 +33,7 @@ export const inspect = (
 async function toBranchAnswer(
   answer: RepositoryAnswer,
   question: BranchQuestion,
-  caller: Caller,
+  caller: GitHubCaller,
 ): Promise<BranchAnswer> {
   // In GraphQL, an empty repository has no default branch.
   const defaultBranch =
@@ -54,12 +54,12 @@ async function toBranchAnswer(
     headSha: answer.head?.target?.oid ?? null,
     aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
     pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
-    said: lastChanged ? toWords(lastChanged) : null,
+    conversation: lastChanged ? toConversation(lastChanged) : null,
     newest: answer.head?.newest ?? null,
   };
 }
 
-async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<InspectedPullRequest> {
+async function toPullRequest(caller: GitHubCaller, pull: PullAnswer): Promise<InspectedPullRequest> {
   const reports = newestOfEachSeries(await checksOf(caller, pull)).map(reportOf);
   return {
     number: pull.number,
@@ -85,7 +85,7 @@ async function toPullRequest(caller: Caller, pull: PullAnswer): Promise<Inspecte
   };
 }
 
-async function checksOf(caller: Caller, pull: PullAnswer): Promise<CheckContext[]> {
+async function checksOf(caller: GitHubCaller, pull: PullAnswer): Promise<CheckContext[]> {
   let page = pull.statusCheckRollup?.contexts;
   if (page === undefined) return [];
   const contexts = [...page.nodes];
@@ -98,12 +98,16 @@ async function checksOf(caller: Caller, pull: PullAnswer): Promise<CheckContext[
   return contexts;
 }
 
-async function moreChecks(caller: Caller, pullRequestId: string, after: string): Promise<Contexts | null> {
+async function moreChecks(
+  caller: GitHubCaller,
+  pullRequestId: string,
+  after: string,
+): Promise<Contexts | null> {
   const answer = await caller.query(MORE_CHECKS, { pullRequestId, after });
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return null;
   const { data, errors } = outcome.value;
   for (const error of errors) refusalOfError(error, answer);
-  const { node } = shaped(moreChecksAnswer, { ...answer, body: data });
+  const { node } = parseAnswer(moreChecksAnswer, { ...answer, body: data });
   return node?.statusCheckRollup?.contexts ?? null;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type Answer, shaped, unexpected } from "../calls/client.ts";
-import { isUnavailable, recovered } from "../calls/failures.ts";
+import { type Answer, parseAnswer, unexpectedAnswer } from "../calls/client.ts";
+import { isUnavailable, orFallback } from "../calls/failures.ts";
 import { refusedBy } from "../github-repository.ts";
-import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./pull-state.ts";
+import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./merge-state.ts";
 import { refusalOf } from "../calls/refusals.ts";
 
 const MERGE_ASYNC = "/pulls/{pull_number}/merge-async";
@@ -27,7 +27,7 @@ type AsyncResult = z.infer<typeof resultShape>;
  */
 export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> {
   const { repository, order } = merge;
-  return await repository.carryOut<Merged | "not_offered">(
+  return await repository.runWrite<Merged | "not_offered">(
     async () => {
       const answer = await repository.write(`PUT ${MERGE_ASYNC}`, {
         ...mergeParameters(order),
@@ -37,7 +37,7 @@ export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> 
       // 409 with a result is a merge that is in progress; without one it is a refusal.
       const isResult = answer.status < 300 || resultShape.safeParse(answer.body).success;
       if (!isResult) return refusedBy(answer);
-      return await follow(merge, answer, shaped(resultShape, answer));
+      return await follow(merge, answer, parseAnswer(resultShape, answer));
     },
     () => findMerged(merge),
   );
@@ -52,11 +52,15 @@ export async function followMerge(merge: Merge, uuid: string): Promise<Merged | 
     if (polls > 0 && clock.now() + wait > until) return pendingWith(uuid);
     if (wait > 0) await clock.sleep(wait);
     const parameters = { pull_number: order.number, uuid };
-    const answer = await recovered(repository.read(`${MERGE_ASYNC}/{uuid}`, parameters), isUnavailable, null);
+    const answer = await orFallback(
+      repository.read(`${MERGE_ASYNC}/{uuid}`, parameters),
+      isUnavailable,
+      null,
+    );
     if (answer === null) continue;
     if (answer.status === 404) return null;
     if (answer.status >= 400) return refusedBy(answer);
-    const result = shaped(resultShape, answer);
+    const result = parseAnswer(resultShape, answer);
     if (result.status !== "pending") return await finished(merge, answer, result, uuid);
   }
 }
@@ -67,7 +71,7 @@ async function follow(merge: Merge, answer: Answer, result: AsyncResult): Promis
   const earlier = result.status === "merged" ? await findMerged(merge) : null;
   if (earlier !== null) return earlier;
   if (result.status !== "pending") return await finished(merge, answer, result, uuid ?? null);
-  if (!uuid) throw unexpected(answer, "details.uuid");
+  if (!uuid) throw unexpectedAnswer(answer, "details.uuid");
   if (expected && expected !== merge.order.headSha) {
     // Another merge of another head is in progress.
     return { ok: false, refusal: { ...refusalOf(answer.status, answer.body), reason: "head_moved" } };
@@ -86,7 +90,7 @@ async function finished(
   // A queued merge stays "enqueued" here: only the pull request shows that the queue merged it.
   const merged = await findMerged(merge);
   if (merged !== null) return merged;
-  if (result.status === "merged") throw unexpected(answer, "details.sha");
+  if (result.status === "merged") throw unexpectedAnswer(answer, "details.sha");
   return { ok: true, value: { state: "enqueued", handle } };
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
-import { type Feature, ForgeUnavailable } from "../../values.ts";
-import { shaped } from "../calls/client.ts";
+import { type RepositoryFeature, ForgeUnavailable } from "../../values.ts";
+import { parseAnswer } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { refusedBy } from "../github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
@@ -14,9 +14,9 @@ import {
   mergedAs,
   mergeParameters,
   readPull,
-  settledBy,
-} from "./pull-state.ts";
-import { allWordsOf } from "../calls/refusals.ts";
+  mergeOutcome,
+} from "./merge-state.ts";
+import { allMessages } from "../calls/refusals.ts";
 
 /** Temporary states of GitHub (Prow's Tide tries again after 4 s and 8 s). */
 const TRANSIENT = /base branch was modified|merge already in progress/i;
@@ -39,7 +39,7 @@ export async function mergePullRequest(merge: Merge): Promise<Merged> {
     const { message } = result.refusal;
     if (!TRANSIENT.test(message) && !AMBIGUOUS.test(message)) return await explained(merge, result.refusal);
     const pull = await readPull(merge);
-    const outcome = settledBy(pull, order, message);
+    const outcome = mergeOutcome(pull, order, message);
     if (outcome !== null) return outcome;
     const blocker = AMBIGUOUS.test(message) ? blockerIn(pull, message) : null;
     if (blocker !== null) return { ok: false, refusal: blocker };
@@ -65,7 +65,7 @@ function outOfTime(message: string, isUndecided: boolean): Merged {
   return { ok: false, refusal: { reason: "unknown", message } };
 }
 
-async function tryMerge(merge: Merge, lacks: Set<Feature>): Promise<Merged> {
+async function tryMerge(merge: Merge, lacks: Set<RepositoryFeature>): Promise<Merged> {
   if (!lacks.has("async_merge")) {
     const result = await startMerge(merge);
     if (result !== "not_offered") return result;
@@ -84,7 +84,7 @@ async function tryMerge(merge: Merge, lacks: Set<Feature>): Promise<Merged> {
 async function explained(merge: Merge, refusal: Refusal): Promise<Merged> {
   const isClear = !["unknown", "pull_request_closed", "conflicts"].includes(refusal.reason);
   const pull = isClear ? null : await readPull(merge);
-  return settledBy(pull, merge.order, refusal.message) ?? { ok: false, refusal };
+  return mergeOutcome(pull, merge.order, refusal.message) ?? { ok: false, refusal };
 }
 
 const mergedShape = z.looseObject({ merged: z.literal(true), sha: z.string() });
@@ -102,11 +102,11 @@ export const ENQUEUE = /* GraphQL */ `
 /** For servers without the asynchronous merge. */
 async function mergeSynchronously(merge: Merge): Promise<Merged> {
   const { order, repository } = merge;
-  return await repository.carryOut<Merged>(
+  return await repository.runWrite<Merged>(
     async () => {
       const answer = await repository.write("PUT /pulls/{pull_number}/merge", mergeParameters(order));
-      if (answer.status < 300) return mergedAs(shaped(mergedShape, answer).sha);
-      if (/through the merge queue/i.test(allWordsOf(answer.body))) return await enqueue(merge);
+      if (answer.status < 300) return mergedAs(parseAnswer(mergedShape, answer).sha);
+      if (/through the merge queue/i.test(allMessages(answer.body))) return await enqueue(merge);
       return refusedBy(answer);
     },
     () => findMerged(merge),

@@ -1,14 +1,14 @@
 /** Reads complete lists, such as the checks or reviews, of several pull requests. */
 import { z } from "zod";
 import type { PullRequestQuestion } from "../../pull-requests.ts";
-import { type Asked, ForgeUnavailable } from "../../values.ts";
-import type { Caller, GitHubClient } from "../calls/client.ts";
+import { type QuestionResult, ForgeUnavailable } from "../../values.ts";
+import type { GitHubCaller, GitHubClient } from "../calls/client.ts";
 import { isUnanswered } from "../calls/failures.ts";
 import { graphqlData, nodesOf, pageInfoShape } from "../calls/graphql-answer.ts";
 import {
   askRepositories,
   byInstallation,
-  type Found,
+  type FoundAnswer,
   inBatches,
   type QuestionKind,
   type RepositoryPart,
@@ -26,7 +26,7 @@ export interface PullRequestList<Item, Value> {
   readonly select: (page: string) => string;
   readonly fragments: string;
   readonly shape: z.ZodType<ListPart<Item>>;
-  readonly tell: (items: readonly Item[]) => readonly Value[];
+  readonly toValues: (items: readonly Item[]) => readonly Value[];
 }
 
 /** A pull request's GraphQL id and a page of its list. */
@@ -57,7 +57,7 @@ export async function readLists<Item, Value>(
   client: GitHubClient,
   list: PullRequestList<Item, Value>,
   questions: readonly PullRequestQuestion[],
-): Promise<Asked<readonly Value[]>[]> {
+): Promise<QuestionResult<readonly Value[]>[]> {
   return await byInstallation(questions, async (installationId, group) => {
     const caller = client.as(installationId, WITHIN_MS);
     return await inBatches(group, PER_CALL, (some) => readSome(caller, list, some));
@@ -90,10 +90,10 @@ export const furtherPage = <Item, Value>({
   ${fragments}`;
 
 async function readSome<Item, Value>(
-  caller: Caller,
+  caller: GitHubCaller,
   list: PullRequestList<Item, Value>,
   questions: readonly PullRequestQuestion[],
-): Promise<Asked<readonly Value[]>[]> {
+): Promise<QuestionResult<readonly Value[]>[]> {
   try {
     const found = await askRepositories(caller, firstPages(list), questions);
     return await Promise.all(
@@ -105,23 +105,23 @@ async function readSome<Item, Value>(
 }
 
 async function readOne<Item, Value>(
-  caller: Caller,
+  caller: GitHubCaller,
   list: PullRequestList<Item, Value>,
   { repository, number }: PullRequestQuestion,
-  found: Found<ListAnswer<Item>>,
-): Promise<Asked<readonly Value[]>> {
+  found: FoundAnswer<ListAnswer<Item>>,
+): Promise<QuestionResult<readonly Value[]>> {
   if (!found.ok) return { ok: false, error: (found.refusal ?? found.failure).message };
   const { pullRequest } = found.value;
   if (!pullRequest) return { ok: false, error: `${repository.fullName} has no pull request ${number}` };
   try {
-    return { ok: true, value: list.tell(await readToEnd(caller, list, pullRequest)) };
+    return { ok: true, value: list.toValues(await readToEnd(caller, list, pullRequest)) };
   } catch (error) {
     return unanswered(error);
   }
 }
 
 async function readToEnd<Item, Value>(
-  caller: Caller,
+  caller: GitHubCaller,
   list: PullRequestList<Item, Value>,
   { id, page }: ListPart<Item>,
 ): Promise<Item[]> {

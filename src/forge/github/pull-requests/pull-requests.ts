@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { OpenedPullRequest, PullRequestDraft } from "../../pull-requests.ts";
-import type { Ordered } from "../../values.ts";
-import { type Caller, shaped } from "../calls/client.ts";
+import type { ForgeResult } from "../../values.ts";
+import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
 import { repositoryById, succeeded } from "../repositories.ts";
-import { allWordsOf } from "../calls/refusals.ts";
+import { allMessages } from "../calls/refusals.ts";
 
 const openedShape = z.looseObject({
   number: z.number(),
@@ -24,17 +24,17 @@ const openedShape = z.looseObject({
   merged_at: z.string().nullish(),
 });
 
-type Opened = Ordered<OpenedPullRequest>;
+type Opened = ForgeResult<OpenedPullRequest>;
 
 /** GitHub refuses a second pull request only while the first is open, so this searches for it. */
 export async function openPullRequest(
   repository: GitHubRepository,
   draft: PullRequestDraft,
 ): Promise<Opened> {
-  const { ref, write, carryOut, onLacking } = repository;
+  const { ref, write, runWrite, onLacking } = repository;
   const find = async (): Promise<Opened | null> => {
     const found = await findOpened(repository, draft);
-    if (found === null && (await draft.isHeardOf())) throw notListed();
+    if (found === null && (await draft.isReported())) throw notListed();
     return found;
   };
   const earlier = draft.isRepeated ? await find() : null;
@@ -47,8 +47,8 @@ export async function openPullRequest(
       base: draft.targetBranch,
       draft: isDraft,
     });
-    if (answer.status < 300) return { ok: true, value: toOpened(shaped(openedShape, answer)) };
-    const message = answer.status === 422 ? allWordsOf(answer.body) : "";
+    if (answer.status < 300) return { ok: true, value: toOpened(parseAnswer(openedShape, answer)) };
+    const message = answer.status === 422 ? allMessages(answer.body) : "";
     if (/pull request already exists/i.test(message)) {
       const found = await find();
       if (found === null) throw notListed();
@@ -61,7 +61,7 @@ export async function openPullRequest(
     }
     return refusedBy(answer);
   };
-  return await carryOut(() => open(draft.isDraft && !ref.lacks?.includes("drafts")), find);
+  return await runWrite(() => open(draft.isDraft && !ref.lacks?.includes("drafts")), find);
 }
 
 const notListed = (): UnknownOutcome =>
@@ -93,7 +93,7 @@ async function findUnder(
     per_page: 100,
   });
   if (answer.status === 404 || answer.status === 403) return null;
-  const matching = shaped(z.array(openedShape), succeeded(answer))
+  const matching = parseAnswer(z.array(openedShape), succeeded(answer))
     .filter(({ head }) => head.ref === headBranch && head.repo?.id === ref.forgeId)
     .filter(({ base }) => base.ref === targetBranch)
     .toSorted((a, b) => b.number - a.number);
@@ -168,15 +168,15 @@ const markedShape = z.looseObject({
 });
 const stateShape = z.looseObject({ node: z.looseObject({ isDraft: z.boolean() }).nullish() });
 
-type Ready = Ordered<{ readonly targetBranch: string | null }>;
+type Ready = ForgeResult<{ readonly targetBranch: string | null }>;
 
 export async function markReady(
-  { caller, carryOut }: GitHubRepository,
+  { caller, runWrite }: GitHubRepository,
   pullRequestId: string,
 ): Promise<Ready> {
   const find = async (): Promise<Ready | null> =>
     (await isReady(caller, pullRequestId)) ? { ok: true, value: { targetBranch: null } } : null;
-  return await carryOut<Ready>(async () => {
+  return await runWrite<Ready>(async () => {
     const answer = await caller.mutate(MARK_READY, { pullRequestId });
     const outcome = graphqlOutcome(answer);
     if (!outcome.ok) return outcome;
@@ -185,13 +185,13 @@ export async function markReady(
       const refusal = refusalOfError(error, answer);
       return (await find()) ?? { ok: false, refusal };
     }
-    const marked = shaped(markedShape, answer).data.markPullRequestReadyForReview.pullRequest;
+    const marked = parseAnswer(markedShape, answer).data.markPullRequestReadyForReview.pullRequest;
     if (marked.isDraft) throw new UnknownOutcome("GitHub left the pull request a draft without saying why");
     return { ok: true, value: { targetBranch: marked.baseRefName ?? null } };
   }, find);
 }
 
-async function isReady(caller: Caller, pullRequestId: string): Promise<boolean> {
+async function isReady(caller: GitHubCaller, pullRequestId: string): Promise<boolean> {
   const outcome = graphqlOutcome(await caller.query(READ_DRAFT_STATE, { pullRequestId }));
   const state = stateShape.safeParse(outcome.ok ? outcome.value.data : null);
   return state.data?.node?.isDraft === false;

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RateLimit } from "../../sandbox/forge/control/responses.ts";
+import type { Fault, FaultRule } from "../../sandbox/forge/control/faults.ts";
+import type { CallMatch } from "../../sandbox/forge/control/match.ts";
+import type { Dice } from "../dice.ts";
+import { addTallies, FAULT_HITS, type History } from "../history.ts";
+import type { FaultWorld } from "../world/world.ts";
+
+const WEIGHTS = {
+  status: 6,
+  reset: 4,
+  slow: 2,
+  hang: 1,
+  garble: 2,
+  early: 4,
+  limit: 1,
+  undecided: 2,
+  stale: 2,
+  revoke: 1,
+  unauthorized: 1,
+  suspend: 2,
+} as const;
+
+/** Injects every kind of forge fault, each for a random installation. */
+export async function injectForgeFaults(
+  world: FaultWorld,
+  dice: Dice,
+  history: History,
+  isOver: () => boolean,
+): Promise<void> {
+  const { state } = world.forge.context;
+  const { faults } = world.forge.control;
+  const names = new Map<number, string>();
+  while (!isOver()) {
+    await sleep(dice.between(50, 700));
+    const installation = dice.pick(state.installations.all());
+    if (!installation || isOver()) break;
+    const kind = dice.weighted(WEIGHTS);
+    const rule = chooseFault(kind, installation.id, dice);
+    const effect = rule && "effect" in rule.fault ? ` ${rule.fault.effect}` : "";
+    const name = `forge: ${kind}${kind === "early" ? "" : effect}`;
+    history.event("fault", name, { installation: installation.id, rule });
+    if (rule) names.set(faults.add(rule), name);
+    else if (kind === "revoke") world.forge.control.revokeTokens(installation.id);
+    else if (kind === "stale") await readStale(world, dice);
+    else await suspend(world, state.accounts.need(installation.accountId).login, dice);
+  }
+  const hits = faults.list().map((fault) => ({ [names.get(fault.id) ?? ""]: fault.hits }));
+  history.event("note", FAULT_HITS, addTallies(hits));
+}
+
+async function suspend({ forge, boards }: FaultWorld, account: string, dice: Dice): Promise<void> {
+  if (!boards.some(({ owner }) => owner === account)) return;
+  const by = `ada-${account.slice(4)}`;
+  forge.webUi.setSuspended(account, true, by);
+  await sleep(dice.between(200, 1_500));
+  forge.webUi.setSuspended(account, false, by);
+}
+
+async function readStale({ forge }: FaultWorld, dice: Dice): Promise<void> {
+  forge.control.staleReads({ seconds: dice.between(1, 3) });
+  await sleep(dice.between(500, 2_000));
+  forge.control.staleReads(null);
+}
+
+/** A rule for the next calls of an installation; null if the fault does not concern calls. */
+function chooseFault(kind: keyof typeof WEIGHTS, installationId: number, dice: Dice): FaultRule | null {
+  const effect = dice.pick(["before", "after"] as const) ?? "before";
+  const times = Number(dice.weighted({ "1": 5, "2": 2, "4": 1 }));
+  const match: CallMatch = {
+    installationId,
+    ...MATCHES[dice.weighted({ any: 3, graphql: 2, post: 3, put: 2, delete: 1 })],
+  };
+  const rule = (fault: Fault, count = times): FaultRule => ({ match, fault, times: count });
+  switch (kind) {
+    case "status":
+      return rule({ kind: "answer", status: dice.pick([500, 502, 503, 504]) ?? 502, effect });
+    case "reset":
+      return rule({ kind: "reset", effect });
+    case "slow":
+      return rule({ kind: "delay", ms: dice.between(500, 4_000), effect });
+    case "hang":
+      return rule({ kind: "hang", effect }, 1);
+    case "garble":
+      return rule({ kind: "garble", as: dice.pick(["html", "truncated", "empty"] as const) ?? "html" });
+    case "early":
+      // The webhooks of the call arrive before its answer.
+      return rule({ kind: "delay", ms: 1_500, effect: "after" });
+    case "limit":
+      return rule({ kind: "rate-limit", ...chooseLimit(dice) }, 1);
+    case "unauthorized":
+      return rule({ kind: "answer", status: 401, body: { message: "Bad credentials" } }, 1);
+    case "undecided":
+      return rule({ kind: "mergeability-unknown" }, 3);
+    default:
+      return null;
+  }
+}
+
+const chooseLimit = (dice: Dice): RateLimit =>
+  dice.chance(0.5)
+    ? { limit: "primary", resetIn: dice.between(1, 3) }
+    : { limit: dice.pick(["secondary", "content"] as const) ?? "secondary", retryAfter: dice.between(1, 3) };
+
+/** The calls that a fault applies to. */
+const MATCHES = {
+  any: {},
+  graphql: { path: "/graphql" },
+  post: { method: "POST", path: "/repositories/**" },
+  put: { method: "PUT", path: "/repositories/**" },
+  delete: { method: "DELETE", path: "/repositories/**" },
+} as const satisfies Readonly<Record<string, CallMatch>>;
+
+export function endForgeFaults({ forge }: FaultWorld): void {
+  forge.control.faults.clear();
+  forge.control.staleReads(null);
+}

@@ -1,0 +1,97 @@
+import type { ForgeResponse } from "../server/api-error.ts";
+
+/** Keeps the status and sends a wrong body: HTML, truncated JSON, nothing, or missing fields. */
+export type Garble =
+  | { readonly kind: "garble"; readonly as: "html" | "truncated" | "empty" }
+  | { readonly kind: "garble"; readonly as: "without"; readonly fields: readonly string[] };
+
+const HTML_PAGE =
+  "<!DOCTYPE html>\n<html><head><title>Unicorn!</title></head><body><p>This page is taking too long to load.</p></body></html>\n";
+
+export function garbledResponse(response: ForgeResponse, fault: Garble): ForgeResponse {
+  const { status, headers, body } = response;
+  if (fault.as === "html")
+    return { status, headers: { ...headers, "content-type": "text/html" }, body: HTML_PAGE };
+  if (fault.as === "without") {
+    const dropped = new Set(fault.fields);
+    return { ...response, body: mapFields(body, (key, value) => (dropped.has(key) ? undefined : value)) };
+  }
+  const json = { ...headers, "content-type": "application/json; charset=utf-8" };
+  if (fault.as === "empty") return { status, headers: json, body: "" };
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return { status, headers: json, body: text.slice(0, Math.max(1, Math.floor(text.length / 2))) };
+}
+
+/** A response in which the mergeability of all pull requests is unknown. */
+export function withoutMergeability(response: ForgeResponse): ForgeResponse {
+  const body = mapFields(response.body, (key, value) => {
+    if (key === "mergeable") return typeof value === "string" ? "UNKNOWN" : null;
+    if (key === "mergeStateStatus") return "UNKNOWN";
+    if (key === "mergeable_state") return "unknown";
+    return key === "rebaseable" ? null : value;
+  });
+  return { ...response, body };
+}
+
+/** Applies `change` to every field of a JSON value; undefined removes the field. */
+function mapFields(value: unknown, change: (key: string, value: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => mapFields(each, change));
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).map(
+    ([key, each]) => [key, mapFields(change(key, each), change)] as const,
+  );
+  return Object.fromEntries(fields.filter(([, each]) => each !== undefined));
+}
+
+export interface RateLimit {
+  /** GitHub's limit of requests per hour, of requests in a short time, or of content creation. */
+  readonly limit: "primary" | "secondary" | "content";
+  readonly status?: 403 | 429;
+  /** Seconds in `retry-after`; null omits the header. Default: 60, for `primary` none. */
+  readonly retryAfter?: number | null;
+  /** Seconds until a primary limit resets; default 2400. */
+  readonly resetIn?: number;
+}
+
+const MESSAGES = {
+  primary: "API rate limit exceeded for installation ID",
+  secondary: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+  content:
+    "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. " +
+    "Please retry your request again later.",
+};
+
+/** The response to a caller over its limit. GraphQL reports the primary limit with status 200. */
+export function rateLimitResponse(
+  options: RateLimit,
+  caller: { readonly installationId: number | null; readonly isGraphql: boolean },
+  now: Date,
+): ForgeResponse {
+  const isPrimary = options.limit === "primary";
+  const retryAfter = options.retryAfter === undefined ? (isPrimary ? null : 60) : options.retryAfter;
+  const reset = Math.floor(now.getTime() / 1000) + (options.resetIn ?? 2_400);
+  const message = isPrimary
+    ? `${MESSAGES.primary} ${caller.installationId ?? "unknown"}.`
+    : MESSAGES[options.limit];
+  const isGraphqlError = isPrimary && caller.isGraphql;
+  const status = isGraphqlError ? 200 : (options.status ?? 403);
+  return {
+    status,
+    headers: {
+      ...(retryAfter !== null && { "retry-after": String(retryAfter) }),
+      ...(isPrimary && {
+        "x-ratelimit-limit": "5000",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-used": "5000",
+        "x-ratelimit-reset": String(reset),
+      }),
+    },
+    body: isGraphqlError
+      ? { errors: [{ type: "RATE_LIMITED", message }] }
+      : {
+          message,
+          documentation_url: "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api",
+          status: String(status),
+        },
+  };
+}

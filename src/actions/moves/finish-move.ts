@@ -1,0 +1,90 @@
+import { notFound } from "../../errors.ts";
+import type { Blocked } from "../../flow/refusal.ts";
+import type { Stage } from "../../flow/flow.ts";
+import { blockCard } from "../../store/cards/blocked-cards.ts";
+import { lockCard } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import { finishOperation } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
+import { beingMoved, enterStage, type MoveAttempt, type Transition } from "./start-move.ts";
+import type { MoveOutcome } from "./run-move.ts";
+
+interface Merges {
+  readonly promoted: MoveOutcome["promoted"];
+  /** Left out when empty. */
+  readonly alreadyMerged?: MoveOutcome["alreadyMerged"];
+}
+
+/** The answer to a finished move, or why the card stays where it is. */
+export type FinishedMove =
+  | { readonly state: "moved" | "queued"; readonly status: 200 | 202; readonly result: unknown }
+  | ({ readonly state: "refused"; readonly blocked: Blocked } & Merges);
+
+/**
+ * Stores the outcome of a move, in one transaction with what `record` stores. Returns the result of
+ * `record`. Throws busy and stores nothing if the move was taken over.
+ */
+export async function finishMove<T>(
+  deps: Deps,
+  transition: Transition,
+  move: MoveAttempt,
+  outcome: MoveOutcome,
+  record: (trx: Trx, settled: FinishedMove) => Promise<T>,
+): Promise<T> {
+  const recorded = await transaction(deps.db, async (trx) =>
+    record(trx, await writeOutcome(trx, transition, move, outcome)),
+  );
+  deps.metrics.moves.inc({ outcome: outcome.state });
+  if (outcome.state === "refused")
+    for (const { reason } of outcome.reasons) deps.metrics.refusals.inc({ reason });
+  return recorded;
+}
+
+async function writeOutcome(
+  trx: Trx,
+  { card: { id: cardId, number }, stage }: Transition,
+  move: MoveAttempt,
+  outcome: MoveOutcome,
+): Promise<FinishedMove> {
+  const card = await lockCard(trx, cardId);
+  if (!card) throw notFound(`There is no card ${number} on this board.`);
+  const { promoted, alreadyMerged } = outcome;
+  const merges: Merges = alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
+  const end = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
+    if (!(await finishOperation(trx, move, state, result))) throw beingMoved(card);
+  };
+  // Another call may have put the card into the stage by now: then there is nothing to refuse.
+  const isThere = card.stageId === stage.id;
+  if (outcome.state === "refused" && !isThere) {
+    await end("refused", null);
+    const blocked = await blockCard(trx, cardId, refusedBy(outcome, stage));
+    await checkForbiddingInstallations(trx, cardId, blocked.reasons);
+    const actor = { userId: move.actorId, login: null };
+    await recordEvents(trx, [{ cardId, kind: "promotion_refused", actor, data: { ...blocked } }]);
+    return { state: "refused", blocked, ...merges };
+  }
+  if (outcome.state === "queued") {
+    const task = { number, statusId: card.stageId, blocked: card.blocked };
+    const result = { task, ...merges, queued: outcome.queued };
+    await end("queued", result);
+    return { state: "queued", status: 202, result };
+  }
+  const task = { number, statusId: stage.id, blocked: isThere ? card.blocked : null };
+  const result = { task, ...merges };
+  await end("done", result);
+  await enterStage(trx, { card, stage }, move.index, move.actorId);
+  return { state: "moved", status: 200, result };
+}
+
+function refusedBy(
+  { reasons, headSha }: Extract<MoveOutcome, { state: "refused" }>,
+  stage: Stage,
+): Omit<Blocked, "at"> {
+  const [first] = reasons;
+  if (!first) throw new Error("a refusal without a reason");
+  const { reason, message, repository } = first;
+  return { reason, message, repository, reasons, statusId: stage.id, headSha };
+}

@@ -1,0 +1,213 @@
+import type { PullRequestFacts } from "../../flow/facts.ts";
+import type { RepositoryState } from "../../flow/move.ts";
+import type { CardHead } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents, type EventKind, type NewEvent } from "../../store/events/timeline.ts";
+import { setBranch, setHeadSha } from "../../store/forge/branches.ts";
+import { addReplayJob } from "../../store/forge/lanes.ts";
+import { savePullRequest, type PullRequestRow } from "../../store/forge/pull-requests.ts";
+import { invalidateTip } from "../../store/forge/trunks.ts";
+import {
+  completeIntent,
+  findIntent,
+  withdrawIntent,
+  type OwnedMove,
+  type IntentKey,
+} from "../../store/ops/intents.ts";
+import { recordPromotion, ownsOperation } from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { backMergeSoon } from "../releases/back-merge.ts";
+import { beingMoved } from "./start-move.ts";
+
+/** The card an effect belongs to, and the user it is attributed to. */
+export interface EffectContext {
+  readonly card: CardHead;
+  readonly actorId: string;
+  /** The move that caused the effect. */
+  readonly operation?: OwnedMove | null;
+}
+
+type MoveContext = EffectContext & { readonly operation: OwnedMove };
+
+interface CardPullRequest {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  readonly prNumber: number;
+  readonly nodeId: string;
+  readonly branchName: string;
+  readonly targetBranch: string;
+  readonly headSha: string;
+}
+
+/**
+ * The natural key of a pull request's event: the same whether we record it after our own call or
+ * after its webhook. Opening and merging happen once; other events carry their round.
+ */
+export const effectKey = (kind: EventKind, repositoryId: string, prNumber: number, round?: number): string =>
+  [kind, repositoryId, prNumber, ...(round === undefined ? [] : ["ours", round])].join(":");
+
+/** The key of the intent to change a pull request. */
+export const intentKey = (
+  { repositoryId, prNumber }: Pick<CardPullRequest, "repositoryId" | "prNumber">,
+  kind: "mark_ready" | "merge",
+): IntentKey => ({ repositoryId, kind, subject: String(prNumber) });
+
+/** Gives the card the branch that was created for it. */
+export async function recordBranchCreated(
+  deps: Deps,
+  context: EffectContext,
+  intent: IntentKey,
+  headSha: string,
+): Promise<void> {
+  const { repositoryId, subject: branchName } = intent;
+  const naturalKey = `branch_created:${repositoryId}:${branchName}`;
+  const data = { branchName, sha: headSha };
+  await transaction(deps.db, async (trx) => {
+    await setBranch(trx, context.card.id, repositoryId, { name: branchName, headSha });
+    await completeIntent(trx, intent);
+    await recordEvent(trx, context, { kind: "branch_created", repositoryId, naturalKey, data });
+  });
+}
+
+/** Records the new head of a restored branch. The timeline does not show it. */
+export async function recordBranchRestored(
+  deps: Deps,
+  context: EffectContext,
+  intent: IntentKey,
+  headSha: string,
+): Promise<void> {
+  await transaction(deps.db, async (trx) => {
+    await setHeadSha(trx, context.card.id, intent.repositoryId, headSha);
+    await completeIntent(trx, intent);
+    await requireOurs(trx, context);
+  });
+}
+
+/** `openedAt` is set if the pull request has ended since: then an existing row stays as it is. */
+export async function recordOpened(
+  deps: Deps,
+  context: EffectContext,
+  intent: IntentKey,
+  pull: CardPullRequest & { readonly isDraft: boolean },
+  openedAt?: string | null,
+): Promise<void> {
+  const state = pull.isDraft ? "draft" : "open";
+  const opening = openedAt === undefined ? {} : { heardAt: openedAt, heardAction: "opened" };
+  await transaction(deps.db, async (trx) => {
+    await save(trx, context, pull, { state, ...opening });
+    await completeIntent(trx, intent);
+    const event = eventOf("pull_request_opened", pull, { isDraft: pull.isDraft });
+    await recordEvent(trx, context, event);
+  });
+}
+
+export async function recordReady(
+  deps: Deps,
+  context: EffectContext,
+  pull: CardPullRequest,
+  round: number,
+): Promise<void> {
+  await transaction(deps.db, async (trx) => {
+    await save(trx, context, pull, { state: "open" });
+    await completeIntent(trx, intentKey(pull, "mark_ready"));
+    await recordEvent(trx, context, eventOf("pull_request_ready", pull, {}, round));
+  });
+}
+
+export async function recordMerged(
+  deps: Deps,
+  context: MoveContext,
+  pull: CardPullRequest,
+  mergeSha: string | null,
+): Promise<void> {
+  const { repositoryId, fullName, targetBranch, prNumber } = pull;
+  await transaction(deps.db, async (trx) => {
+    await save(trx, context, pull, { state: "merged", mergeSha });
+    await completeIntent(trx, intentKey(pull, "merge"));
+    await recordPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
+    await invalidateTip(trx, { repositoryId, branchName: targetBranch }, mergeSha);
+    if (context.card.hotfix) await backMergeSoon(trx, context.card.id);
+    await recordEvent(trx, context, eventOf("pull_request_merged", pull, { sha: mergeSha }));
+  });
+}
+
+type EffectEvent = Omit<NewEvent, "cardId" | "actor">;
+
+const eventOf = (
+  kind: EventKind,
+  { repositoryId, prNumber, targetBranch }: CardPullRequest,
+  data: object,
+  round?: number,
+): EffectEvent => ({
+  kind,
+  repositoryId,
+  data: { prNumber, targetBranch, ...data },
+  naturalKey: effectKey(kind, repositoryId, prNumber, round),
+});
+
+async function save(
+  trx: Trx,
+  { card }: EffectContext,
+  { repositoryId, prNumber, nodeId, branchName, targetBranch, headSha }: CardPullRequest,
+  now: Pick<PullRequestRow, "state" | "heardAt" | "heardAction"> & { readonly mergeSha?: string | null },
+): Promise<void> {
+  const pull = { repositoryId, number: prNumber, cardId: card.id, nodeId, targetBranch, headSha };
+  const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, headBranch: branchName, ...now });
+  if (isNew) await addReplayJob(trx, repositoryId, prNumber);
+}
+
+/** Ends the transaction that records an effect. */
+async function recordEvent(trx: Trx, context: EffectContext, event: EffectEvent): Promise<void> {
+  const { card, actorId } = context;
+  await recordEvents(trx, [{ cardId: card.id, actor: { userId: actorId, login: null }, ...event }]);
+  await requireOurs(trx, context);
+}
+
+/**
+ * Throws busy if another process has taken the move over: it inspects GitHub and records the effect
+ * itself. Recorded while that process runs, the effect would look like somebody else's. Comes last,
+ * because every transaction locks the card before the operation.
+ */
+async function requireOurs(trx: Trx, { card, operation }: EffectContext): Promise<void> {
+  if (operation && !(await ownsOperation(trx, operation))) throw beingMoved(card);
+}
+
+/** Records effects of our intents that the process that caused them died before recording. */
+export async function recordEarlierEffects(
+  deps: Deps,
+  context: MoveContext,
+  repositories: readonly RepositoryState[],
+): Promise<void> {
+  for (const { repositoryId, fullName, branchName, facts } of repositories) {
+    if ("reason" in facts || branchName === null) continue;
+    for (const shown of facts.pullRequests) {
+      const pull = { ...shown, repositoryId, fullName, branchName, prNumber: shown.number };
+      await recordEarlierDeedsOn(deps, context, pull, shown);
+    }
+  }
+}
+
+async function recordEarlierDeedsOn(
+  deps: Deps,
+  context: MoveContext,
+  pull: CardPullRequest,
+  { state, isDraft, isMergedByPerson, mergeSha }: PullRequestFacts,
+): Promise<void> {
+  const { repositoryId, branchName, targetBranch } = pull;
+  const subject = `${branchName}:${targetBranch}`;
+  const opening: IntentKey = { repositoryId, kind: "open_pull_request", subject };
+  const opened = await findIntent(deps.db, opening);
+  if (opened && !opened.done && state !== "closed") {
+    await recordOpened(deps, { ...context, actorId: opened.actorId }, opening, { ...pull, isDraft });
+  }
+  const ready = await findIntent(deps.db, intentKey(pull, "mark_ready"));
+  if (ready && !ready.done && !isDraft && state === "open") {
+    await recordReady(deps, { ...context, actorId: ready.actorId }, pull, ready.round);
+  }
+  const merge = await findIntent(deps.db, intentKey(pull, "merge"));
+  if (merge && !merge.done && state === "merged") {
+    if (isMergedByPerson && !merge.accepted) await withdrawIntent(deps.db, intentKey(pull, "merge"));
+    else await recordMerged(deps, { ...context, actorId: merge.actorId }, pull, mergeSha);
+  }
+}

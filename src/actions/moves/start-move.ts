@@ -1,0 +1,174 @@
+import { busy, notFound, type Problem } from "../../errors.ts";
+import { stageOf, type Stage } from "../../flow/flow.ts";
+import { needsGit } from "../../flow/move.ts";
+import { setBlocked } from "../../store/cards/blocked-cards.ts";
+import { lockCard, type CardHead } from "../../store/cards/cards.ts";
+import { countLinks } from "../../store/cards/links.ts";
+import { placeCard } from "../../store/cards/placing.ts";
+import { lockStage, findProject, type Project } from "../../store/cards/projects.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { allInOrder } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import {
+  findOpenOperation,
+  findOperationOfRequest,
+  insertOperation,
+  finishOperation,
+  takeOverOperation,
+  type EarlierOperation,
+  type Operation,
+} from "../../store/ops/operations.ts";
+import type { Deps } from "../deps.ts";
+import { releaseWithRetry } from "../write.ts";
+
+/** A card and the stage of its project's flow that it enters. */
+export interface Transition {
+  readonly card: CardHead;
+  readonly project: Project;
+  readonly stage: Stage;
+}
+
+/** A move that this process owns. `attempt` changes when another process takes the move over. */
+export interface MoveAttempt {
+  readonly id: string;
+  readonly attempt: number;
+  readonly actorId: string;
+  readonly index: number;
+  /** A job runs it: a pull request that has left the merge queue is not queued again. */
+  readonly isResumed?: boolean;
+  /** It has been queued for so long that the webhook about its merge may be lost. */
+  readonly isOverdue?: boolean;
+}
+
+/** A transition with its card and stage locked, and everything that decides how its move begins. */
+interface LockedTransition extends Transition {
+  readonly linkCount: number;
+  /** The card's unfinished move, or null. */
+  readonly open: Operation | null;
+  /** An earlier attempt of the same request to move the card into the stage, or null. */
+  readonly earlier: EarlierOperation | null;
+}
+
+type StartedMove =
+  /** This process owns the move and has to run it on GitHub. */
+  | { readonly state: "started"; readonly move: MoveAttempt }
+  /** The card has moved without Git, or by an earlier attempt. `result` is the answer. */
+  | { readonly state: "moved"; readonly result: unknown };
+
+/**
+ * Locks the card and the stage it enters until the transaction ends, and reads what its move
+ * depends on. The lock on the stage keeps the flow from changing until the move has begun; an
+ * unfinished move keeps it from changing after that. Null if the card's flow has no such stage;
+ * throws `not_found` for a deleted card.
+ */
+export async function lockTransition(
+  trx: Trx,
+  head: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
+  stageId: string,
+  requestId: string,
+): Promise<LockedTransition | null> {
+  const { id: cardId, workspaceId, projectId, number } = head;
+  const [card, , project, linkCount, open, earlier] = await allInOrder([
+    lockCard(trx, cardId),
+    lockStage(trx, stageId),
+    findProject(trx, workspaceId, projectId),
+    countLinks(trx, cardId),
+    findOpenOperation(trx, cardId),
+    findOperationOfRequest(trx, { cardId, stageId, requestId }),
+  ]);
+  if (!card) throw notFound(`There is no card ${number} on this board.`);
+  if (!project) throw new Error(`card ${cardId} without its project`);
+  const stage = stageOf(project.flow, stageId);
+  return stage ? { card, project, stage, linkCount, open, earlier } : null;
+}
+
+/**
+ * Begins a move in the caller's transaction. A move that needs no Git places the card immediately.
+ * Any other move is owned by this process from then on: it takes over the card's unfinished move
+ * into the same stage, or abandons one into another stage and inserts a new one. Throws busy while
+ * another process moves the card.
+ */
+export async function startMove(
+  deps: Deps,
+  trx: Trx,
+  transition: LockedTransition,
+  request: { readonly index: number; readonly actorId: string; readonly requestId: string },
+): Promise<StartedMove> {
+  const { card, stage, linkCount, open, earlier } = transition;
+  const { index, actorId, requestId } = request;
+  if (earlier?.state === "done") return { state: "moved", result: earlier.result };
+  if (!needsGit(card.stageId, stage, linkCount)) {
+    if (open?.isHeld) throw beingMoved(card);
+    if (open && card.stageId !== stage.id) await abandonMove(trx, card, open);
+    await enterStage(trx, transition, index, actorId);
+    const blocked = card.stageId === stage.id ? card.blocked : null;
+    const task = { number: card.number, statusId: stage.id, blocked };
+    return { state: "moved", result: { task, promoted: [] } };
+  }
+  if (open && !open.isHeld && open.stageId === stage.id) {
+    const taken = await takeOverOperation(trx, open, { holder: deps.instanceId, requestId });
+    if (!taken) throw beingMoved(card);
+    const move = { id: open.id, attempt: taken.attempt, actorId: open.actorId, index };
+    return { state: "started", move };
+  }
+  if (open) await abandonMove(trx, card, open);
+  const id = deps.newId();
+  await insertOperation(trx, {
+    id,
+    workspaceId: card.workspaceId,
+    cardId: card.id,
+    stageId: stage.id,
+    index,
+    actorId,
+    requestId,
+    holder: deps.instanceId,
+  });
+  return { state: "started", move: { id, attempt: 1, actorId, index } };
+}
+
+/** Places the card. If that changes its stage, records this and clears `blocked`. */
+export async function enterStage(
+  trx: Trx,
+  { card, stage }: Pick<Transition, "card" | "stage">,
+  index: number,
+  actorId: string,
+): Promise<void> {
+  const isChanged = card.stageId !== stage.id;
+  const data = { from: card.stageId, to: stage.id };
+  const actor = { userId: actorId, login: null };
+  await allInOrder([
+    placeCard(trx, card.id, stage.id, index),
+    isChanged && card.blocked && setBlocked(trx, card.id, null),
+    isChanged && recordEvents(trx, [{ cardId: card.id, kind: "status_changed", actor, data }]),
+  ]);
+}
+
+/** Runs a move. If that throws, releases the move, so that a retry or the sweep resumes it. */
+export async function runOrReleaseMove<T>(
+  deps: Deps,
+  move: { readonly id: string; readonly attempt: number },
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    await releaseWithRetry(deps.log, "a move", () => finishOperation(deps.db, move, "running"));
+    throw error;
+  }
+}
+
+/** Abandons an unfinished move. Throws busy while a process owns it or GitHub has it queued. */
+export async function abandonMove(
+  trx: Trx,
+  card: { readonly number: number },
+  open: Operation,
+): Promise<void> {
+  if (open.isHeld) throw beingMoved(card);
+  if (open.state === "queued") {
+    throw busy(`Card ${card.number} is in GitHub's merge queue. Remove it from the queue there first.`, 30);
+  }
+  await finishOperation(trx, open, "abandoned");
+}
+
+export const beingMoved = (card: { readonly number: number }): Problem =>
+  busy(`Card ${card.number} is being moved by another call. Try again in a moment.`, 1);

@@ -1,0 +1,183 @@
+import { slugOf } from "../../flow/names.ts";
+import { earlierTargetsOf, targetOf, type Flow } from "../../flow/flow.ts";
+import type { Refusal } from "../../flow/refusal.ts";
+import type { RepositoryRef } from "../../forge/values.ts";
+import { findCardById, type CardHead } from "../../store/cards/cards.ts";
+import { listLinks, type Link } from "../../store/cards/links.ts";
+import { findProject } from "../../store/cards/projects.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { addJob } from "../../store/db/jobs.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import type { LinkedPullRequest } from "../../store/forge/pull-requests.ts";
+import {
+  findIntent,
+  completeIntent,
+  recordIntent,
+  withdrawIntent,
+  type Intent,
+} from "../../store/ops/intents.ts";
+import { findLastMover } from "../../store/ops/operations.ts";
+import {
+  completeBackmerge,
+  listCardsWithUncheckedBackmerge,
+  listOpenBackmerges,
+  recordBackmerge,
+  saveBackmergeCheck,
+  saveBackmergeOpened,
+  type Backmerge,
+} from "../../store/releases/release-cards.ts";
+import type { Deps } from "../deps.ts";
+
+export const BACK_MERGE = "bring-back-hotfix";
+export const SWEEP_BACK_MERGES = "look-after-hotfixes";
+
+/** How many branch names are tried if the first ones are taken. */
+const MAX_NAMES = 20;
+const BATCH = 50;
+
+/** Schedules the job that back-merges a card's commits into the branches that lack them. */
+export function backMergeSoon(db: Db, cardId: string): Promise<void> {
+  const key = `${BACK_MERGE}:${cardId}`;
+  return addJob(db, BACK_MERGE, { cardId }, { key, queue: key, delayMs: 200 });
+}
+
+/** Checks pending back-merges that no webhook has reported on for a while: it may be lost. */
+export async function sweepBackMerges(deps: Deps): Promise<void> {
+  for (const cardId of await listCardsWithUncheckedBackmerge(deps.db, BATCH))
+    await backMergeSoon(deps.db, cardId);
+}
+
+/**
+ * Opens a pull request into every earlier target of the flow that lacks the commits of a merged
+ * hotfix, and clears the back-merges that are done. Each run inspects GitHub first, so it continues
+ * a killed one. For a picked card it opens nothing: how its commits get to the trunk is a person's
+ * decision.
+ */
+export async function backMergeCard(deps: Deps, cardId: string): Promise<void> {
+  const card = await findCardById(deps.db, cardId);
+  const project = card && (await findProject(deps.db, card.workspaceId, card.projectId));
+  if (!card || !project) return;
+  const links = await listLinks(deps.db, cardId);
+  const actorId = (await findLastMover(deps.db, cardId)) ?? card.createdBy;
+  if (card.hotfix) for (const link of links) await planBackmerges(deps, card, project.flow, link, actorId);
+  for (const backmerge of await listOpenBackmerges(deps.db, cardId)) {
+    const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
+    if (link?.repository.ref) await runBackmerge(deps, card, link, link.repository.ref, backmerge);
+  }
+}
+
+async function planBackmerges(
+  deps: Deps,
+  card: CardHead,
+  flow: Flow,
+  { repository, pullRequests }: Link,
+  actorId: string,
+): Promise<void> {
+  const lastTarget = targetOf(flow, true) ?? repository.defaultBranch;
+  const merged = pullRequests.find((pull) => pull.state === "merged" && pull.targetBranch === lastTarget);
+  if (!merged) return;
+  for (const target of earlierTargetsOf(flow)) {
+    const targetBranch = target ?? repository.defaultBranch;
+    if (targetBranch === lastTarget) continue;
+    const backmerge = { repositoryId: repository.id, targetBranch, sha: merged.headSha, actorId };
+    await recordBackmerge(deps.db, { cardId: card.id, ...backmerge });
+  }
+}
+
+async function runBackmerge(
+  deps: Deps,
+  card: CardHead,
+  { pullRequests }: Link,
+  repository: RepositoryRef,
+  backmerge: Backmerge,
+): Promise<void> {
+  const key = { ...backmerge, cardId: card.id };
+  const isMerged = ({ state, targetBranch }: LinkedPullRequest): boolean =>
+    state === "merged" && targetBranch === backmerge.targetBranch;
+  if (!card.hotfix && pullRequests.some(isMerged)) return completeBackmerge(deps.db, key);
+  const contained = await deps.forge.contains(repository, backmerge.targetBranch, backmerge.sha);
+  // A branch that does not exist needs no back-merge.
+  const isDone = contained ?? (await deps.forge.branchHead(repository, backmerge.targetBranch)) === null;
+  if (isDone) return completeBackmerge(deps.db, key);
+  if (backmerge.prNumber !== null || !card.hotfix) return saveBackmergeCheck(deps.db, key, null);
+  const branch = await createBranch(deps, card, repository, backmerge);
+  const refusal =
+    "reason" in branch ? branch : await openPullRequest(deps, card, repository, backmerge, branch.name);
+  if (!refusal) return;
+  deps.log.warn({ cardId: card.id, reason: refusal.reason }, "a hotfix could not be back-merged");
+  await saveBackmergeCheck(deps.db, key, refusal.message);
+}
+
+/** Creates a separate branch at the merged commit: conflicts must not change the card's branch. */
+async function createBranch(
+  deps: Deps,
+  card: CardHead,
+  repository: RepositoryRef,
+  { repositoryId, targetBranch, sha, actorId }: Backmerge,
+): Promise<{ readonly name: string } | Refusal> {
+  const plain = `backmerge/${card.number}-${slugOf(targetBranch) || "target"}`;
+  for (let attempt = 1; attempt <= MAX_NAMES; attempt++) {
+    const name = attempt === 1 ? plain : `${plain}-${attempt}`;
+    const intent: Intent = { repositoryId, kind: "create_branch", subject: name, cardId: card.id, actorId };
+    const earlier = await findIntent(deps.db, intent);
+    await recordIntent(deps.db, intent);
+    const created = await deps.forge.createBranch(repository, name, sha);
+    // Ours at another commit: its creation is recorded, and somebody has pushed to it since.
+    const isOurs =
+      created.ok &&
+      (!("taken" in created.value) ||
+        (earlier?.done === true && (await deps.forge.contains(repository, name, sha)) === true));
+    if (isOurs) {
+      await completeIntent(deps.db, intent);
+      return { name };
+    }
+    await withdrawIntent(deps.db, intent);
+    if (!created.ok) return created.refusal;
+  }
+  return { reason: "unknown", message: `Every name from ${plain} to ${plain}-${MAX_NAMES} is taken.` };
+}
+
+async function openPullRequest(
+  deps: Deps,
+  card: CardHead,
+  repository: RepositoryRef,
+  backmerge: Backmerge,
+  branchName: string,
+): Promise<Refusal | null> {
+  const { repositoryId, targetBranch, actorId } = backmerge;
+  const subject = `${branchName}:${targetBranch}`;
+  const intent: Intent = { repositoryId, kind: "open_pull_request", subject, cardId: card.id, actorId };
+  const recorded = await recordIntent(deps.db, intent);
+  const opened = await deps.forge.openPullRequest(repository, {
+    isRepeated: recorded?.isRepeated ?? false,
+    knownUpTo: recorded?.knownUpTo ?? null,
+    // Webhooks about it are not stored, because it belongs to no card.
+    isReported: () => Promise.resolve(false),
+    title: `Bring hotfix #${card.number} to ${targetBranch}: ${card.title}`,
+    body: `The hotfix of card #${card.number} has landed and is missing from \`${targetBranch}\`.`,
+    headBranch: branchName,
+    targetBranch,
+    isDraft: false,
+  });
+  if (!opened.ok) {
+    await withdrawIntent(deps.db, intent);
+    return opened.refusal;
+  }
+  const { number: prNumber } = opened.value;
+  await transaction(deps.db, async (trx) => {
+    await completeIntent(trx, intent);
+    await saveBackmergeOpened(trx, { ...backmerge, cardId: card.id }, { branchName, prNumber });
+    await recordEvents(trx, [
+      {
+        cardId: card.id,
+        kind: "backmerge_opened",
+        actor: { userId: actorId, login: null },
+        repositoryId,
+        data: { prNumber, targetBranch, branchName },
+        naturalKey: `backmerge_opened:${repositoryId}:${prNumber}`,
+      },
+    ]);
+  });
+  return null;
+}

@@ -1,0 +1,244 @@
+import { z } from "zod";
+import type { RepositoryRef } from "../../forge/values.ts";
+import { pickBranch, type PickOrder, type PreparedPick } from "../../forge/releasing.ts";
+import { recordBackmerge, isInRelease, pickReleaseCard } from "../../store/releases/release-cards.ts";
+import { findCardById, type CardHead } from "../../store/cards/cards.ts";
+import type { Trx } from "../../store/db/connect.ts";
+import { listLinks } from "../../store/cards/links.ts";
+import {
+  deletePickBranches,
+  recordPickBranch,
+  listReleaseBranches,
+  setReleaseBranchHead,
+  type ReleaseBranch,
+} from "../../store/releases/release-branches.ts";
+import type { ReleaseHead } from "../../store/releases/releases.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
+import { backMergeSoon } from "./back-merge.ts";
+import type { Deps } from "../deps.ts";
+import { planPick, refusedIn, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
+import {
+  requireOwned,
+  saveActionProgress,
+  type ReleaseContext,
+  type ReleaseOutcome,
+  type RunningAction,
+} from "./release-action.ts";
+
+/** How often a pick is prepared again because the branch has moved. */
+const MAX_TRIES = 3;
+
+const progressOf = z.object({
+  inRepositories: z.array(repositoryPick).optional(),
+  /** Set while the pick is being undone. */
+  refused: z.object({ message: z.string(), body: z.record(z.string(), z.unknown()) }).optional(),
+});
+
+type ReachableBranch = ReleaseBranch & { readonly ref: RepositoryRef };
+
+/** A running pick. Each step updates `picks` and saves them. */
+interface PickRun {
+  readonly deps: Deps;
+  readonly context: ReleaseContext;
+  readonly branches: ReadonlyMap<string, ReachableBranch>;
+  readonly picks: RepositoryPick[];
+}
+
+/** Plans the pick, prepares the commits in every repository, and then moves the branches. */
+export async function runPick(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
+  const { cardId } = z.object({ cardId: z.string() }).parse(context.action.input);
+  const progress = progressOf.parse(context.action.progress);
+  const card = await findCardById(deps.db, cardId);
+  if (!card) return { state: "refused", message: "The card was deleted." };
+  const branches = await listReleaseBranches(deps.db, context.release.id);
+  const known = new Map(
+    branches.flatMap((branch) =>
+      branch.ref ? [[branch.repositoryId, { ...branch, ref: branch.ref }] as const] : [],
+    ),
+  );
+  const planned =
+    progress.inRepositories ?? planPick(context, await listLinks(deps.db, cardId), known, card.number);
+  if ("message" in planned) return { state: "refused", ...planned };
+  const run: PickRun = { deps, context, branches: known, picks: [...planned] };
+  const refused = progress.refused ?? (await prepareAll(run)) ?? (await moveBranches(run));
+  if (refused) return undo(run, refused);
+  return {
+    state: "done",
+    record: (trx, release) => recordPick(trx, context.action, release, card, run.picks),
+  };
+}
+
+async function save({ deps, context, picks }: PickRun, refused?: PickRefused): Promise<void> {
+  await saveActionProgress(deps, context, { inRepositories: picks, refused });
+}
+
+function branchOf({ branches }: PickRun, { repositoryId }: RepositoryPick): ReachableBranch {
+  const branch = branches.get(repositoryId);
+  if (!branch) throw new Error("a pick in a repository without a branch of the release");
+  return branch;
+}
+
+const orderOf = (run: PickRun, pick: RepositoryPick): PickOrder => ({
+  branchName: branchOf(run, pick).branchName,
+  expectedTip: pick.expectedTip ?? "",
+  pullRequests: pick.pullRequests,
+  tempBranch: pickBranch(run.context.action.id),
+});
+
+async function prepareAll(run: PickRun): Promise<PickRefused | null> {
+  for (const at of run.picks.keys()) {
+    const refused = await prepare(run, at);
+    if (refused) return refused;
+  }
+  return null;
+}
+
+/** Prepares a pick on the tip of the branch. Null when done. */
+async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
+  const { deps, context } = run;
+  for (;;) {
+    const pick = run.picks[at];
+    if (!pick || pick.prepared || pick.landed !== null) return null;
+    const branch = branchOf(run, pick);
+    const { ref, branchName, fullName, headSha } = branch;
+    // Starts with the last known tip; if the branch has moved, the answer contains the new one.
+    const expectedTip = pick.expectedTip ?? headSha ?? "";
+    const begun = { ...pick, expectedTip };
+    run.picks[at] = begun;
+    await save(run);
+    await recordPickBranch(deps.db, context.action.id, pick.repositoryId);
+    await requireOwned(deps, context);
+    const prepared = await deps.forge.preparePick(ref, orderOf(run, begun));
+    if (!prepared.ok) return refusedIn(fullName, `${fullName}: ${prepared.refusal.message}`);
+    const { value } = prepared;
+    if (value.state === "conflict")
+      return refusedIn(fullName, conflictMessage(fullName, value), { files: value.files });
+    if (value.state === "moved") {
+      if (pick.tries === MAX_TRIES) return keepsMoving(branch);
+      if (value.sha === null)
+        return refusedIn(fullName, `The branch ${branchName} is gone from ${fullName}. Restore it there.`);
+      run.picks[at] = { ...begun, expectedTip: value.sha, tries: pick.tries + 1 };
+      continue;
+    }
+    if (value.state === "prepared") run.picks[at] = { ...begun, prepared: value };
+    else if (value.state === "contained") run.picks[at] = { ...begun, landed: expectedTip };
+    else run.picks[at] = { ...begun, landed: value.sha, commits: value.commits };
+    await save(run);
+  }
+}
+
+const keepsMoving = ({ branchName, fullName }: ReachableBranch): PickRefused =>
+  refusedIn(fullName, `The branch ${branchName} in ${fullName} keeps moving. Try again.`);
+
+function conflictMessage(
+  fullName: string,
+  { message, files }: { message: string; files: readonly string[] },
+): string {
+  const more = files.length > 10 ? ", …" : "";
+  const listed = files.length > 0 ? ` (${files.slice(0, 10).join(", ")}${more})` : "";
+  return `${fullName}: ${message}${listed}`;
+}
+
+/** Moves the branches. The pick of a branch that was pushed to is prepared again. */
+async function moveBranches(run: PickRun): Promise<PickRefused | null> {
+  const { deps, context } = run;
+  for (const at of run.picks.keys()) {
+    for (;;) {
+      const pick = run.picks[at];
+      if (!pick?.prepared || pick.landed !== null) break;
+      const branch = branchOf(run, pick);
+      const order = orderOf(run, pick);
+      await requireOwned(deps, context);
+      const landed = await deps.forge.landPick(branch.ref, order, pick.prepared);
+      if (!landed.ok) return refusedIn(branch.fullName, `${branch.fullName}: ${landed.refusal.message}`);
+      if (landed.value.state === "picked") {
+        run.picks[at] = { ...pick, landed: landed.value.sha, commits: pick.prepared.commits };
+        await save(run);
+        continue;
+      }
+      await drop(run, pick, pick.prepared);
+      const expectedTip = landed.value.state === "moved" ? landed.value.sha : null;
+      run.picks[at] = { ...pick, expectedTip, prepared: null, tries: pick.tries + 1 };
+      if (pick.tries === MAX_TRIES) return keepsMoving(branch);
+      const refused = await prepare(run, at);
+      if (refused) return refused;
+    }
+  }
+  return null;
+}
+
+/** Removes the temporary branch of prepared commits; if that fails, the sweep does. */
+async function drop(run: PickRun, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
+  const { deps, context } = run;
+  await requireOwned(deps, context);
+  if (await deps.forge.dropPick(branchOf(run, pick).ref, orderOf(run, pick), prepared))
+    await deletePickBranches(deps.db, [context.action.id], pick.repositoryId);
+}
+
+/** Moves the branches back, except those with later pushes, and removes the prepared commits. */
+async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome> {
+  const { deps, context } = run;
+  await save(run, refused);
+  const kept: string[] = [];
+  for (const pick of run.picks) {
+    const { ref, branchName, fullName } = branchOf(run, pick);
+    if (!pick.prepared) continue;
+    if (pick.landed === null) {
+      await drop(run, pick, pick.prepared);
+      continue;
+    }
+    await requireOwned(deps, context);
+    const back = await deps.forge.moveBranch(ref, branchName, pick.landed, pick.expectedTip ?? "");
+    if (!back.ok || back.value.state === "moved") kept.push(fullName);
+  }
+  const left = ` The commits stay on the release's branch in ${kept.join(", ")}, which has later pushes.`;
+  const message = kept.length > 0 ? `${refused.message}${left}` : refused.message;
+  return { state: "refused", message, body: refused.body };
+}
+
+/** Adds a picked card to its release, unless an earlier pick did. */
+async function recordPick(
+  trx: Trx,
+  action: RunningAction,
+  release: ReleaseHead,
+  card: CardHead,
+  picks: readonly RepositoryPick[],
+): Promise<void> {
+  const written = picks.filter(({ commits }) => commits.length > 0);
+  for (const { repositoryId, landed, prepared } of written) {
+    if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
+    // Moving the branch has removed the temporary one.
+    if (prepared) await deletePickBranches(trx, [action.id], repositoryId);
+  }
+  if (written.length === 0 && (await isInRelease(trx, release.id, card.id))) return;
+  await pickReleaseCard(trx, release.id, card.id);
+  if (!card.hotfix) await recordMissing(trx, action, release.id, card.id, written);
+  await recordEvents(trx, [
+    {
+      cardId: card.id,
+      kind: "release_picked",
+      actor: { userId: action.actorId, login: null },
+      data: {
+        releaseId: release.id,
+        releaseName: release.name,
+        commits: written.flatMap(({ commits }) => commits),
+      },
+    },
+  ]);
+}
+
+/** Records commits that the trunk lacks. A merged hotfix has its own job. */
+async function recordMissing(
+  trx: Trx,
+  { actorId }: RunningAction,
+  releaseId: string,
+  cardId: string,
+  picks: readonly RepositoryPick[],
+): Promise<void> {
+  for (const { repositoryId, commits, missingFrom } of picks) {
+    const sha = commits.at(-1);
+    if (missingFrom === null || sha === undefined) continue;
+    await recordBackmerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
+    await backMergeSoon(trx, cardId);
+  }
+}

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../values.ts";
+import { account } from "./account-shapes.ts";
+import { type Answer, type GitHubClient, parseAnswer } from "./calls/client.ts";
+import { missingPermissions } from "./app.ts";
+import { allPages, PAGE, succeeded } from "./repositories.ts";
+
+const appShape = z.looseObject({ slug: z.string() });
+const typeShape = z.looseObject({ type: z.string().nullish() });
+const installationShape = z.looseObject({
+  id: z.number(),
+  account: z
+    .looseObject({ id: z.number(), login: z.string().optional(), slug: z.string().optional() })
+    .nullish(),
+  suspended_at: z.string().nullish(),
+  permissions: z.record(z.string(), z.string()).catch({}),
+});
+
+const readUser = (client: GitHubClient, username: string, installationId: number | null): Promise<Answer> =>
+  client.as(installationId ?? "nobody").read("GET /users/{username}", { username });
+
+/** The App's bot account. An App cannot read users itself, so this uses any installation. */
+export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity> {
+  const { slug } = parseAnswer(appShape, succeeded(await client.as("app").read("GET /app")));
+  const installed = await readInstallations(client);
+  const usable = installed.find((installation) => !installation.suspended);
+  const answer = await readUser(client, `${slug}[bot]`, usable?.installationId ?? null);
+  const { login, forgeId } = parseAnswer(account, succeeded(answer));
+  return { botLogin: login, botId: forgeId };
+}
+
+export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {
+  const found = await allPages(async (page) => {
+    const answer = succeeded(await client.as("app").read("GET /app/installations", { per_page: PAGE, page }));
+    return parseAnswer(z.array(installationShape), answer);
+  });
+  return found.flatMap((installation) => toInstallation(installation) ?? []);
+}
+
+export async function readInstallation(
+  client: GitHubClient,
+  installationId: number,
+): Promise<ForgeInstallation | null> {
+  const parameters = { installation_id: installationId };
+  const answer = await client.as("app").read("GET /app/installations/{installation_id}", parameters);
+  if (answer.status === 404) return null;
+  return toInstallation(parseAnswer(installationShape, succeeded(answer)));
+}
+
+/** Null for a deleted account. */
+function toInstallation(installation: z.infer<typeof installationShape>): ForgeInstallation | null {
+  const { id, account: owner, suspended_at, permissions } = installation;
+  const login = owner?.login ?? owner?.slug;
+  if (!owner || login === undefined) return null;
+  return {
+    installationId: id,
+    account: { forgeId: owner.id, login },
+    suspended: suspended_at !== undefined && suspended_at !== null,
+    missingPermissions: missingPermissions(permissions),
+  };
+}
+
+/** GitHub returns organizations for this route, too. */
+export async function readAccount(
+  client: GitHubClient,
+  login: string,
+  installationId: number | null,
+): Promise<ForgeAccount | null> {
+  const answer = await readUser(client, login, installationId);
+  if (answer.status === 404) return null;
+  const found = parseAnswer(account, succeeded(answer));
+  return parseAnswer(typeShape, answer).type === "Organization" ? null : found;
+}

@@ -1,0 +1,103 @@
+import type { Request, Response } from "express";
+import type { Deps } from "../actions/deps.ts";
+import { Problem, tooMany } from "../errors.ts";
+import type { Db } from "../store/db/connect.ts";
+import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
+import { Authentication, FailedKeys, TokenBuckets } from "./authenticate.ts";
+
+/** The limits of one process. Two processes allow twice as much. */
+export interface CallLimits {
+  /** Concurrent calls of one credential. */
+  readonly callsAtOnce: number;
+  /** Calls of one credential per second, also the size of a burst. */
+  readonly callsPerSecond: number;
+  /** Refused keys per address and per client id. */
+  readonly failedKeysPerMinute: number;
+}
+
+/** Above what one process was measured to answer: they stop a runaway client and are no quota. */
+export const DEFAULT_LIMITS: CallLimits = {
+  callsAtOnce: 256,
+  callsPerSecond: 100_000,
+  failedKeysPerMinute: 120,
+};
+
+/** Authenticates calls and limits their rate. */
+export class CallLimiter {
+  readonly #limits: CallLimits;
+  readonly #authentication = new Authentication();
+  readonly #calls: TokenBuckets;
+  readonly #failures: FailedKeys;
+  readonly #running = new Map<string, number>();
+  readonly #admitted = new WeakMap<Response, string>();
+
+  constructor(limits: CallLimits) {
+    this.#limits = limits;
+    this.#calls = new TokenBuckets({ burst: limits.callsPerSecond, perSecond: limits.callsPerSecond });
+    this.#failures = new FailedKeys(limits.failedKeysPerMinute);
+  }
+
+  /**
+   * Runs `work` with the credential of the request. If the cached credential is stale, it is read
+   * again and `work` restarts, so `work` must not send an answer, and must not write before it has
+   * confirmed the credential. Throws `unauthenticated`, or `too_many` for too many invalid keys and
+   * for a credential at its limit. Invalid keys that others send never block a valid key.
+   */
+  async admit<T>(
+    { db }: Pick<Deps, "db">,
+    request: Request,
+    response: Response,
+    work: (cached: CachedCredential) => Promise<T>,
+  ): Promise<T> {
+    const attempt = async (isReread: boolean): Promise<T> => {
+      const cached = await this.#authenticate(db, request, isReread);
+      return cached.revalidateAfter(db, async () => {
+        this.#enter(cached.credential.id, response);
+        return work(cached);
+      });
+    };
+    try {
+      return await attempt(false);
+    } catch (error) {
+      if (!(error instanceof StaleCredential)) throw error;
+    }
+    return attempt(true);
+  }
+
+  async #authenticate(db: Db, request: Request, isReread: boolean): Promise<CachedCredential> {
+    const authorization = request.get("authorization");
+    try {
+      return await this.#authentication.authenticate(db, authorization, { isReread });
+    } catch (error) {
+      const isRefused = error instanceof Problem && error.kind === "unauthenticated";
+      if (isRefused && authorization !== undefined)
+        this.#failures.count(request.socket.remoteAddress ?? "", authorization);
+      throw error;
+    }
+  }
+
+  /** Counts a call once, even if its work restarts. */
+  #enter(credentialId: string, response: Response): void {
+    if (this.#admitted.has(response)) return;
+    const { callsAtOnce, callsPerSecond } = this.#limits;
+    const running = this.#running.get(credentialId) ?? 0;
+    if (running >= callsAtOnce) {
+      throw tooMany(`This credential has ${callsAtOnce} calls in progress. Wait for their answers.`, 1);
+    }
+    const wait = this.#calls.take(credentialId);
+    if (wait !== null) {
+      throw tooMany(`This credential makes more than ${callsPerSecond} calls per second. Slow down.`, wait);
+    }
+    this.#running.set(credentialId, running + 1);
+    this.#admitted.set(response, credentialId);
+  }
+
+  /** Ends the count of a call, also when its caller has disconnected. */
+  leave(response: Response): void {
+    const credentialId = this.#admitted.get(response);
+    if (credentialId === undefined) return;
+    const left = (this.#running.get(credentialId) ?? 1) - 1;
+    if (left > 0) this.#running.set(credentialId, left);
+    else this.#running.delete(credentialId);
+  }
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Deps } from "../actions/deps.ts";
+import { resumeActionSoon } from "../actions/releases/release-action.ts";
+import { RESUME_ORPHANED_MOVES } from "../actions/moves/resume-move.ts";
+import {
+  unlockJobs,
+  recordHeartbeat,
+  HEARTBEAT_MS,
+  deleteInstance,
+  listLockedJobs,
+  type TakenJob,
+} from "../store/ops/instances.ts";
+import { addJob } from "../store/db/jobs.ts";
+import { listOrphanedOperations } from "../store/ops/operations.ts";
+import { listOrphanedActions } from "../store/releases/release-actions.ts";
+import { unlockDeadJobs } from "../webhooks/process-lane.ts";
+
+/**
+ * Finds jobs that are locked for this process but that it never received, because the connection
+ * broke between the commit and the answer. Other processes would run them only after four hours.
+ */
+interface LostJobs {
+  /** Records a job that this process received. */
+  received(job: TakenJob): void;
+  /** Unlocks jobs that this process did not receive. */
+  unlock(workerIds: readonly string[]): Promise<void>;
+}
+
+export function trackLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
+  const started = new Set<string>();
+  return {
+    received: (job) => void started.add(nameOf(job)),
+    async unlock(workerIds) {
+      const before = [...started];
+      const locked = await listLockedJobs(db, workerIds);
+      const lost = locked.filter((job) => job.isOld && !started.has(nameOf(job)));
+      const names = new Set(locked.map(nameOf));
+      for (const each of before) if (!names.has(each)) started.delete(each);
+      if (lost.length === 0) return;
+      await unlockJobs(db, workerIds, lost);
+      log.warn({ jobs: lost.map(({ task }) => task) }, "unlocked jobs that no worker received");
+    },
+  };
+}
+
+const nameOf = ({ id, attempts }: TakenJob): string => `${id} ${attempts}`;
+
+interface Heartbeat {
+  /** Stops the heartbeat and removes this instance. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Writes this process's heartbeat every few seconds, and takes over the work of dead processes.
+ * Resolves after the first heartbeat, so that every owner of work is a known instance.
+ */
+export async function startHeartbeat(
+  deps: Deps,
+  workerIds: ReadonlySet<string>,
+  lostJobs: LostJobs,
+): Promise<Heartbeat> {
+  const ending = new AbortController();
+  await recordHeartbeat(deps.db, deps.instanceId, [...workerIds]);
+  const running = run(deps, workerIds, lostJobs, ending.signal);
+  return {
+    stop: async () => {
+      ending.abort();
+      await running;
+      await deleteInstance(deps.db, deps.instanceId);
+    },
+  };
+}
+
+async function run(
+  deps: Deps,
+  workerIds: ReadonlySet<string>,
+  lostJobs: LostJobs,
+  signal: AbortSignal,
+): Promise<void> {
+  // Starts without a pause: short-lived processes must also take over orphaned work.
+  for (;;) {
+    try {
+      await unlockDeadJobs(deps);
+      await lostJobs.unlock([...workerIds]);
+      const orphans = await listOrphanedOperations(deps.db, 1);
+      if (orphans.length > 0)
+        await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
+      for (const { id } of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, id);
+    } catch (error) {
+      deps.log.warn({ err: error }, "the work of dead processes could not be taken over");
+    }
+    try {
+      await sleep(HEARTBEAT_MS, undefined, { signal });
+    } catch {
+      return;
+    }
+    try {
+      await recordHeartbeat(deps.db, deps.instanceId, [...workerIds]);
+    } catch (error) {
+      deps.log.warn({ err: error }, "the heartbeat could not be written");
+    }
+  }
+}

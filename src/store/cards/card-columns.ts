@@ -1,0 +1,49 @@
+import { isoTime } from "../db/connect.ts";
+import { CHECKS_PRECEDENCE } from "../../flow/checks.ts";
+import { userJsonSql } from "../tenancy/users.ts";
+import { cardLabelsJson } from "./labels.ts";
+
+/** SQL for the state of the check reports `k`, generated from the rule in `flow/checks.ts`. */
+export const CHECKS_STATE = `case ${CHECKS_PRECEDENCE.map(
+  ([state, from]) =>
+    `when bool_or(k.outcome in (${from.map((outcome) => `'${outcome}'`).join(", ")})) then '${state}'`,
+).join(" ")} end`;
+
+const REPOSITORIES = `
+  coalesce((
+    select json_agg(json_build_object(
+             'fullName', r.full_name, 'branchName', cr.branch_name,
+             'prNumber', pr.number, 'prState', pr.state,
+             'checksState', (select ${CHECKS_STATE} from check_reports k
+                              where k.repository_id = cr.repository_id and k.sha = cr.head_sha
+                                and cr.project_id is not null))
+           order by r.full_name)
+      from card_repositories cr
+      join repositories r on r.id = cr.repository_id
+      left join lateral (select p.number, p.state from pull_requests p
+                          where p.card_id = cr.card_id and p.repository_id = cr.repository_id
+                          order by p.state in ('draft', 'open') desc, p.number desc limit 1) pr on true
+     where cr.card_id = c.id), '[]')`;
+
+const PARENT_NUMBER =
+  "(select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null)";
+
+/** The columns of the card `c` with the creator `b` and the assignee `a`, as the API shows it. */
+export const cardColumns = (position: string): string => `
+  c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
+         ${position} as position,
+         c.priority, case when a.id is null then null else ${userJsonSql("c.workspace_id", "a")} end as assignee,
+         ${userJsonSql("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
+         ${REPOSITORIES} as repositories,
+         ${PARENT_NUMBER} as "parentNumber",
+         c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
+         ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
+
+/** The same, with the position from the joined `place`. */
+export const CARD_COLUMNS = cardColumns("place.above");
+
+/** The FROM clause for these columns. `cards` is a table or a common table expression. */
+export const cardFrom = (cards: string): string => `
+    from ${cards} c
+    join users b on b.id = c.created_by
+    left join users a on a.id = c.assignee_id`;

@@ -1,0 +1,133 @@
+import type { Deps } from "../actions/deps.ts";
+import { handleEvent } from "../actions/events/handle-event.ts";
+import { MAX_DEATHS } from "../actions/moves/resume-move.ts";
+import { ForgeUnavailable } from "../forge/values.ts";
+import { translateDelivery } from "../forge/github/deliveries/translate-delivery.ts";
+import { findConversation } from "../store/events/conversations.ts";
+import {
+  countDeaths,
+  hasDeferred,
+  deferDelivery,
+  markDeliveryFailed,
+  nextDeliveries,
+  requeueDeferred,
+  type Delivery,
+} from "../store/forge/deliveries.ts";
+import { unlockDeadWorkers, listQueuesOfDeadWorkers, lockDeadWorkers } from "../store/ops/instances.ts";
+import { WORK_LANE, delayLaneJob } from "../store/forge/lanes.ts";
+import { recordWebhookTime } from "../store/forge/repositories.ts";
+import { transaction } from "../store/db/transaction.ts";
+
+/** After this many failures a delivery is parked, so that it no longer blocks later ones. */
+const MAX_ATTEMPTS = 8;
+/**
+ * The limit while GitHub is unreachable, when no other delivery of the lane could be processed
+ * either. This many attempts take most of a day.
+ */
+const MAX_ATTEMPTS_IN_OUTAGE = 200;
+const MAX_RETRY_MS = 300_000;
+/** Limit for the payloads of one read, in bytes: each may have 25 MB. */
+const MAX_BYTES = 1_000_000;
+
+/**
+ * Processes the waiting deliveries of a lane in the order received. A failure ends the run and is
+ * retried after a growing pause. Deliveries are read in batches, and a batch is marked as processed
+ * when the next one is read: a round trip for each would compete with storing deliveries.
+ */
+export async function processLane(deps: Deps, lane: string): Promise<void> {
+  const run: Run = { lane, processed: [], lastWebhook: null };
+  let maxBytes = MAX_BYTES;
+  let next: Next = "continue";
+  while (next !== "end") {
+    const batch = await nextDeliveries(deps.db, lane, run.processed.splice(0), maxBytes);
+    if (batch.length === 0) break;
+    // A process death counts against the oldest delivery of a batch, but another one may have
+    // caused it. In batches of one the right delivery is counted.
+    if (batch.some(({ deaths }) => deaths > 0)) maxBytes = 0;
+    next = await processInOrder(deps, run, maxBytes === 0 ? batch.slice(0, 1) : batch);
+  }
+  if (run.lastWebhook) await recordWebhookTime(deps.db, run.lastWebhook.repositoryId, run.lastWebhook.at);
+}
+
+interface Run {
+  readonly lane: string;
+  /** Deliveries that are processed and not yet marked. */
+  readonly processed: string[];
+  /** Stored once per run. */
+  lastWebhook: { readonly repositoryId: number; readonly at: Date } | null;
+}
+
+/** What to do after a delivery. */
+type Next = "continue" | "read again" | "end";
+
+async function processInOrder(deps: Deps, run: Run, batch: readonly Delivery[]): Promise<Next> {
+  for (const delivery of batch) {
+    const log = deps.log.child({ delivery: delivery.guid, event: delivery.event });
+    const next = await processOne({ ...deps, log }, run, delivery).catch((error: unknown) =>
+      retryLater({ ...deps, log }, run, delivery, error),
+    );
+    if (next !== "continue") return next;
+  }
+  return "continue";
+}
+
+async function processOne(deps: Deps, run: Run, delivery: Delivery): Promise<Next> {
+  const { db, log } = deps;
+  const { guid, event, payload, source, receivedAt } = delivery;
+  const { deliveryEvent, repositoryId, reason } = translateDelivery(event, JSON.parse(payload));
+  if (reason !== undefined) log.warn({ reason }, "a delivery could not be read");
+  const pull = await handleEvent(deps, deliveryEvent);
+  if (pull?.isDeferred) await deferDelivery(db, guid, pull.number);
+  // This event made the conversation known, or another process did before this delivery was marked
+  // as deferred. Nothing else reopens deferred deliveries before the next event.
+  const isReopened =
+    pull !== null &&
+    (await hasDeferred(db, run.lane, pull.number)) &&
+    (await findConversation(db, pull.repositoryId, pull.number)) !== null &&
+    (await requeueDeferred(db, run.lane, pull.number)) > 0;
+  if (!pull?.isDeferred) run.processed.push(guid);
+  if (source === "webhook" && repositoryId !== null) run.lastWebhook = { repositoryId, at: receivedAt };
+  // Reopened deliveries are older than the rest.
+  return isReopened ? "read again" : "continue";
+}
+
+/** Schedules the lane again, or parks a delivery that has failed too often and continues. */
+async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unknown): Promise<Next> {
+  const { db, log } = deps;
+  const { guid, attempts } = delivery;
+  const { parked } = await markDeliveryFailed(db, {
+    guid,
+    error: error instanceof Error ? error.message : String(error),
+    maxAttempts: error instanceof ForgeUnavailable ? MAX_ATTEMPTS_IN_OUTAGE : MAX_ATTEMPTS,
+    worked: run.processed.splice(0),
+  });
+  if (parked) {
+    log.error({ err: error }, "a delivery failed too often and was parked");
+    return "continue";
+  }
+  log.warn({ err: error, attempts: attempts + 1 }, "a delivery failed and will be retried");
+  await delayLaneJob(db, run.lane, Math.min(1000 * 2 ** attempts, MAX_RETRY_MS));
+  return "end";
+}
+
+/**
+ * Unlocks the jobs of dead processes, also those of lanes. A delivery with which processes died
+ * again and again may be the cause: it is parked, so that it does not block its lane or the
+ * service.
+ */
+export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): Promise<void> {
+  const lanes = await listQueuesOfDeadWorkers(db, WORK_LANE, graceSeconds);
+  if (lanes.length === 0) return unlockDeadWorkers(db, graceSeconds);
+  const parked = await transaction(db, async (trx) => {
+    if (!(await lockDeadWorkers(trx))) return [];
+    const counted = await countDeaths(
+      trx,
+      await listQueuesOfDeadWorkers(trx, WORK_LANE, graceSeconds),
+      MAX_DEATHS,
+    );
+    await unlockDeadWorkers(trx, graceSeconds);
+    return counted;
+  });
+  for (const delivery of parked)
+    log.error({ delivery }, "a delivery ended the process each time and was parked");
+}
